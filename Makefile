@@ -13,7 +13,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: demo test test-jit check pytest bench page kernels clean
+.PHONY: demo test test-jit test-lowest check pytest bench page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -33,6 +33,10 @@ check: $(DEV)
 test-jit: $(DEV) $(KERNELS)
 	MAREY_JIT_OPERATIONS=operations $(BIN)/python -m pytest -n0 tests/compiled -k first_use
 
+# Tests the lower bounds in pyproject.toml, in an environment that has exactly these versions.
+test-lowest: $(KERNELS) $(PAGE)
+	$(BIN)/python tests/lowest_versions.py
+
 bench: $(VENV)/.bench $(KERNELS)
 	$(BIN)/marey bench
 
@@ -40,7 +44,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "marey needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	MAREY_NO_KERNELS=1 $(PIP) --editable '.[jit]'
+	MAREY_NO_KERNELS=1 $(PIP) --editable '.[jit,plot,studio]'
 	@touch $@
 
 $(DEV): $(STAMP)

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from marey.find import MatchWeb
-from marey.find.found import Found
-from marey.find.suggest import suggest
+from marey.find.result import MatchResult
+from marey.find.suggest import suggest_threshold
 from marey.io import load_motion
 from marey.parametric import ParametricMotion, position
 from marey.plot import find as figures
-from marey.plot.parametric import aimed, reachable
+from marey.plot.parametric import reachable, target_motions
 from marey.plot.web import web_grid
 from marey.samples import sample
 
@@ -47,12 +47,12 @@ def upwards(space: ParametricMotion, count: int) -> np.ndarray:
 def recorded(given: str, out: Path) -> None:
     """One recorded kick, what is like it in all takes, and four new ones."""
     folder, _, take = given.rpartition(":")
-    clips = [load_motion(path, trim_rest=True) for path in sorted(Path(folder).glob("*.bvh"))]
+    clips = [load_motion(path) for path in sorted(Path(folder).glob("*.bvh"))]
     web = MatchWeb.build(clips, fps=30.0)
-    found: Found = web.search(take, 22, 53, 0.12)
+    found: MatchResult = web.search(take, 22, 53, 0.12)
     figures.matches(found, out / "find_real.png", most=6)
     space = ParametricMotion.build(found, position("right_foot"))
-    aimed(space, upwards(space, 4), out / "kick_real.png", refine=True)
+    target_motions(space, upwards(space, 4), out / "kick_real.png", refine=True)
 
 
 def main(folder: str) -> None:
@@ -62,7 +62,7 @@ def main(folder: str) -> None:
     found = web.search(*query, 0.05)
     figures.matches(found, out / "find_matches.png", most=6)
     figures.match_graph(web.search(*first(web, "reach"), 0.05), out / "find_graph.png")
-    figures.thresholds(suggest(web, *first(web, "reach")), out / "find_threshold.png", chosen=0.05)
+    figures.thresholds(suggest_threshold(web, *first(web, "reach")), out / "find_threshold.png", chosen=0.05)
     # About two kicks of either take.
     a, b = ([label for label in web.clips[k].labels if label.name == "kick"] for k in (0, 1))
     rows, columns = ((max(kicks[0].start - 20, 0), kicks[0].start + 420) for kicks in (a, b))
@@ -70,7 +70,7 @@ def main(folder: str) -> None:
     space = ParametricMotion.build(found, position("right_ball"))
     targets = upwards(space, 4)
     reachable(space, out / "kick_reach.png", targets=[*targets, targets[1] + [0.3, 0.0, 0.0]])
-    aimed(space, targets, out / "kick_aimed.png", refine=True)
+    target_motions(space, targets, out / "kick_aimed.png", refine=True)
     if "MAREY_KICKS" in os.environ:
         recorded(os.environ["MAREY_KICKS"], out)
 

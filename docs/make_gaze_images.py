@@ -29,7 +29,7 @@ def main(folder: Path, data: Path | None) -> None:
     # As in the source's figure 5.5: towards the ceiling over the left shoulder.
     gaze_track(gaze.trace(walk, [(1.0, *np.radians([110.0, 28.0]))]), folder / "gaze_look.png")
     if data is not None:
-        held = load_motion(data / "cmu" / "111" / "111_36.bvh", trim_rest=True)
+        held = load_motion(data / "cmu" / "111" / "111_36.bvh")
         gaze_track(gaze.trace(held, [(2.0, *np.radians([-80.0, 10.0]))]), folder / "gaze_cmu.png")
 
 

@@ -43,7 +43,7 @@ def curve() -> np.ndarray:
 
 
 def shrunk(path: Path) -> None:
-    """Write a picture again with 16 colours: lines over lines take much space otherwise."""
+    """Write a picture again with 16 colors: lines over lines take much space otherwise."""
     from PIL import Image
 
     with Image.open(path) as picture:
@@ -59,7 +59,7 @@ def main(folder: str) -> None:
     figures.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
     recorded = sorted(Path(os.environ["MAREY_WALKS"]).glob("*.bvh")) if "MAREY_WALKS" in os.environ else []
     if recorded:
-        motions = [load_motion(path, trim_rest=True) for path in recorded]
+        motions = [load_motion(path) for path in recorded]
         real = MotionGraph.build(motions, 0.08, fps=30.0)
         figures.graph(real, out / "graph.png")
         shrunk(out / "graph.png")

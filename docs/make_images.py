@@ -15,10 +15,10 @@ import numpy as np
 
 import marey
 from marey import Motion, Skeleton, plot
-from marey.clean import cleaned, detect_contacts
-from marey.edit import MoveKey, TurnKey, cycle, edit_path, retarget, travelled_path, warp
+from marey.clean import clean_with_report, detect_contacts
+from marey.edit import MoveKey, TurnKey, cycle, edit_path, retarget, traveled_path, warp
 from marey.plot.cleanup import before_after
-from marey.samples import figure_skeleton, sample
+from marey.samples import body_skeleton, sample
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("MAREY_DATA", HERE.parent.parent / "shared" / "data"))
@@ -30,7 +30,7 @@ def clip(kind: str, name: str, **parameters: float) -> Motion:
 
 
 def skated(motion: Motion, drift: tuple[float, float] = (0.08, 0.1), sink: float = 0.012) -> Motion:
-    """The motion sliding along, in m/s across the floor, and sinking into it now and then, in metres."""
+    """The motion sliding along, in m/s across the floor, and sinking into it now and then, in meters."""
     seconds = np.arange(len(motion)) / motion.fps
     root = motion.root_positions + np.outer(seconds, [drift[0], 0.0, drift[1]])
     root[:, 1] -= sink * (0.5 - 0.5 * np.cos(np.pi * seconds))
@@ -39,7 +39,7 @@ def skated(motion: Motion, drift: tuple[float, float] = (0.08, 0.1), sink: float
 
 def child() -> Skeleton:
     """The samples' figure with shorter limbs and a larger head for its height."""
-    figure = figure_skeleton()
+    figure = body_skeleton()
     scale = np.full(len(figure), 0.72)
     for side in ("left", "right"):
         for part in ("lower_leg", "foot", "forearm", "hand"):
@@ -49,12 +49,12 @@ def child() -> Skeleton:
 
 def held(motion: Motion, path: Path, points: tuple[str, ...] = LEFT, **frames: int) -> None:
     """Feet before and after; the figures on standard output."""
-    result = cleaned(motion)
+    result = clean_with_report(motion)
     before_after(motion, result.motion, path, points=points, **frames)
     before = replace(motion, contacts=result.motion.contacts, source=result.motion.source)
     report = marey.measure(result.motion, before)
     shown = "; ".join(f"{n} {report[n].against:.3g} -> {report[n].value:.3g}" for n in ("slide_contact", "jitter"))
-    figures = result.figures
+    figures = result.metrics
     scaling = f"limbs scaled {100 * figures['limb_scaling_mean']:.2f} %, p99 {100 * figures['limb_scaling_p99']:.2f} %"
     print(f"{path.name}: {shown}; {scaling}; penetration {report['penetration_max'].against:.1f} mm before")
 
@@ -78,7 +78,7 @@ def of_samples(folder: Path) -> None:
     high = warp(clip("kick", "kick"), [MoveKey("right_foot", 1.28, offset=(0.0, 0.35, -0.1))], ease=0.35)
     plot.filmstrip(replace(high, name="kick, higher"), folder / "edit_kick.png")
 
-    path = travelled_path(walk)
+    path = traveled_path(walk)
     way = np.linspace(0.0, 1.3 * float(np.linalg.norm(path[-1] - path[0])), 40)
     bent = edit_path(walk, np.stack([0.9 * np.sin(way * 1.1), way], axis=1))
     plot.filmstrip(replace(bent, name="walk, on a winding path"), folder / "edit_path.png")
@@ -94,12 +94,12 @@ def of_recordings(folder: Path) -> None:
     if not (cmu / "016" / "16_15.bvh").exists():
         print(f"{cmu}: no recordings there, so their pictures are left as they are")
         return
-    walk = marey.load(cmu / "016" / "16_15.bvh", trim_rest=True)
-    run = marey.load(cmu / "016" / "16_35.bvh", trim_rest=True)
+    walk = marey.load(cmu / "016" / "16_15.bvh")
+    run = marey.load(cmu / "016" / "16_35.bvh")
     held(walk, folder / "clean_cmu_walk.png")
     held(run, folder / "clean_cmu_run.png")
     plot.filmstrip(detect_contacts(run), folder / "cmu_run.png")
-    ours = replace(retarget(run, figure_skeleton()), name="16_35, by the samples' figure")
+    ours = replace(retarget(run, body_skeleton()), name="16_35, by the samples' figure")
     plot.filmstrip(ours, folder / "edit_retarget_cmu.png")
 
 

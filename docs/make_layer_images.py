@@ -11,7 +11,7 @@ from pathlib import Path
 
 from marey import plot
 from marey.io import load_motion
-from marey.layer import correlations, splice, splice_naive, transplant
+from marey.layer import find_correlations, splice, splice_naive, transplant
 from marey.plot.layer import correlation, neck
 from marey.samples import sample
 
@@ -22,14 +22,14 @@ def main(folder: Path, data: Path | None) -> None:
     carry = replace(sample("carry_box", rng=3).motion, name="carry a box")
     both = replace(splice(curve, carry), name="carry a box on a curve")
     plot.filmstrip(both, folder / "layer_splice.png", n_poses=7)
-    correlation(correlations(sample("walk", seconds=4.0).motion), folder / "layer_correlations.png")
+    correlation(find_correlations(sample("walk", seconds=4.0).motion), folder / "layer_correlations.png")
     reach = sample("reach", y=1.6, x=-0.3, z=0.4).motion
     straight = sample("walk", seconds=3.5).motion
     wave = replace(transplant(straight, reach, joints="right_arm", at=0.5), name="reach up in passing")
     plot.filmstrip(wave, folder / "layer_transplant.png", n_poses=7)
     if data is not None:
         stairs, box = (
-            load_motion(data / "cmu" / "143" / f"{name}.bvh", trim_rest=True, fps=60.0) for name in ("143_17", "143_11")
+            load_motion(data / "cmu" / "143" / f"{name}.bvh", file_fps=60.0) for name in ("143_17", "143_11")
         )
         box = box[300:450]  # from where it is picked up to where it is put down
         made = replace(splice(stairs, box), name="carry a box over stairs")

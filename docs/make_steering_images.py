@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from marey.control import FatGraph, FatGraphStream, FollowDirection, clip_figures, record, try_streams
-from marey.control.siblings import siblings
+from marey.control import FatGraph, FatGraphStream, FollowDirection, clip_metrics, evaluate_streams, record
+from marey.control.baselines import baseline_streams
 from marey.core import Motion
 from marey.edit import mirror
 from marey.plot import pmg, steering
-from marey.pmg.connect import edge_from
+from marey.pmg.connect import build_edge
 from marey.pmg.recipe import read_recipe
 from marey.pmg.recipe_build import build_recipe
 from marey.pmg.walker import sample_walks, walker
@@ -23,7 +23,7 @@ WISHES = ((0.0, 0.0), (6.0, 90.0), (12.0, 180.0), (18.0, 60.0))
 END = 24.0
 # Degrees per clip of the curve on which bobbing is shown.
 CURVE = 50.0
-# Metres, T_GOOD and T_BAD, as the walker has them.
+# Meters, T_GOOD and T_BAD, as the walker has them.
 GOOD, BAD = 0.10, 0.15
 
 
@@ -35,9 +35,9 @@ def main(folder: Path) -> None:
     given = sample_walks(speeds=(1.1,))
     walks = [*given, *(mirror(walk) for walk in given)]
     draw_bobbing(folder, walks)
-    makers = siblings(walks, settings={"parametric motion graph": {"good": GOOD, "bad": BAD}})
-    figures = try_streams(makers, trials=16)
-    steering.table(figures, folder / "steering_table.png", clips=clip_figures(walks))
+    makers = baseline_streams(walks, settings={"parametric motion graph": {"good": GOOD, "bad": BAD}})
+    figures = evaluate_streams(makers, n_turns=16)
+    steering.table(figures, folder / "steering_table.png", clips=clip_metrics(walks))
 
 
 def draw_stream(folder: Path) -> None:
@@ -62,9 +62,9 @@ def draw_stream(folder: Path) -> None:
 def draw_box(folder: Path) -> None:
     """The boxes of an edge with the samples that they were made of."""
     character = walker(speeds=(0.8, 1.0, 1.2), n_turns=9)
-    node = character.node("walk")
+    node = character["walk"]
     compared = character.compare("walk", "walk", n_source=20, n_target=300)
-    edge = edge_from(compared, node, node, GOOD, BAD)
+    edge = build_edge(compared, node, node, GOOD, BAD)
     pmg.edge(compared, edge, node, node, folder / "steering_boxes.png")
 
 
@@ -73,7 +73,7 @@ def draw_boxer(folder: Path) -> None:
     boxer = build_recipe(read_recipe("boxing"))
     pmg.graph(boxer, folder / "steering_boxer.png")
     pmg.lengths(boxer, folder / "steering_lengths.png")
-    node = boxer.node("punch")
+    node = boxer["punch"]
     slack = 0.08 * (node.high - node.low)
     targets = np.random.default_rng(0).uniform(node.low - slack, node.high + slack, (60, 3))
     reachable = ((targets >= node.low) & (targets <= node.high)).all(axis=1)
@@ -88,10 +88,10 @@ def draw_boxer(folder: Path) -> None:
 def draw_bobbing(folder: Path, walks: list[Motion]) -> None:
     """A curve walked by a parametric motion graph and by a fat graph."""
     turn = math.radians(CURVE)
-    ours = walker(speeds=(1.1,)).stream(FollowDirection(None, turn=turn), clean=False)
+    ours = walker(speeds=(1.1,)).stream(FollowDirection(None, turn=turn), feet=None)
     ours.record(4.0)
     graph = FatGraph.build(walks)
-    fat = FatGraphStream(graph, direction=None, turn=turn, lock=False)
+    fat = FatGraphStream(graph, direction=None, turn=turn, feet=None)
     clip = len(graph.edges[0].path(turn, graph.fps).roots)
     record(fat, 3 * clip)
     played = record(fat, round(6.0 * fat.fps) + 1)

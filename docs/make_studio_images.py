@@ -48,7 +48,7 @@ FINE = """() => {
   stage.resize();
 }"""
 
-# Where a figure is driven, pictures have to come often.
+# Driving a character needs a high frame rate.
 COARSE = "() => { marey.stage.renderer.shadowMap.enabled = false; marey.stage.ratio = 0.5; marey.stage.resize(); }"
 
 
@@ -69,7 +69,7 @@ class Room:
     def open(self, file: str) -> None:
         """Open a file of the folder."""
         self.page.locator(".files button.item", has_text=file).first.click()
-        self.until(f"marey.selected?.info.file === {file!r} && marey.selected.figure.pose")
+        self.until(f"marey.selected?.info.file === {file!r} && marey.selected.character.pose")
 
     def close_all(self) -> None:
         """Close all motions."""
@@ -103,8 +103,8 @@ class Room:
             time.sleep(0.1)
 
     def alone(self) -> None:
-        """Hide all figures but the selected one."""
-        self.page.evaluate("() => marey.motions.forEach((one) => { one.figure.visible = one === marey.selected; })")
+        """Hide all characters except the selected one."""
+        self.page.evaluate("() => marey.motions.forEach((one) => { one.character.visible = one === marey.selected; })")
 
     def seek(self, frame: int) -> None:
         """Go to a frame."""
@@ -112,13 +112,13 @@ class Room:
         self.settle()
 
     def look(self, away: tuple[float, float, float], at: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
-        """Put the camera `away` from a point beside the selected figure's middle, in metres."""
+        """Put the camera `away` from a point next to the center of the selected character, in meters."""
         self.settle()
         self.page.evaluate(
             """([away, at]) => {
               const { stage, selected } = marey;
-              const centre = selected.figure.centre();
-              stage.controls.target.set(centre.x + at[0], centre.y + at[1], centre.z + at[2]);
+              const center = selected.character.center();
+              stage.controls.target.set(center.x + at[0], center.y + at[1], center.z + at[2]);
               stage.camera.position.copy(stage.controls.target);
               stage.camera.position.x += away[0];
               stage.camera.position.y += away[1];
@@ -157,7 +157,7 @@ def draw_skin(room: Room) -> None:
     """A GLB's own skin, in the dark."""
     room.open("stroll.glb")
     room.page.get_by_label("Body").select_option("skin")
-    room.until("marey.selected.figure.skin")
+    room.until("marey.selected.character.skin")
     room.page.locator("#theme").click()
     room.seek(40)
     room.look((1.6, 0.4, 2.6), (0.0, -0.1, 0.0))
@@ -167,8 +167,8 @@ def draw_compare(room: Room) -> None:
     """A run beside itself, cleaned."""
     room.open("slipping.bvh")
     room.panel("Compare")
-    room.page.get_by_label("Place B").select_option("beside")
-    room.press("Clean")
+    room.page.get_by_label("Position of B").select_option("beside")
+    room.press("Clean up")
     room.until("document.querySelector('.measures tbody tr')")
     room.seek(50)
     room.page.evaluate("() => document.querySelector('.measures').scrollIntoView()")
@@ -184,7 +184,7 @@ def draw_blend(room: Room) -> None:
         room.page.locator(".blend-list").get_by_text(name).click()
     room.says("matching foot contacts")
     room.press("Blend")
-    room.until("marey.selected.info.name.includes('+') && marey.selected.figure.pose")
+    room.until("marey.selected.info.name.includes('+') && marey.selected.character.pose")
     room.pause()
     room.show(".grid-view", "end")
     room.seek(40)
@@ -196,12 +196,12 @@ def draw_graph(room: Room) -> None:
     for name in ("slow", "left", "right"):
         room.open(f"{name}.bvh")
     room.panel("Graph")
-    room.page.locator(".panel").get_by_label("Source").select_option("open")
+    room.page.locator(".panel").get_by_role("combobox", name="Clips", exact=True).select_option("open")
     room.press("Find transitions")
     room.says("3 clips")
     room.page.get_by_label("Similarity threshold, number").fill("0.15")
     room.page.keyboard.press("Enter")
-    room.press("Draw")
+    room.press("Draw path")
     room.page.evaluate("() => { marey.stage.camera.position.y *= 2.5; marey.stage.controls.update(); }")
     room.settle()
     box = room.page.locator("#stage canvas").bounding_box()
@@ -212,7 +212,7 @@ def draw_graph(room: Room) -> None:
     for x, y in steps[1:]:
         room.page.mouse.move(across + x, down + y)
     room.page.mouse.up()
-    room.page.locator(".panel button", has_text="Walk the path").click()
+    room.page.locator(".panel button", has_text="Follow path").click()
     room.says("Distance from the path")
     room.pause()
     room.show(".stretches", "center")
@@ -236,7 +236,7 @@ def draw_find(room: Room) -> None:
     room.press("Search")
     room.says("matches found")
     room.page.locator(".panel button", has_text="Create target control").click()
-    room.says("Misses by")
+    room.says("Misses the target by")
     room.page.locator(".panel input[type=range]").last.press("ArrowRight")
     room.until("marey.playback.playing")
     room.pause()
@@ -254,7 +254,7 @@ def draw_layer(room: Room) -> None:
     room.page.locator(".panel select").nth(1).select_option(label="carry")
     room.page.locator(".panel select").nth(2).select_option(label="slow")
     room.press("Combine")
-    room.until("marey.motions.size === 3 && marey.selected.figure.pose && marey.playback.playing")
+    room.until("marey.motions.size === 3 && marey.selected.character.pose && marey.playback.playing")
     room.pause()
     room.seek(30)
     room.press("Add gaze target")
@@ -274,8 +274,8 @@ def draw_author(room: Room) -> None:
     room.says("source motions can continue")
     room.press("Connect")
     room.until("[...document.querySelectorAll('.panel .item')].some((one) => one.textContent === 'walk → walk')")
-    room.press("Preview walk")
-    room.until("marey.selected.info.n_frames === 600 && marey.selected.figure.pose")
+    room.press("Preview")
+    room.until("marey.selected.info.n_frames === 600 && marey.selected.character.pose")
     room.pause()
     room.alone()
     room.show(".panel button", text="Find transitions")
@@ -284,7 +284,7 @@ def draw_author(room: Room) -> None:
 
 
 def draw_drive(room: Room) -> None:
-    """A figure on its way to where the ground was clicked, with what it can reach."""
+    """A character walking to the clicked point, with its reach."""
     room.page.evaluate(COARSE)
     room.open("slow.bvh")
     room.panel("Drive")
@@ -374,7 +374,7 @@ def main(out: Path, names: list[str]) -> None:
                 page = browser.new_context(viewport=SIZE, color_scheme="light").new_page()
                 page.goto(address)
                 room = Room(page)
-                room.until("window.marey?.selected?.figure.pose")
+                room.until("window.marey?.selected?.character.pose")
                 page.evaluate(FINE)
                 room.close_all()
                 PICTURES[name](room)

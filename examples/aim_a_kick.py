@@ -23,7 +23,7 @@ def main(out: str, height: float) -> None:
     kick = ParametricMotion.build(found, position("right_ball", axes="xy"))  # sideways and up, at the farthest point
     target = (kick.parameters[:, 0].mean(), height)
     save(kick(target, refine=True, name="kick"), out)
-    print(f"{out}: {1000 * kick.error(target, refine=True).distances()['m']:.2g} mm from the target")
+    print(f"{out}: {1000 * kick.synthesize(target, refine=True).distances()['m']:.2g} mm from the target")
 
 
 if __name__ == "__main__":

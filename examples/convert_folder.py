@@ -18,7 +18,7 @@ def main(folder: str, outdir: str) -> int:
         if path.suffix.lower() not in (".bvh", ".amc"):
             continue
         try:
-            motion = marey.load(path, trim_rest=True)
+            motion = marey.load(path)
             out = Path(outdir) / f"{path.stem}.glb"
             if out in taken:  # the same clip in two formats
                 out = Path(outdir) / f"{path.stem}_{path.suffix[1:]}.glb"

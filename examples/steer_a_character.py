@@ -18,7 +18,7 @@ MAX_SECONDS = 15.0  # for each point
 def main(out: str, recipe: str) -> None:
     character = build_recipe(read_recipe(recipe))
     aim = GoTo(POINTS[0])
-    stream = character.stream(aim, clean=False)
+    stream = character.stream(aim, feet=None)
     frames = []
     for point in POINTS:
         stream.request(point=point)

@@ -3,8 +3,8 @@
 Each file of kernels is compiled by itself, in as many processes as there are processors: Numba infers the types and
 makes LLVM's intermediate code of every kernel and of the helpers it calls; this code is linked into one module,
 optimized for a portable processor and written as an object file. A C compiler, or the one in the PyPI package ziglang,
-links the object files with `module.c`, which calls them from Python. Object files are kept in build/kernels and made
-again only if a file that they depend on has changed.
+links the object files with `module.c`, which calls them from Python. Object files stay in build/kernels and are
+compiled again only if a file that they depend on has changed.
 
 Numba is needed here only. See CONTRIBUTING.md for how to add a kernel.
 """
@@ -102,7 +102,7 @@ def object_key(path: Path) -> str:
 
 
 def library_stamp() -> str:
-    """A hash of everything that the library is made of."""
+    """A hash of everything from which the library is built."""
     digest = hashlib.sha256(builder_hash().encode() + (HERE / "module.c").read_bytes())
     for path in kernel_files():
         digest.update(object_key(path).encode())
@@ -114,14 +114,14 @@ def library_stamp() -> str:
 
 @dataclass
 class Compiled:
-    """What a file of kernels became: lines of the table for module.c, and the types of errors they can raise."""
+    """A compiled file of kernels: lines of the table for module.c, and the types of errors they can raise."""
 
     kernels: list[dict[str, Any]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
 
 
 class Compiler:
-    """Numba, made to keep the code of each function instead of loading it into this process."""
+    """Numba, configured to keep the code of each function instead of loading it into this process."""
 
     def __init__(self) -> None:
         os.environ["NUMBA_DISABLE_INTEL_SVML"] = "1"
@@ -326,9 +326,9 @@ def compile_file(path: Path) -> float:
     if _compiler is None:
         _compiler = Compiler()
         gc.disable()  # the process is short-lived, and collecting takes a tenth of its time
-    code, made = _compiler.compile(path)
+    code, compiled = _compiler.compile(path)
     target = OBJECTS / f"{object_key(path)}.o"
-    facts = {"kernels": made.kernels, "failures": made.failures}
+    facts = {"kernels": compiled.kernels, "failures": compiled.failures}
     for file, content in ((target, code), (target.with_suffix(".json"), json.dumps(facts).encode())):
         part = file.with_name(f"{file.name}.{os.getpid()}")
         part.write_bytes(content)
@@ -340,11 +340,11 @@ def compile_file(path: Path) -> float:
 
 
 def compile_all(report: Callable[[str], None], workers: int | None = None) -> list[Path]:
-    """Make the object files that are missing; returns all."""
+    """Compile the object files that are missing; returns all."""
     OBJECTS.mkdir(parents=True, exist_ok=True)
     files = kernel_files()
     objects = {path: OBJECTS / f"{object_key(path)}.o" for path in files}
-    missing = [path for path, made in objects.items() if not made.with_suffix(".json").is_file()]
+    missing = [path for path, file in objects.items() if not file.with_suffix(".json").is_file()]
     # What takes longest first, so that no process is left alone with it at the end.
     missing.sort(key=lambda path: -sum(each.stat().st_size for each in imported_files(path)))
     if missing:
@@ -353,14 +353,14 @@ def compile_all(report: Callable[[str], None], workers: int | None = None) -> li
             for n, future in enumerate(as_completed(futures), 1):
                 seconds = future.result()
                 report(f"[{n}/{len(missing)}] {futures[future].relative_to(PACKAGE)} ({seconds:.1f} s)")
-    for stale in set(OBJECTS.glob("*.*")) - {made.with_suffix(s) for made in objects.values() for s in (".o", ".json")}:
+    for stale in set(OBJECTS.glob("*.*")) - {file.with_suffix(s) for file in objects.values() for s in (".o", ".json")}:
         stale.unlink(missing_ok=True)
     return list(objects.values())
 
 
-def write_table(objects: list[Path], to: Path) -> None:
-    """table.h for module.c."""
-    facts = [json.loads(made.with_suffix(".json").read_text(encoding="utf-8")) for made in objects]
+def write_table(objects: list[Path], path: Path) -> None:
+    """Write table.h for module.c."""
+    facts = [json.loads(file.with_suffix(".json").read_text(encoding="utf-8")) for file in objects]
     lines, rows = [], []
     max_slots = max_arrays = 1
     for i, each in enumerate(facts):
@@ -384,7 +384,7 @@ def write_table(objects: list[Path], to: Path) -> None:
         *rows,
         "};",
     ]
-    to.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def count_slots(code: str) -> int:
@@ -434,13 +434,13 @@ def link(objects: list[Path], folder: Path) -> Path:
 
 
 def is_current() -> bool:
-    """Whether the library there is was made of what is there now."""
+    """Whether the library was built from the current sources."""
     stamp = library_stamp().encode()
     return LIBRARY.is_file() and stamp in LIBRARY.read_bytes()
 
 
 def build(report: Callable[[str], None] = lambda line: None, workers: int | None = None) -> bool:
-    """Build the library; returns False if it was there already."""
+    """Build the library; returns False if it is current already."""
     if is_current():
         return False
     objects = compile_all(report, workers)
@@ -453,11 +453,11 @@ def build(report: Callable[[str], None] = lambda line: None, workers: int | None
 
 def main() -> int:
     try:
-        made = build(lambda line: print(line, file=sys.stderr, flush=True))
+        is_built = build(lambda line: print(line, file=sys.stderr, flush=True))
     except BuildError as why:
         print(f"the kernels were not compiled: {why}", file=sys.stderr)
         return 1
-    print(f"{LIBRARY.relative_to(ROOT)} {'built' if made else 'is up to date'}")
+    print(f"{LIBRARY.relative_to(ROOT)} {'built' if is_built else 'is up to date'}")
     return 0
 
 

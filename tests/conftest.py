@@ -53,3 +53,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # else groups with many tests come first, however long they take
     return ByFolder(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests first: one worker runs them all, which takes longer than anything else."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/studio/browser/"))

@@ -5,7 +5,7 @@ from functools import cache
 
 from marey.core import Motion
 from marey.find import MatchWeb
-from marey.find.found import Found
+from marey.find.result import MatchResult
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
 
@@ -28,7 +28,7 @@ def kick_web() -> MatchWeb:
 
 
 @cache
-def kicks() -> Found:
+def kicks() -> MatchResult:
     """All six kicks, found by the first."""
     return kick_web().search("take0", *KICK, 0.07)
 

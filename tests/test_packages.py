@@ -17,8 +17,8 @@ import marey
 
 PACKAGE = Path(marey.__file__).parent
 ORDER = (
-    "errors > compiled > maths > core > io > compare > clean > measure > samples > edit > register > blend > "
-    "{graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
+    "{errors, deprecation} > compiled > maths > core > io > compare > clean > measure > samples > edit > register > "
+    "blend > {graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
 )
 # A package imports only from packages before it. Packages in braces share a layer and do not import each other.
 LAYER = {package: layer for layer, part in enumerate(ORDER.split(">")) for package in part.strip("{} ").split(", ")}
@@ -357,7 +357,7 @@ IMPORT_ORDERS = [
     "import marey\nmarey.blend, marey.clean\nimport marey.blend.blend, marey.clean.floor\nimport marey.register.dtw",
     "from marey.blend.blend import blend\nimport marey.blend.transition",
     "import importlib\nimportlib.import_module('marey.clean')\nimportlib.import_module('marey.blend.baselines')",
-    "import marey.cli.main, marey.graph, marey.pmg, marey.control.trials",
+    "import marey.cli.main, marey.graph, marey.pmg, marey.control.evaluate",
     "from marey import *",
 ]
 

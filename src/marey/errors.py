@@ -25,7 +25,7 @@ Every message is one sentence: what was expected, what was found, where, and how
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "FileError",
@@ -44,6 +44,8 @@ __all__ = [
     "UnknownVersion",
     "UnreadableFile",
     "UnwritableFile",
+    "format_list",
+    "require",
     "similar",
 ]
 
@@ -129,6 +131,25 @@ class MareyWarning(UserWarning):
     """The result is usable, but the input had a problem."""
 
 
+def require(purpose: str, package: str, extra: str) -> None:
+    """Raise `MissingDependency` with the install command if an optional package cannot be imported.
+
+    Parameters
+    ----------
+    purpose : what needs it, as the start of a sentence: ``"plots need"``.
+    package : the package to import.
+    extra : the extra of marey that installs it.
+    """
+    import importlib
+
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise MissingDependency(
+            f"{purpose} the package {package}, which is not installed; run `pip install 'marey[{extra}]'`"
+        ) from None
+
+
 def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
     """Return ``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` if no candidate is similar."""
     import difflib  # only when something goes wrong
@@ -138,3 +159,12 @@ def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
         lowered.setdefault(candidate.lower(), candidate)
     near = difflib.get_close_matches(name.lower(), lowered, n=n, cutoff=0.5)
     return f"; similar: {', '.join(repr(lowered[key]) for key in near)}" if near else ""
+
+
+def format_list(names: Sequence[str], most: int = 6, *, total: int | None = None) -> str:
+    """``"a, b and 3 more"``: the first `most` names, and how many follow.
+
+    total : the number of all names, if only the first ones are given.
+    """
+    more = (len(names) if total is None else total) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -10,10 +10,10 @@ import pytest
 
 import marey
 from marey.bench import BENCHES, cleanup, run_benches
-from marey.bench.cleanup import four_planted
+from marey.bench.cleanup import plant_all_limbs
 from marey.bench.clips import N_TURNING, bench_bvh, bench_motion
-from marey.bench.timing import best_of
-from marey.clean import cleaned
+from marey.bench.timing import time_functions
+from marey.clean import clean_with_report
 from marey.cli.main import main
 from marey.errors import UnknownName, UnreadableFile
 
@@ -30,24 +30,24 @@ def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
 
 
 def test_all_four_limbs_are_held_most_of_the_time() -> None:
-    motion = four_planted(300)
-    found = cleaned(motion)
+    motion = plant_all_limbs(300)
+    found = clean_with_report(motion)
     assert set(found.limbs) == {"left_foot", "right_foot", "left_hand", "right_hand"}
     assert motion.contacts is not None
     assert motion.contacts.mask.mean(axis=0).min() > 0.85
     moved = np.linalg.norm(found.motion.world().positions - motion.world().positions, axis=-1)
-    assert np.quantile(moved.max(axis=1), 0.5) > 0.02  # metres: there is something to do
+    assert np.quantile(moved.max(axis=1), 0.5) > 0.02  # meters: there is something to do
 
 
 def test_functions_are_timed_in_turns() -> None:
     calls: list[str] = []
-    times = best_of([lambda: calls.append("a"), lambda: calls.append("b")], rounds=3)
+    times = time_functions([lambda: calls.append("a"), lambda: calls.append("b")], rounds=3)
     assert calls == ["a", "b"] * 4
     assert all(time >= 0 for time in times)
 
 
 @pytest.mark.parametrize("name", ["save", "clean", "stream"])
-def test_figures_are_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_complete(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleanup, "STREAMED", 1_000)
     monkeypatch.setattr(cleanup, "_WATCHED", 200)
     figures = list(run_benches([name]))

@@ -7,7 +7,7 @@ from marey.bench import grids
 from marey.compare import distance_grid
 
 
-def test_its_figures(monkeypatch):
+def test_results(monkeypatch):
     monkeypatch.setattr(grids, "SIZES", ((60, 2),))
     monkeypatch.setattr(grids, "SMALL", (40, 5))
     monkeypatch.setattr(grids, "MEMORY", 4 * 1024**2)

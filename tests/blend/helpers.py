@@ -93,6 +93,6 @@ def moved_back(motion, like):
     """The motion moved so that its first frame stands where that of `like` does."""
     from marey.core.placement import find_placement
 
-    here = find_placement(motion.skeleton, motion[:1].world(), 0)
-    there = find_placement(like.skeleton, like[:1].world(), 0)
+    here = find_placement(motion, 0)
+    there = find_placement(like, 0)
     return motion.moved(rigid2d.between(here, there))

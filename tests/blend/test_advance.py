@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from marey.blend.advance import compute_span_times, find_u, integrate_u, knot_slopes
-from marey.blend.weights import speed_shares
+from marey.blend.advance import compute_knot_slopes, compute_span_times, find_u, integrate_u
+from marey.blend.weights import limit_speed_weights
 from marey.register.curves import TimewarpCurve
 from tests.blend import twin
 
@@ -18,7 +18,7 @@ def curve():
 
 
 def slopes_of(curve):
-    return knot_slopes(curve.points)
+    return compute_knot_slopes(curve.points)
 
 
 def test_slopes_at_the_knots_are_those_of_the_curve(curve):
@@ -48,7 +48,7 @@ def test_constant_weights_solve_the_differential_equation(curve, weights):
 @pytest.mark.parametrize("weights", [(1.4, -0.3, -0.1), (3.0, -2.0, 0.0), (-200.0, 201.0, 0.0)])
 def test_weights_that_would_turn_time_back_are_restrained_and_then_solved_for(curve, weights):
     weights = np.array(weights)
-    shares = speed_shares(weights, slopes_of(curve))
+    shares = limit_speed_weights(weights, slopes_of(curve))
     assert np.abs(shares - weights).max() > 0.01
     whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.linspace(0.0, whole, 40)[:-1]
@@ -62,7 +62,7 @@ def test_time_always_goes_on():
     for _ in range(60):
         n, knots = int(rng.integers(2, 5)), int(rng.integers(4, 20))
         points = np.cumsum(np.exp(rng.uniform(-2.0, 0.0, (knots, n))), axis=0) / knots
-        slopes = knot_slopes(points)
+        slopes = compute_knot_slopes(points)
         weights = rng.normal(0.0, np.exp(rng.uniform(-2.0, 3.0)), n)
         weights[0] += 1.0 - weights.sum()
         borders = compute_span_times(slopes, weights)
@@ -152,7 +152,7 @@ def test_loops_go_on_over_the_seam():
     seconds = np.array([[0.0, 0.0], [0.1, 0.3], [0.35, 0.4], [0.5, 0.9], [0.8, 1.2]])
     fine = np.stack([np.interp(np.linspace(0, 4, 41), np.arange(5), seconds[:, j]) for j in range(2)], axis=1)
     curve = TimewarpCurve.fit(fine, cyclic=True)
-    slopes = knot_slopes(curve.points)
+    slopes = compute_knot_slopes(curve.points)
     for j in range(2):
         weights = np.eye(2)[j]
         times = np.arange(0.0, 5.0, 1 / 60)

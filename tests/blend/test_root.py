@@ -70,7 +70,7 @@ def test_the_choice_of_the_reference_changes_nothing():
     np.testing.assert_allclose(paths[0], paths[1], atol=1e-12)
 
 
-def test_played_backwards_it_is_the_same_way():
+def test_played_backward_it_is_the_same_path():
     hips, moves = arcs([0.9, -0.4], 60)
     weights = np.stack([np.linspace(0.2, 0.9, 60), np.linspace(0.8, 0.1, 60)], axis=1)
     ahead = accumulate_votes(moves, mean_origin(moves, hips, weights), weights, np.array([0.3, 1.0, 2.0]))

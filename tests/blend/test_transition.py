@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend import best_transition, transition
-from marey.blend.join import join_motions
+from marey.blend import TransitionSearch, best_transition, transition
+from marey.blend.handover import join_motions
 from marey.compare import distance_grid
 from marey.core.labels import Label, Labels
 from marey.errors import InvalidValue, NoResult
@@ -36,7 +36,7 @@ def record_of(motion):
 
 @pytest.fixture(scope="module", params=["resample", "integer"])
 def made(request, walk, run):
-    return transition(walk, run, boundaries=request.param, enforce=False)
+    return transition(walk, run, boundaries=request.param, feet=None)
 
 
 # How ------------------------------------------------------------------------------------------------------------------
@@ -61,9 +61,7 @@ def test_after_it_is_the_second_motion_somewhere_else(made, run):
         if times[-1] > run.duration:
             return math.inf
         there = run.at(times)
-        carried = rigid2d.between(
-            find_placement(there.skeleton, there.world(), 0), find_placement(rest.skeleton, rest.world(), 0)
-        )
+        carried = rigid2d.between(find_placement(there, 0), find_placement(rest, 0))
         return furthest(there.moved(carried), rest)
 
     shares = np.linspace(0.0, 1.0, 26)
@@ -71,8 +69,8 @@ def test_after_it_is_the_second_motion_somewhere_else(made, run):
     assert min(gap(share) for share in np.clip(near + np.linspace(-0.04, 0.04, 41), 0.0, 1.0)) < 2e-3
 
 
-def test_integer_boundaries_take_whole_frames_of_the_second_motion(walk, run):
-    made = transition(walk, run, boundaries="integer", enforce=False)
+def test_integer_boundaries_use_exact_frames_of_the_second_motion(walk, run):
+    made = transition(walk, run, boundaries="integer", feet=None)
     record = record_of(made)
     frame = record["to"] * FPS
     assert frame == pytest.approx(round(frame), abs=1e-9)
@@ -95,7 +93,7 @@ def test_nothing_jumps(made, walk, run):
 
 def test_it_takes_as_long_as_asked(walk, run):
     for length in (0.5, 1.0, 1.3):
-        start, stop = record_of(transition(walk, run, length=length, enforce=False))["frames"]
+        start, stop = record_of(transition(walk, run, length=length, feet=None))["frames"]
         assert stop - start == pytest.approx(length * FPS, abs=1.0)
 
 
@@ -119,15 +117,15 @@ def test_labels_and_contacts_come_along(made, walk, run):
 
 
 def test_held_contacts_do_not_slide(walk, run):
-    raw, held = (transition(walk, run, enforce=enforce) for enforce in (False, True))
+    raw, held = (transition(walk, run, feet=feet) for feet in (None, "clean"))
     assert measure(held)["slide_contact"].value < 1e-4 < measure(raw)["slide_contact"].value
     assert held.name == "walk to run"
 
 
 def test_the_middle_is_where_it_was_asked_for(walk, run):
     given = best_transition(walk, run)
-    made = transition(walk, run, at=(given.at_a, given.at_b), enforce=False)
-    same = transition(walk, run, enforce=False)
+    made = transition(walk, run, at=(given.at_a, given.at_b), feet=None)
+    same = transition(walk, run, feet=None)
     assert furthest(made, same) == 0.0
     record = record_of(made)
     assert record["from"] < given.at_a
@@ -136,7 +134,7 @@ def test_the_middle_is_where_it_was_asked_for(walk, run):
 
 
 def test_a_motion_into_itself_at_the_same_moment_is_that_motion(walk):
-    made = transition(walk, walk, at=(3.0, 3.0), enforce=False)
+    made = transition(walk, walk, at=(3.0, 3.0), feet=None)
     n = min(len(made), len(walk))
     assert abs(len(made) - len(walk)) <= 1
     assert furthest(made[:n], walk[:n]) < 1e-3
@@ -144,14 +142,14 @@ def test_a_motion_into_itself_at_the_same_moment_is_that_motion(walk):
 
 def test_different_floors_meet_on_the_first_one(walk, run):
     up = replace(run, root_positions=run.root_positions + [0.0, 0.5, 0.0], source=replace(run.source, floor=0.5))
-    one, two = transition(walk, run, enforce=False), transition(walk, up, enforce=False)
+    one, two = transition(walk, run, feet=None), transition(walk, up, feet=None)
     assert two.source.floor == 0.0
     assert furthest(one, two) < 1e-9
 
 
 def test_other_rates_are_brought_together(walk):
     slow = sample("run", fps=30.0, seconds=4.0).motion
-    made = transition(walk, slow, enforce=False)
+    made = transition(walk, slow, feet=None)
     assert made.fps == 60.0
     assert any("resampled" in note for note in record_of(made)["notes"])
 
@@ -167,15 +165,15 @@ def test_the_best_point_is_the_smallest_of_the_grid(walk, run):
     assert (point.at_a * FPS, point.at_b * FPS) == (pytest.approx(i + 30), pytest.approx(j + 30))
 
 
-def test_regions_are_kept(walk, run):
+def test_regions_are_respected(walk, run):
     point = best_transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6))
     assert 3.9 <= point.at_a <= 4.1
     assert 1.0 <= point.at_b <= 1.6
-    made = transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6), enforce=False)
+    made = transition(walk, run, search=TransitionSearch((3.9, 4.1), (1.0, 1.6)), feet=None)
     assert 3.9 <= record_of(made)["at"][0] <= 4.1
 
 
-def test_feet_can_be_made_to_agree(walk, run):
+def test_feet_can_be_required_to_agree(walk, run):
     point = best_transition(walk, run, contacts="refuse")
     masks = [m.contacts.mask[round(t * FPS)] for m, t in zip((walk, run), point[:2], strict=True)]
     np.testing.assert_array_equal(*masks)
@@ -188,17 +186,17 @@ def test_feet_can_be_made_to_agree(walk, run):
     ("options", "error", "message"),
     [
         ({"at": (1.0,)}, InvalidValue, "two times"),
-        ({"at": (1.0, 50.0)}, InvalidValue, "50 s is not within 'run', which lasts 5.00 s"),
-        ({"at": (-1.0, 1.0)}, InvalidValue, "-1 s is not within 'walk'"),
-        ({"length": 0.0}, InvalidValue, "length in seconds must be a number above 0"),
+        ({"at": (1.0, 50.0)}, InvalidValue, "50 s is outside 'run', which lasts 5.00 s"),
+        ({"at": (-1.0, 1.0)}, InvalidValue, "-1 s is outside 'walk'"),
+        ({"length": 0.0}, InvalidValue, "length in seconds must be a number greater than 0"),
         ({"length": 0.02}, InvalidValue, "at least 2 frames"),
-        ({"length": 9.0}, NoResult, "has no room for a transition of 9 s"),
+        ({"length": 9.0}, NoResult, "leaves no room for a transition of 9 s"),
         ({"at": (0.1, 2.0)}, NoResult, "does not fit here.*begins"),
         ({"at": (2.0, 4.9)}, NoResult, "does not fit here.*ends"),
         ({"boundaries": "round"}, InvalidValue, "boundaries must be"),
-        ({"region_a": (3.0, 99.0)}, InvalidValue, "must lie within 0 to 6.00 s"),
-        ({"region_a": 3.0}, InvalidValue, r"a region must be \(from, to\) in seconds"),
-        ({"region_b": (4.8, 5.0)}, NoResult, "has no room between 4.8 and 5 s"),
+        ({"search": TransitionSearch(region_a=(3.0, 99.0))}, InvalidValue, "must lie within 0 to 6.00 s"),
+        ({"search": TransitionSearch(region_a=3.0)}, InvalidValue, r"must be \(start, end\) in seconds"),
+        ({"search": TransitionSearch(region_b=(4.8, 5.0))}, NoResult, "leaves no room between 4.8 and 5 s"),
         ({"window": -1.0}, InvalidValue, "window"),
         ({"slope_limit": 0}, InvalidValue, "slope"),
     ],

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from marey.blend.weights import Weighting, keyed_weights, speed_shares
+from marey.blend.weights import Weighting, keyed_weights, limit_speed_weights
 from marey.errors import InvalidValue
 
 
@@ -20,11 +20,11 @@ def test_they_need_not_be_convex():
 
 def test_time_flows_by_the_weights_themselves_where_it_can():
     slopes = np.tile([3.0, 2.0], (5, 1))
-    np.testing.assert_array_equal(speed_shares(np.array([1.5, -0.5]), slopes), [1.5, -0.5])
+    np.testing.assert_array_equal(limit_speed_weights(np.array([1.5, -0.5]), slopes), [1.5, -0.5])
     convex = np.random.default_rng(2).dirichlet(np.ones(2), 50)
     convex /= convex.sum(axis=1, keepdims=True)
     size = np.abs(convex)
-    np.testing.assert_array_equal(speed_shares(convex, slopes), size / size.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(limit_speed_weights(convex, slopes), size / size.sum(axis=1, keepdims=True))
 
 
 def test_time_flows_at_a_quarter_to_four_times_what_the_weights_above_0_give():
@@ -33,28 +33,28 @@ def test_time_flows_at_a_quarter_to_four_times_what_the_weights_above_0_give():
     fine = np.concatenate([np.linspace(a, b, 50) for a, b in itertools.pairwise(slopes)])
     weights = rng.normal(0.0, 3.0, (3000, 3))
     weights[:, 0] += 1.0 - weights.sum(axis=1)
-    shares = speed_shares(weights, slopes)
+    shares = limit_speed_weights(weights, slopes)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     alone = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum(axis=1, keepdims=True)
     ratio = (shares @ (1.0 / fine).T) / (alone @ (1.0 / fine).T)
     assert ratio.min() > 0.249
     assert ratio.max() < 4.5
-    one_by_one = np.array([speed_shares(row, slopes) for row in weights[:40]])
+    one_by_one = np.array([limit_speed_weights(row, slopes) for row in weights[:40]])
     np.testing.assert_allclose(shares[:40], one_by_one, atol=1e-12)
 
 
-def test_shares_change_without_jumps_as_weights_do():
+def test_speed_weights_change_without_jumps_as_weights_do():
     slopes = np.exp(np.random.default_rng(6).uniform(-1.0, 1.0, (7, 2)))
     along = np.linspace(-4.0, 5.0, 20001)
-    shares = speed_shares(np.stack([along, 1.0 - along], axis=1), slopes)
+    shares = limit_speed_weights(np.stack([along, 1.0 - along], axis=1), slopes)
     assert np.abs(np.diff(shares, axis=0)).max() < 1e-3
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1.0], "expected 2 weights, one for each motion, got 1 numbers"),
-        ([[1.0, 2.0]], r"expected 2 weights, one for each motion, got shape \(1, 2\)"),
+        ([1.0], "weights must be 2 numbers, one per motion, not 1 numbers"),
+        ([[1.0, 2.0]], r"weights must be 2 numbers, one per motion, not shape \(1, 2\)"),
         ([0.0, 0.0], "sum above 0"),
         ([1.0, -1.0], "sum above 0"),
         ([-1.0, 0.0], "sum above 0"),
@@ -72,7 +72,7 @@ def test_weights_that_do_not_fit(given, message):
 def test_a_function_that_goes_wrong_says_when():
     with pytest.raises(InvalidValue, match="at 2 s"):
         Weighting.of(lambda t: [1.0 - t / 2, 0.0], 2).at(np.array([0.0, 1.0, 2.0]))
-    with pytest.raises(InvalidValue, match="expected 3 weights.*at 0 s"):
+    with pytest.raises(InvalidValue, match="weights must be 3 numbers.*at 0 s"):
         Weighting.of(lambda t: [1.0, 0.0], 3).at(np.array([0.0]))
 
 
@@ -91,9 +91,9 @@ def test_keys_are_met_and_passed_smoothly():
     ("seconds", "rows", "message"),
     [
         ([0.0, 0.0], [[1, 0], [0, 1]], "increase"),
-        ([0.0, 1.0], [[1, 0]], "one row of weights for each time"),
+        ([0.0, 1.0], [[1, 0]], "one row per time"),
         ([0.0, 1.0], [[1, 0], [0, 0]], "sum above 0.*at 1 s"),
-        ([], [], "one row of weights for each time"),
+        ([], [], "one row per time"),
     ],
 )
 def test_bad_keys(seconds, rows, message):

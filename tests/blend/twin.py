@@ -1,4 +1,4 @@
-"""Blending written out frame by frame, as Kovar 5.3 tells it: slow and obvious."""
+"""Blending written out frame by frame, following Kovar 5.3: slow and obvious."""
 
 import numpy as np
 from scipy.integrate import solve_ivp

@@ -10,7 +10,7 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.maths import ease_in, quat
-from marey.samples import figure_skeleton
+from marey.samples import body_skeleton
 
 FLAT = 0.0
 
@@ -33,7 +33,7 @@ class Foot:
 
 def puppet(left: Foot, right: Foot, hips, seconds: float, fps: float = 60.0) -> Motion:
     """A motion with these feet; `hips` is (3,) or keys (seconds, x, y, z)."""
-    skeleton = figure_skeleton()
+    skeleton = body_skeleton()
     t = np.arange(round(seconds * fps) + 1) / fps
     rotations = quat.identity((len(t), len(skeleton)))
     offsets = np.tile(skeleton.offsets, (len(t), 1, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 
 import marey
 from marey.clean import point_paths
-from marey.clean.cleanup import Cleaned, clean, cleaned
+from marey.clean.cleanup import CleanResult, clean, clean_with_report
 from marey.clean.settings import CleanSettings, PlantAt, Target
 from marey.clean.stream import clean_stream
 from marey.core.contacts import ContactPoint, Contacts
@@ -26,7 +27,7 @@ _LEFT_LEG = {"left_upper_leg": "LeftUpLeg", "left_lower_leg": "LeftLeg", "left_f
 UNDER = 1e-4
 
 
-def worst_plant(result: Cleaned) -> float:
+def worst_plant(result: CleanResult) -> float:
     """Meters that a planted point is away from its plant at most."""
     contacts = result.motion.contacts
     assert contacts is not None
@@ -94,7 +95,7 @@ def worst_bends(before: Motion, after: Motion) -> dict[str, float]:
 
 @pytest.mark.parametrize("legs", [0.95, 1.0, 1.05])
 def test_plants_hold_and_nothing_is_under_the_floor(legs: float) -> None:
-    result = cleaned(skated(walk(), legs=legs))
+    result = clean_with_report(skated(walk(), legs=legs))
     assert len(result.plants) > 10
     assert worst_plant(result) < HELD
     assert deepest(result.motion) < UNDER
@@ -149,16 +150,16 @@ def test_velocities_are_continuous_at_switches() -> None:
 
 
 def test_a_second_run_changes_nothing() -> None:
-    once = cleaned(skated(walk()))
-    twice = cleaned(once.motion)
+    once = clean_with_report(skated(walk()))
+    twice = clean_with_report(once.motion)
     moved = np.linalg.norm(twice.motion.world().positions - once.motion.world().positions, axis=-1)
     assert moved.max() < 1e-4
-    assert twice.figures["limb_scaling_max"] < 1e-6
+    assert twice.metrics["limb_scaling_max"] < 1e-6
 
 
 def test_a_clean_motion_is_left_alone() -> None:
     motion = walk()
-    result = cleaned(motion)
+    result = clean_with_report(motion)
     np.testing.assert_allclose(result.motion.world().positions, motion.world().positions, atol=1e-9)
     assert result.motion.bone_offsets is None
 
@@ -176,7 +177,7 @@ def test_the_input_is_left_unchanged_and_annotations_are_kept() -> None:
 
 def test_without_stretch_bones_keep_their_length() -> None:
     broken = skated(walk(), legs=0.93)
-    result = cleaned(broken, settings=CleanSettings(max_stretch=0.0))
+    result = clean_with_report(broken, settings=CleanSettings(max_stretch=0.0))
     assert result.motion.bone_offsets is None
     assert result.scale.min() == result.scale.max() == 1.0
     # The figure goes where rigid legs reach.
@@ -185,7 +186,7 @@ def test_without_stretch_bones_keep_their_length() -> None:
 
 
 def test_limb_scaling_stays_within_its_limit() -> None:
-    result = cleaned(skated(walk(), legs=0.8), settings=CleanSettings(max_stretch=0.05))
+    result = clean_with_report(skated(walk(), legs=0.8), settings=CleanSettings(max_stretch=0.05))
     assert np.abs(result.scale - 1.0).max() <= 0.05 + 1e-12
 
 
@@ -217,7 +218,7 @@ def test_targets_are_met_exactly(effector: str, moving: bool, turned: bool) -> N
     if not moving:
         position, rotation = position[6], rotation[6]
     target = Target(effector, 80, 92, position, rotation if turned else None)
-    result = cleaned(motion, targets=[target])
+    result = clean_with_report(motion, targets=[target])
     after = result.motion.world()
     np.testing.assert_allclose(after.positions[span, joint], target.position, atol=HELD)
     if turned:
@@ -227,7 +228,7 @@ def test_targets_are_met_exactly(effector: str, moving: bool, turned: bool) -> N
 
 
 def test_a_target_out_of_reach_leaves_a_residue_and_no_nan() -> None:
-    result = cleaned(walk(), targets=[Target("right_hand", 60, 70, np.array([0.0, 9.0, 0.0]))])
+    result = clean_with_report(walk(), targets=[Target("right_hand", 60, 70, np.array([0.0, 9.0, 0.0]))])
     assert result.residue.max() > 1.0
     assert np.abs(result.scale - 1.0).max() <= 0.2 + 1e-12
     assert np.isfinite(result.motion.world().positions).all()
@@ -238,7 +239,7 @@ def test_given_plants_are_used() -> None:
     motion = walk()
     start, stop = motion.contacts.intervals("left_ball")[1]
     place = point_paths(motion, motion.contacts.points)[start + 5, 1] + [0.05, 0.0, 0.08]
-    result = cleaned(motion, plants=[PlantAt("left_ball", start + 3, stop - 3, place)])
+    result = clean_with_report(motion, plants=[PlantAt("left_ball", start + 3, stop - 3, place)])
     path = point_paths(result.motion, motion.contacts.points)[start:stop, 1]
     np.testing.assert_allclose(path, np.broadcast_to(place, path.shape), atol=HELD)
     assert worst_plant(result) < HELD
@@ -248,7 +249,7 @@ def test_planted_feet_outrank_a_target_out_of_reach() -> None:
     motion = walk()
     hand = motion.world().positions[60:90, motion.skeleton.roles["right_hand"]]
     for away in ([0.0, 0.0, 1.2], [0.0, 0.0, 1.5], [0.0, 0.0, 6.0], [-3.0, 2.0, 0.0]):
-        result = cleaned(motion, targets=[Target("right_hand", 60, 90, hand + away)])
+        result = clean_with_report(motion, targets=[Target("right_hand", 60, 90, hand + away)])
         residue = dict(zip(result.limbs, result.residue.max(axis=0), strict=True))
         assert worst_plant(result) < HELD
         assert {name for name, left in residue.items() if left > HELD} == {"right_hand"}
@@ -257,8 +258,8 @@ def test_planted_feet_outrank_a_target_out_of_reach() -> None:
 
 def test_a_target_far_out_of_reach_leaves_the_figure_where_it_is() -> None:
     motion = walk()
-    alone = cleaned(motion)
-    result = cleaned(motion, targets=[Target("right_hand", 60, 90, np.array([0.0, 1.0, 9.0]))])
+    alone = clean_with_report(motion)
+    result = clean_with_report(motion, targets=[Target("right_hand", 60, 90, np.array([0.0, 1.0, 9.0]))])
     np.testing.assert_allclose(result.shift, alone.shift, atol=1e-12)
 
 
@@ -269,7 +270,7 @@ def test_feet_hold_between_two_targets_that_pull_apart() -> None:
         Target(f"{side}_hand", 60, 90, world[60:90, roles[f"{side}_hand"]] + [way, 0.0, 0.0])
         for side, way in (("left", 0.8), ("right", -0.8))
     ]
-    assert worst_plant(cleaned(motion, targets=targets)) < HELD
+    assert worst_plant(clean_with_report(motion, targets=targets)) < HELD
 
 
 def foot_lengths(motion: Motion) -> np.ndarray:
@@ -287,13 +288,14 @@ def test_a_given_plant_takes_the_other_point_of_the_foot_along(name: str) -> Non
     start, stop = motion.contacts.intervals("left_ball")[1]
     heel, _ = next(span for span in motion.contacts.intervals("left_heel") if span[0] < start < span[1])
     place = point_paths(motion, motion.contacts.points)[start + 5, k] + [0.05, 0.0, 0.18]
-    result = cleaned(motion, plants=[PlantAt(name, start + 2, start + 5, place)])
+    result = clean_with_report(motion, plants=[PlantAt(name, start + 2, start + 5, place)])
     path = point_paths(result.motion, motion.contacts.points)[start : start + 5, k]
     np.testing.assert_allclose(path, np.broadcast_to(place, path.shape), atol=HELD)
     assert worst_plant(result) < HELD
     assert result.residue.max() < HELD
     assert np.abs(foot_lengths(result.motion) / foot_lengths(motion) - 1.0)[heel:stop].max() < 0.02
-    assert result.figures["limb_scaling_max"] <= 0.2 + 1e-12
+    assert result.metrics["limb_scaling_max"] <= 0.2 + 1e-12
+    assert json.loads(json.dumps(result.to_dict()))["limbs"] == list(result.limbs)
 
 
 @pytest.mark.parametrize("stretch", [0.0, 0.05, 0.2])
@@ -304,11 +306,11 @@ def test_a_foot_is_stretched_no_further_than_limbs(further: float, stretch: floa
     paths = point_paths(motion, motion.contacts.points)
     heel, ball = paths[start + 5, 0], paths[start + 5, 1] + [0.0, 0.0, further]
     plants = [PlantAt("left_heel", start, start + 5, heel), PlantAt("left_ball", start, stop, ball)]
-    result = cleaned(motion, plants=plants, settings=CleanSettings(max_stretch=stretch))
+    result = clean_with_report(motion, plants=plants, settings=CleanSettings(max_stretch=stretch))
     lengths, own = foot_lengths(result.motion), foot_lengths(motion)
     assert np.abs(lengths / own - 1.0).max() <= stretch + 1e-9
     np.testing.assert_allclose(lengths / own, result.foot_scale[:, :2], atol=1e-9)
-    assert result.figures["limb_scaling_max"] >= np.abs(lengths / own - 1.0).max() - 1e-9
+    assert result.metrics["limb_scaling_max"] >= np.abs(lengths / own - 1.0).max() - 1e-9
     missing = abs(np.linalg.norm(ball - heel) - own[start, 0]) - stretch * own[start, 0]
     left = result.residue[:, result.limbs.index("left_foot")].max()
     assert left > 0.9 * missing
@@ -321,7 +323,7 @@ def test_a_stream_places_feet_beside_given_plants_too() -> None:
     place = point_paths(motion, motion.contacts.points)[start + 5, 1] + [0.05, 0.0, 0.18]
     plants = [PlantAt("left_ball", start, stop, place)]
     targets = [Target("right_hand", 60, 90, motion.root_positions[60:90] + [0.0, 0.0, 1.6])]
-    batch = cleaned(motion, plants=plants, targets=targets)
+    batch = clean_with_report(motion, plants=plants, targets=targets)
     assert batch.residue.max() > 0.1
     stream = clean_stream(
         motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, plants=plants, targets=targets
@@ -338,11 +340,11 @@ def test_a_stream_places_feet_beside_given_plants_too() -> None:
 def test_planes_and_raised_supports() -> None:
     motion = walk()
     raised = replace(motion, root_positions=motion.root_positions + [0.0, 0.4, 0.0])
-    heights = {round(p.position[1], 3) for p in cleaned(skated(raised, legs=1.0)).plants}
+    heights = {round(p.position[1], 3) for p in clean_with_report(skated(raised, legs=1.0)).plants}
     assert heights == {0.4}
-    level = cleaned(skated(raised, legs=1.0), planes=[0.42])
+    level = clean_with_report(skated(raised, legs=1.0), planes=[0.42])
     assert {round(p.position[1], 6) for p in level.plants} == {0.42}
-    slope = cleaned(motion, planes=[(0.01, 0.0, 0.002)])
+    slope = clean_with_report(motion, planes=[(0.01, 0.0, 0.002)])
     for plant in slope.plants:
         _, y, z = plant.position
         assert min(abs(y), abs(y - 0.01 - 0.002 * z)) < 1e-9
@@ -367,15 +369,15 @@ def patterned(fps: float, legs: float, spans: list[list[tuple[int, int]]]) -> Mo
 )
 def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[list[tuple[int, int]]]) -> None:
     pattern = patterned(120.0, legs, spans)
-    result = cleaned(pattern)
+    result = clean_with_report(pattern)
     # Short gaps are closed, so a hand may be held for as long as the walker takes to leave it behind for good: then
-    # the limb is as long as it may be, and what lacks is told to the last digit.
+    # the limb has its maximum length, and the missing distance is reported to the last digit.
     assert abs(worst_plant(result) - result.residue.max()) < 1e-9
     short = result.residue > HELD
     np.testing.assert_allclose(np.abs(result.scale[short] - 1.0), 0.2, atol=1e-9)
     assert deepest(result.motion) < UNDER
     if not short.any():
-        again = cleaned(result.motion)
+        again = clean_with_report(result.motion)
         assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER
     # What jumps does so at any rate; what moves continuously moves less from frame to frame when there are more.
     finer = patterned(480.0, legs, spans)
@@ -390,19 +392,22 @@ class TestBadInput:
     def test_settings(self) -> None:
         with pytest.raises(InvalidValue, match="fade must be a number of seconds from 0 to 10, got -1"):
             CleanSettings(fade=-1.0)
-        with pytest.raises(InvalidValue, match="max_stretch must lie in"):
+        with pytest.raises(InvalidValue, match="max_stretch must be at least 0 and less than 1, got"):
             CleanSettings(max_stretch=1.0)
-        with pytest.raises(InvalidValue, match="damping_from must lie in"):
+        with pytest.raises(InvalidValue, match="damping_from must be greater than 0 and at most pi radians, got"):
             CleanSettings(damping_from=4.0)
-        with pytest.raises(InvalidValue, match="swivel must lie in"):
+        with pytest.raises(InvalidValue, match="swivel must be from 0 to 1, got"):
             CleanSettings(swivel=1.5)
         with pytest.raises(InvalidValue, match="roll must be 'source' or 'flat', got 'round'"):
             CleanSettings(roll="round")
 
     def test_targets(self) -> None:
-        with pytest.raises(InvalidValue, match="the effector of a target must be one of left_foot"):
+        with pytest.raises(
+            InvalidValue,
+            match="effector of a target must be one of left_foot, right_foot, left_hand, right_hand, got 'head'",
+        ):
             Target("head", 0, 5, np.zeros(3))
-        with pytest.raises(InvalidValue, match="must last from a frame to a later one, got 5 to 5"):
+        with pytest.raises(InvalidValue, match="must have 0 <= start < stop, got 5 to 5"):
             Target("left_hand", 5, 5, np.zeros(3))
         with pytest.raises(InvalidValue, match="must have 1 row or one for each of its 4 frames, got 3"):
             Target("left_hand", 0, 4, np.zeros((3, 3)))
@@ -412,27 +417,34 @@ class TestBadInput:
             Target("left_hand", 0, 4, [np.nan, 0.0, 0.0])
         two = [Target("left_hand", 0, 9, np.zeros(3)), Target("left_hand", 8, 12, np.zeros(3))]
         with pytest.raises(InvalidValue, match="two targets of left_hand overlap: frames 0-9 and 8-12"):
-            cleaned(walk(1.0), targets=two)
-        with pytest.raises(InvalidValue, match="'left_hand' has frames 0 to 900, but the motion has 61 frames"):
-            cleaned(walk(1.0), targets=[Target("left_hand", 0, 900, np.zeros(3))])
+            clean_with_report(walk(1.0), targets=two)
+        with pytest.raises(
+            InvalidValue, match="stop of 'left_hand' must be at most 61, the number of frames, got frames 0 to 900"
+        ):
+            clean_with_report(walk(1.0), targets=[Target("left_hand", 0, 900, np.zeros(3))])
 
     def test_plants(self) -> None:
-        with pytest.raises(UnknownName, match="'left_toe', which is not among the contact points"):
-            cleaned(walk(1.0), plants=[PlantAt("left_toe", 0, 5, np.zeros(3))])
+        with pytest.raises(UnknownName, match="point of a plant must be one of the contact points"):
+            clean_with_report(walk(1.0), plants=[PlantAt("left_toe", 0, 5, np.zeros(3))])
         two = [PlantAt("left_ball", 0, 9, np.zeros(3)), PlantAt("left_ball", 5, 12, np.zeros(3))]
         with pytest.raises(InvalidValue, match="two plants of 'left_ball' overlap"):
-            cleaned(walk(1.0), plants=two)
+            clean_with_report(walk(1.0), plants=two)
 
     def test_contacts_that_cannot_be_held(self) -> None:
         motion = walk(1.0)
         knee = ContactPoint("left_knee", motion.skeleton.roles["left_lower_leg"], np.zeros(3))
-        with pytest.raises(InvalidValue, match="'left_knee' sits on 'LeftLeg', which is not part of a hand or foot"):
+        with pytest.raises(
+            InvalidValue,
+            match="contact point 'left_knee' is on 'LeftLeg', which is not part of a hand or foot, so it cannot",
+        ):
             clean(motion, Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
         foot = motion.skeleton.roles["left_foot"]
         three = tuple(ContactPoint(f"p{k}", foot, np.full(3, 0.01 * k)) for k in range(3))
-        with pytest.raises(InvalidValue, match="can be held at two points, got p0, p1, p2"):
+        with pytest.raises(
+            InvalidValue, match=": a hand or foot can have at most two contact points, got p0, p1, p2; remove some"
+        ):
             clean(motion, Contacts(three, np.ones((len(motion), 3), dtype=bool)))
-        with pytest.raises(InvalidValue, match="contacts have 7 frames, the motion has 61"):
+        with pytest.raises(InvalidValue, match="contacts must have as many frames as the motion"):
             clean(motion, Contacts(motion.contacts.points, np.zeros((7, 4), dtype=bool)))
 
     def test_a_limb_without_length(self) -> None:
@@ -440,7 +452,10 @@ class TestBadInput:
         offsets = motion.skeleton.offsets.copy()
         offsets[motion.skeleton.roles["left_foot"]] = 0.0
         flat = replace(motion, skeleton=replace(motion.skeleton, offsets=offsets, role_map=_LEFT_LEG))
-        with pytest.raises(InvalidValue, match="the bone to 'LeftFoot' has no length"):
+        with pytest.raises(
+            InvalidValue,
+            match="left_foot: the bone that ends at 'LeftFoot' has zero length, so the limb cannot be solved",
+        ):
             clean(flat)
 
     def test_no_legs(self) -> None:
@@ -455,17 +470,17 @@ class TestBadInput:
             clean(upper)
 
     def test_a_floor_far_above(self) -> None:
-        with pytest.raises(InvalidValue, match="the floor at 9.00 m is more than a leg above the highest foot"):
+        with pytest.raises(InvalidValue, match="floor is 9.00 m, more than a leg length above the highest foot"):
             clean(walk(1.0), floor=9.0)
-        with pytest.raises(InvalidValue, match="the floor's height must be a finite number"):
+        with pytest.raises(InvalidValue, match="floor must be a finite height in meters, got"):
             clean(walk(1.0), floor=float("nan"))
 
     def test_a_floor_far_below_leaves_plants_at_their_height(self) -> None:
-        result = cleaned(walk(1.0), floor=-50.0)
+        result = clean_with_report(walk(1.0), floor=-50.0)
         assert abs(max(p.position[1] for p in result.plants)) < 0.01
 
     def test_one_frame(self) -> None:
-        result = cleaned(walk(1.0)[10])
+        result = clean_with_report(walk(1.0)[10])
         assert len(result.motion) == 1
         assert np.isfinite(result.motion.world().positions).all()
 

@@ -65,13 +65,13 @@ def test_given_plants(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--target", "right_hand=1.2@0,0,0"], "expected NAME=FROM:TO@X,Y,Z"),
         (["--target", "right_hand=a:b@0,0,0"], "expected seconds such as 1.2, or a frame such as 36f"),
-        (["--target", "head=0:1@0,0,0"], "the effector of a target must be one of"),
-        (["--plant", "nose=0:1@0,0,0"], "not among the contact points"),
+        (["--target", "head=0:1@0,0,0"], "effector of a target must be one of"),
+        (["--plant", "nose=0:1@0,0,0"], "point of a plant must be one of the contact points"),
         (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "expected only a position X,Y,Z"),
-        (["--max-stretch", "2"], "max_stretch must lie in"),
+        (["--max-stretch", "2"], "max_stretch must be at least 0 and less than 1, got"),
         (["--plane", "0.1", "--floor-only"], "contradict each other"),
-        (["--floor", "9"], "more than a leg above"),
-        (["--plot", "feet.pdf"], "figures are written as .png or .svg"),
+        (["--floor", "9"], "m, more than a leg length above the highest foot"),
+        (["--plot", "feet.pdf"], "a plot is saved as .png or .svg, got .pdf; change the file name"),
     ],
 )
 def test_wrong_use_exits_with_2(

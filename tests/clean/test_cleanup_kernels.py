@@ -11,11 +11,11 @@ from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanState
 from marey.clean.pipeline import make_options
 from marey.clean.plant_kernels import close_gaps
-from marey.clean.root_kernels import nearest_in_balls
+from marey.clean.root_kernels import find_nearest_in_balls
 from marey.clean.settings import CleanSettings
 from marey.clean.target_kernels import fade_tails, find_span
-from marey.core.limb import solve_limb
-from marey.core.limb_kernels import hinge_axis, knee_turn, solve
+from marey.core.limb import LimbSettings, solve_limb
+from marey.core.limb_kernels import find_hinge_axis, find_knee_rotation, solve
 from marey.maths import quat
 from tests.twins import cleanup as twin
 
@@ -27,14 +27,14 @@ def test_nearest_in_balls(n: int) -> None:
         balls = np.concatenate([rng.normal(size=(n, 3)), rng.uniform(1.0, 2.5, size=(n, 1))], axis=1)
         shared = rng.normal(size=3) * 0.5
         balls[:, 3] = np.maximum(balls[:, 3], np.linalg.norm(balls[:, :3] - shared, axis=1) * 1.02)
-        found = np.array(nearest_in_balls(balls, n))
+        found = np.array(find_nearest_in_balls(balls, n))
         assert (np.linalg.norm(found - balls[:, :3], axis=1) <= balls[:, 3] + 1e-6).all()
         assert abs(np.linalg.norm(found) - np.linalg.norm(twin.nearest_in_balls(balls))) < 1e-4
 
 
 def test_balls_without_a_common_point_give_a_compromise() -> None:
     balls = np.array([[2.0, 0.0, 0.0, 0.5], [-2.0, 0.0, 0.0, 0.5]])
-    np.testing.assert_allclose(nearest_in_balls(balls, 2), [0.0, 0.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(find_nearest_in_balls(balls, 2), [0.0, 0.0, 0.0], atol=1e-9)
 
 
 @settings(deadline=None, max_examples=40, derandomize=True)
@@ -83,14 +83,14 @@ def test_the_limb_is_solved_as_in_core(damping: float) -> None:
         target = base + (target - base) / np.linalg.norm(target - base) * rng.uniform(0.3, 0.84)
         want = solve_limb(
             base, parent, hip, knee, ankle, upper, lower, hinge, target, turned,
-            damping_from=None if damping == np.pi else damping, max_stretch=0.4,
+            settings=LimbSettings(damping_from=None if damping == np.pi else damping, max_stretch=0.4),
         )  # fmt: skip
         hip_world = quat.mul(parent, hip)
         up, down = quat.rotate(hip_world, -upper), quat.rotate(quat.mul(hip_world, knee), lower)
         end = quat.mul(quat.mul(hip_world, knee), ankle)
         up, down, usual = (tuple(map(float, v)) for v in (up, down, quat.rotate(hip_world, hinge)))
-        axis = hinge_axis(up, down, usual)
-        change = knee_turn(up, down, axis, float(np.linalg.norm(target - base)), damping)
+        axis = find_hinge_axis(up, down, usual)
+        change = find_knee_rotation(up, down, axis, float(np.linalg.norm(target - base)), damping)
         base, end, target, turned = (tuple(map(float, v)) for v in (base, end, target, turned))
         turns = solve(base, up, down, axis, change, end, target, turned, 0.5, 0.4)
         assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7

@@ -9,7 +9,7 @@ import pytest
 
 import marey
 from marey.clean import detect_contacts, point_paths
-from marey.clean.cleanup import cleaned
+from marey.clean.cleanup import clean_with_report
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from tests.clean.test_cleanup import HELD, UNDER, bends, deepest, jumps, switch_frames, worst_bends, worst_plant
@@ -24,8 +24,8 @@ def test_all_walks_and_runs_together(data_folder: Path) -> None:
         pytest.skip(f"no clips of cmu/016 in {data_folder}")
     plain, switched, scaling, knees = [], [], [], []
     for path in paths:
-        motion = detect_contacts(marey.load(path, trim_rest=True))
-        result = cleaned(motion)
+        motion = detect_contacts(marey.load(path))
+        result = clean_with_report(motion)
         assert worst_plant(result) < HELD
         assert deepest(result.motion) < UNDER
         frames = np.array(sorted({f for _, f in switch_frames(motion.contacts)}))
@@ -55,17 +55,17 @@ def load(folder: Path, name: str, **options: float) -> Motion:
     path = folder / "cmu" / f"{name}.bvh"
     if not path.is_file():
         pytest.skip(f"no {name}.bvh in {folder}")
-    return marey.load(path, trim_rest=True, **options)
+    return marey.load(path, **options)
 
 
 @pytest.mark.parametrize("name", WALKS)
 def test_walks_and_runs(data_folder: Path, name: str) -> None:
     motion = detect_contacts(load(data_folder, name))
-    result = cleaned(motion)
+    result = clean_with_report(motion)
     assert worst_plant(result) < HELD
     assert deepest(result.motion) < UNDER
-    assert result.figures["limb_scaling_mean"] < 0.006
-    assert result.figures["limb_scaling_p99"] < 0.03
+    assert result.metrics["limb_scaling_mean"] < 0.006
+    assert result.metrics["limb_scaling_p99"] < 0.03
     assert np.quantile(jumps(motion, result.motion), 0.95) < 0.3
     frames = np.array(sorted({f for _, f in switch_frames(motion.contacts)}))
     assert bends(result.motion)[frames - 1].max() <= bends(motion).max()
@@ -74,7 +74,7 @@ def test_walks_and_runs(data_folder: Path, name: str) -> None:
     before, after = marey.measure(motion), marey.measure(result.motion)
     assert after["jitter"].value < before["jitter"].value
     assert after["slide_weighted"].value < 1.02 * before["slide_weighted"].value
-    again = cleaned(result.motion).motion
+    again = clean_with_report(result.motion).motion
     assert np.abs(again.world().positions - result.motion.world().positions).max() < UNDER
 
 
@@ -85,7 +85,7 @@ def test_a_cartwheel_holds_its_hands(data_folder: Path) -> None:
     for k, name in enumerate(motion.contacts.names):
         if name.endswith(("wrist", "fingertips")):
             mask[:, k] = heights[:, k] < heights[:, k].min() + 0.03
-    result = cleaned(motion, Contacts(motion.contacts.points, mask))
+    result = clean_with_report(motion, Contacts(motion.contacts.points, mask))
     assert any(plant.point.endswith("wrist") for plant in result.plants)
     assert worst_plant(result) < HELD
     assert deepest(result.motion) < UNDER
@@ -93,8 +93,8 @@ def test_a_cartwheel_holds_its_hands(data_folder: Path) -> None:
 
 
 def test_stairs_are_climbed(data_folder: Path) -> None:
-    motion = detect_contacts(load(data_folder, "143/143_17", fps=60.0))
-    result = cleaned(motion)
+    motion = detect_contacts(load(data_folder, "143/143_17", file_fps=60.0))
+    result = clean_with_report(motion)
     assert worst_plant(result) < HELD
     heights = np.array([plant.position[1] for plant in result.plants]) - motion.source.floor
     assert heights.min() == 0.0

@@ -8,7 +8,7 @@ import pytest
 
 import marey
 from marey.clean import detect_contacts, find_contacts, point_paths
-from marey.clean.cleanup import cleaned
+from marey.clean.cleanup import clean_with_report
 from marey.maths import filters
 
 # Clips of one subject that walk and run from end to end.
@@ -22,7 +22,7 @@ def load(data_folder, name, **options):
         pytest.skip(f"no {path}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return marey.load(path, trim_rest=True, **options)
+        return marey.load(path, **options)
 
 
 def steps(motion):
@@ -89,7 +89,7 @@ def spans(motion, name, **options):
 
 def test_stairs_have_two_treads_on_either_side(data_folder):
     """Up and over twice; the file says 120 Hz, the strides say 60."""
-    motion = load(data_folder, "143/143_17.bvh", fps=60)
+    motion = load(data_folder, "143/143_17.bvh", file_fps=60)
     found = find_contacts(motion)
     assert found.raised == pytest.approx((0.19, 0.39), abs=0.02)
     for side in ("left", "right"):
@@ -106,7 +106,7 @@ def test_a_step_up_and_a_step_down_are_found(data_folder):
 
 
 def test_who_sits_keeps_the_feet_on_the_floor(data_folder):
-    found = find_contacts(load(data_folder, "143/143_18.bvh", fps=60))
+    found = find_contacts(load(data_folder, "143/143_18.bvh", file_fps=60))
     assert found.raised == ()
     assert found.contacts.mask.mean(axis=0).min() > 0.85
 
@@ -154,7 +154,7 @@ def test_a_cartwheel_plants_each_hand_once_and_where_it_is_lowest(data_folder):
 def test_a_cartwheel_cleaned_up_keeps_its_arms(data_folder):
     """Hands are planted where the recording has them, so that arms need hardly be scaled."""
     motion = load(data_folder, "049/49_06.bvh")
-    result = cleaned(motion, hands=True)
+    result = clean_with_report(motion, hands=True)
     contacts = result.motion.contacts
     lowest = point_paths(motion, contacts.points)[..., 1].min(axis=0)
     planted = [plant for plant in result.plants if plant.point.endswith(("wrist", "fingertips"))]

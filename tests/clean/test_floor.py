@@ -47,13 +47,13 @@ def test_no_rest_no_floor():
     flying = sample("stand").motion[:181]
     root = flying.root_positions + np.stack([2.0 * np.sin(t), np.zeros_like(t), 2.0 * np.cos(t)], axis=1)
     circling = Motion(flying.skeleton, root, flying.rotations, flying.fps)
-    with pytest.raises(InvalidValue, match=r"no foot comes to rest in these 181 frames.*give its height as floor="):
+    with pytest.raises(InvalidValue, match=r"no foot comes to rest in these 181 frames.*pass its height as floor="):
         find_floor(circling)
 
 
 def test_bad_input_is_told_in_a_sentence():
     walk = sample("walk").motion
-    with pytest.raises(InvalidValue, match="at least 4 frames, got 1"):
+    with pytest.raises(InvalidValue, match="must have at least 4 frames for contacts to be detected, got 1"):
         find_floor(walk[0])
     box = Skeleton(("Box",), np.array([-1]), np.zeros((1, 3)))
     with pytest.raises(JointNotFound, match="role 'left_foot' was not found"):

@@ -8,7 +8,7 @@ from marey.clean.points import place_joints
 from marey.core import ContactPoint, Motion, Skeleton
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
-from marey.samples import figure_skeleton, sample
+from marey.samples import body_skeleton, sample
 from tests.core.skeletons import RIGS
 
 NAMES = ("left_heel", "left_ball", "right_heel", "right_ball")
@@ -20,13 +20,13 @@ def rest_place(skeleton, point):
 
 
 def test_each_foot_has_heel_and_ball_and_hands_come_on_request():
-    skeleton = figure_skeleton()
+    skeleton = body_skeleton()
     assert tuple(point.name for point in contact_points(skeleton)) == NAMES
     assert tuple(point.name for point in contact_points(skeleton, hands=True)) == NAMES + HANDS
 
 
 def test_a_heel_lies_level_with_the_ball_behind_the_ankle():
-    skeleton = figure_skeleton()
+    skeleton = body_skeleton()
     places = {point.name: rest_place(skeleton, point) for point in contact_points(skeleton)}
     ankle = skeleton.rest_positions[skeleton.roles["left_foot"]]
     assert places["left_heel"][1] == pytest.approx(places["left_ball"][1], abs=2e-6)
@@ -43,7 +43,7 @@ def test_the_points_of_generated_samples_are_the_usual_ones():
 
 
 def test_a_floor_under_the_rest_pose_puts_the_points_on_it():
-    skeleton = figure_skeleton()
+    skeleton = body_skeleton()
     floor = skeleton.rest_positions[:, 1].min() - 0.03
     for point in contact_points(skeleton, floor=floor):
         assert rest_place(skeleton, point)[1] == pytest.approx(floor, abs=2e-6)
@@ -59,7 +59,7 @@ def test_every_known_rig_has_points_or_says_why_not(rig):
 
 
 def test_a_joint_at_the_heel_is_the_heel():
-    base = figure_skeleton()
+    base = body_skeleton()
     ankle = base.roles["left_foot"]
     skeleton = Skeleton(
         (*base.names, "LeftHeelBone"), np.append(base.parents, ankle), np.vstack([base.offsets, [0.0, -0.07, -0.04]])
@@ -70,7 +70,7 @@ def test_a_joint_at_the_heel_is_the_heel():
 
 
 def test_a_foot_without_toes_has_its_ankle_alone():
-    base = figure_skeleton()
+    base = body_skeleton()
     keep = [j for j, name in enumerate(base.names) if "ToeBase" not in name]
     new = {j: i for i, j in enumerate(keep)}
     parents = np.array([-1 if base.parents[j] < 0 else new[int(base.parents[j])] for j in keep])
@@ -126,9 +126,12 @@ def test_where_the_rest_pose_does_not_stand_the_motion_tells_where_the_soles_are
     motion = sample("walk").motion
     other = lying(motion)
     np.testing.assert_allclose(other.world().positions, motion.world().positions, atol=1e-9)
-    with pytest.raises(InvalidValue, match=r"the rest pose is not a standing pose.*give standing="):
+    with pytest.raises(
+        InvalidValue,
+        match=r"the rest pose is not a standing pose, so it does not show the soles; pass standing=, a motion",
+    ):
         contact_points(other.skeleton)
-    with pytest.raises(InvalidValue, match="it has no floor"):
+    with pytest.raises(InvalidValue, match="floor must be None if the rest pose"):
         contact_points(other.skeleton, floor=0.0, standing=other)
     found = find_contacts(other).contacts
     for name in NAMES:
@@ -141,7 +144,7 @@ def test_bad_input_is_told_in_a_sentence():
     with pytest.raises(JointNotFound, match=r"role 'left_foot' was not found.*--roles"):
         contact_points(tail)
     motion = sample("walk").motion
-    with pytest.raises(InvalidValue, match="contact point 'nose' sits on joint 99, but the skeleton has 27 joints"):
+    with pytest.raises(InvalidValue, match="contact point 'nose' is on joint 99, but the skeleton has only 27 joints"):
         point_paths(motion, [ContactPoint("nose", 99, np.zeros(3))])
 
 

@@ -46,7 +46,7 @@ TRANSITION = ["transition", "walk.bvh", "run.bvh", "-o", "both.bvh"]
 # Blend ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_blend_is_written_and_told(clips, capsys):
+def test_a_blend_is_written_and_reported(clips, capsys):
     assert main([*BLEND, "--weights", "0.5", "0.5"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("jog.bvh: ")
@@ -79,13 +79,13 @@ def test_negative_weights_are_numbers_too(clips, capsys):
 
 def test_weights_of_a_table_change_over_time(clips, capsys):
     Path("keys.csv").write_text("time,walk,run\n0,1,0\n1,1,0\n2,0,1\n")
-    assert main([*BLEND, "--weights", "keys.csv", "--no-cleanup"]) == 0
+    assert main([*BLEND, "--weights", "keys.csv", "--feet", "none"]) == 0
     record = marey.load("jog.bvh").source.provenance[0]
     assert record["weights_at"][0][1:] == [1.0, 0.0]
     assert record["weights_at"][-1][1:] == [0.0, 1.0]
 
 
-def test_a_report_holds_pictures_and_figures(clips, capsys):
+def test_a_report_has_plots_and_metrics(clips, capsys):
     assert main([*BLEND, "--report", "deep/report", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     report = json.loads(Path("deep/report/report.json").read_text())
@@ -103,7 +103,7 @@ def test_a_report_holds_pictures_and_figures(clips, capsys):
 
 
 def test_rate_start_and_cleanup_can_be_chosen(clips, capsys):
-    assert main([*BLEND, "--rate", "60", "--start", "90", "2", "-3", "--no-cleanup"]) == 0
+    assert main([*BLEND, "--fps", "60", "--start", "90", "2", "-3", "--feet", "none"]) == 0
     jog = marey.load("jog.bvh")
     assert jog.fps == pytest.approx(60.0, rel=1e-4)
     np.testing.assert_allclose(jog.travel[0, [0, 2]], [2.0, -3.0], atol=1e-4)
@@ -132,7 +132,9 @@ def test_comparisons_are_shown_as_tables(clips, capsys, monkeypatch):
     from marey.blend import baselines
 
     quick = baselines.compare
-    monkeypatch.setattr(baselines, "compare", lambda *a, **k: quick(*a, time_limit=0.2, **k))
+    monkeypatch.setattr(
+        baselines, "compare", lambda *a, **k: quick(*a, search=baselines.PathSearch(time_limit=0.2), **k)
+    )
     assert main([*BLEND, "--compare"]) == 0
     out = capsys.readouterr().out
     for word in ("path finder", "brute force", "greedy", "dynamic timewarping", "linear, quaternions", "cubic spline"):
@@ -142,7 +144,7 @@ def test_comparisons_are_shown_as_tables(clips, capsys, monkeypatch):
 # Transition -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_transition_is_written_and_told(clips, capsys):
+def test_a_transition_is_written_and_reported(clips, capsys):
     assert main([*TRANSITION, "--report", "r"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("both.bvh: ")
@@ -186,30 +188,30 @@ def test_regions_may_be_given(clips, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([*BLEND, "--weights", "1"], 2, "expected 2 weights, one for each motion, got 1 numbers"),
+        ([*BLEND, "--weights", "1"], 2, "weights must be 2 numbers, one per motion, not 1 numbers"),
         ([*BLEND, "--weights", "0", "0"], 2, "sum above 0"),
         ([*BLEND, "--weights", "nan", "1"], 2, "finite"),
-        ([*BLEND, "--weights", "heavy"], 2, "takes numbers or a .csv file, got 'heavy'"),
+        ([*BLEND, "--weights", "heavy"], 2, "must be numbers or a .csv file, not 'heavy'"),
         ([*BLEND, "--weights", "none.csv"], 2, "none.csv: no such file"),
         ([*BLEND, "--weights", "bad.csv"], 2, "bad.csv:2: expected a time and 2 weights, got 2 numbers"),
         ([*BLEND, "--weights", "words.csv"], 2, "words.csv:2: expected numbers"),
-        ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: expected lines of a time and 2 weights, found none"),
-        (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "two files or more, got 1 file"),
+        ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: the file has no weights"),
+        (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "at least two files, not 1 file"),
         (["blend", "walk.bvh", "run.bvh", "walk.bvh", "-o", "jog.bvh", "--compare"], 2, "--compare takes two files"),
         (["blend", "walk.bvh", "run.bvh", "-o", "run.bvh"], 2, "is an input; choose another name"),
         (["blend", "walk.bvh", "none.bvh", "-o", "jog.bvh"], 2, "none.bvh: no such file"),
-        (["blend", "walk.bvh", "run.bvh", "-o", "jog.txt"], 2, "no writer"),
+        (["blend", "walk.bvh", "run.bvh", "-o", "jog.txt"], 2, "cannot save as '.txt'; supported formats are"),
         (["blend", "walk.bvh", "sit.bvh", "-o", "jog.bvh"], 1, ""),
-        ([*BLEND, "--max-distance", "0.01"], 1, "force=True or --force"),
+        ([*BLEND, "--max-distance", "0.01"], 1, "force=True (--force)"),
         ([*BLEND, "--cyclic", "--crop", "none"], 2, "--crop none does not apply to --cyclic"),
-        ([*BLEND, "--rate", "0"], 2, "--rate must be a positive number"),
-        ([*BLEND, "--seconds", "3"], 2, "cyclic=True or --cyclic"),
+        ([*BLEND, "--rate", "0"], 2, "must be a positive number"),
+        ([*BLEND, "--seconds", "3"], 2, "cyclic=True (--cyclic)"),
         ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: cannot create the folder"),
         (["transition", "walk.bvh", "run.bvh", "-o", "walk.bvh"], 2, "is an input; choose another name"),
-        ([*TRANSITION, "--at", "1", "99"], 2, "99 s is not within 'run'"),
+        ([*TRANSITION, "--at", "1", "99"], 2, "99 s is outside 'run'"),
         ([*TRANSITION, "--at", "1", "soon"], 2, "expected seconds such as 1.2"),
-        ([*TRANSITION, "--length", "9"], 1, "has no room for a transition of 9 s"),
-        ([*TRANSITION, "--length", "0"], 2, "length in seconds must be a number above 0"),
+        ([*TRANSITION, "--length", "9"], 1, "leaves no room for a transition of 9 s"),
+        ([*TRANSITION, "--length", "0"], 2, "length in seconds must be a number greater than 0"),
     ],
 )
 def test_wrong_use(clips, capsys, arguments, code, message):

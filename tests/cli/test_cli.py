@@ -109,11 +109,13 @@ def test_convert(clip: Path, tmp_path: Path, suffix: str, capsys: pytest.Capture
 
 def test_convert_options(clip: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.bvh"
-    assert main(["convert", "--fps", "30", "--to-unit", "m", "--to-up", "z", str(clip), str(out)]) == 0
+    assert main(["convert", "--file-fps", "30", "--to-unit", "m", "--to-up", "z", str(clip), str(out)]) == 0
     again = marey.load(out)
     assert (again.fps, again.source.unit, again.source.up) == (30.0, 1.0, "z")
+    assert main(["convert", "--fps", "30", str(clip), str(out)]) == 0
+    assert (len(marey.load(out)), marey.load(out).fps) == (31, 30.0)
     both = tmp_path / "both.glb"
-    assert main(["convert", "--no-figure", str(clip), str(clip), str(both)]) == 0
+    assert main(["convert", "--no-body", str(clip), str(clip), str(both)]) == 0
     assert len(marey.clip_names(both)) == 2
 
 
@@ -129,15 +131,16 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
     [
         (["info", "nowhere.bvh"], "marey: nowhere.bvh: no such file"),
         (["info", "."], "marey: .: is a folder, expected a file"),
-        (["info", "notes"], "no reader for no suffix"),
+        (["info", "notes"], "cannot load a file without a suffix; supported formats are .bvh"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),
-        (["convert", "{clip}", "out.fbx"], "no writer for '.fbx'; supported are .bvh, .glb, .npz"),
+        (["convert", "{clip}", "out.fbx"], "cannot save as '.fbx'; supported formats are .bvh, .glb, .npz"),
+        (["convert", "{clip}", "out"], "cannot save to a file name without a suffix; supported formats are .bvh"),
         (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),
         (["info", "--unit", "furlong", "{clip}"], "unit must be one of"),
         (["info", "--up", "w", "{clip}"], "up must be one of"),
-        (["info", "--fps", "0", "{clip}"], "fps must lie between 0 and 100000"),
+        (["info", "--file-fps", "0", "{clip}"], "file_fps must be greater than 0 and at most 100000"),
         (["info", "--root", "Nose", "{clip}"], "no root 'Nose'"),
-        (["info", "--clip", "1", "{clip}"], "clip= or --clip means nothing for a .bvh file"),
+        (["info", "--clip", "1", "{clip}"], "clip= or --clip does not apply to a .bvh file"),
         (["bench", "lod"], "unknown benchmark 'lod'; available: load"),
         (["inof"], "unknown command 'inof'"),
         (["info"], "Missing argument"),
@@ -271,7 +274,9 @@ def test_one_frame_is_one_frame(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert "1 frames" not in shown
 
 
-def test_an_implausible_rate_is_told_wherever_it_matters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_implausible_rate_is_reported_wherever_it_matters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "quick.bvh"
     marey.save(dataclasses.replace(straight_walk(seconds=6.0), fps=150.0, contacts=None), path)
     out = str(tmp_path / "out.bvh")

@@ -37,7 +37,7 @@ def clips(tmp_path, monkeypatch):
     return ["walk.npz", "run.npz"]
 
 
-def test_a_picture_and_figures_for_people(clips, capsys):
+def test_plot_and_readable_numbers(clips, capsys):
     assert main(["grid", *clips, "-o", "grid.png"]) == 0
     out = capsys.readouterr().out
     grid = distance_grid(WALK, RUN)
@@ -48,7 +48,7 @@ def test_a_picture_and_figures_for_people(clips, capsys):
     assert png_size(Path("grid.png"))[0] == 1800
 
 
-def test_figures_as_json(clips, capsys):
+def test_numbers_as_json(clips, capsys):
     arguments = ["--json", "--path", "--slope", "3", "--threshold", "0.3", "--window", "0.3", "--markers", "large"]
     assert main(["grid", *clips, "-o", "grid.svg", *arguments]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -122,7 +122,7 @@ def test_contacts_refused_or_penalised(clips, capsys):
     assert "detected the contacts of 'bare'" in capsys.readouterr().out
 
 
-def test_no_path_within_the_slope_limit_is_told_and_the_grid_still_written(clips, capsys):
+def test_no_path_within_the_slope_limit_is_reported_and_the_grid_still_written(clips, capsys):
     short = sample("run", seconds=0.4, fps=30.0).motion
     marey.save(short, "short.npz")
     assert main(["grid", "walk.npz", "short.npz", "-o", "grid.png", "--path"]) == 1
@@ -139,16 +139,16 @@ def test_the_options_know_all_sets_of_markers():
     ("arguments", "message"),
     [
         (["walk.npz", "none.bvh"], "none.bvh: no such file"),
-        (["walk.npz", "-o", "grid.pdf"], "figures are written as .png or .svg"),
+        (["walk.npz", "-o", "grid.pdf"], "a plot is saved as .png or .svg"),
         (["walk.npz", "--npz", "walk.npz"], "walk.npz: is an input"),
         (["walk.npz", "--npz", "out", "--csv", "out"], "must be different files"),
-        (["walk.npz", "--window", "-1"], "a window must last at least 0 s"),
+        (["walk.npz", "--window", "-1"], "window_seconds must be at least 0 s"),
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),
-        (["walk.npz", "--markers", ","], "expected at least one marker"),
+        (["walk.npz", "--markers", ","], "markers must name at least one marker, got none"),
         (["walk.npz", "--contacts", "forbid"], "expected 'refuse' or a penalty in meters"),
-        (["walk.npz", "--contacts", "-1"], "a penalty of 0 m or more"),
+        (["walk.npz", "--contacts", "-1"], "a penalty of at least 0 m"),
         (["walk.npz", "--shape", "round"], "'round' is not one of"),
-        (["walk.npz", "--threshold", "-1"], "a threshold must be at least 0 m"),
+        (["walk.npz", "--threshold", "-1"], "threshold must be at least 0 m"),
         (["walk.npz", "--slope", "3"], "--end and --slope require --path"),
         (["walk.npz", "--path", "--slope", "0"], "slope"),
         ([], "Missing argument 'A'"),

@@ -48,11 +48,11 @@ def _target(k=8):
 
 def test_a_space_from_a_web(space, capsys):
     assert main(["parametric", "range", str(space), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [row["name"] for row in told["parameters"]] == [f"right_ball {axis}" for axis in "xyz"]
-    assert len(told["examples"]) == 6
-    np.testing.assert_allclose(told["example_parameters"], kick_space().parameters, atol=1e-9)
-    assert all(row["low"] < row["high"] for row in told["parameters"])
+    report = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in report["parameters"]] == [f"right_ball {axis}" for axis in "xyz"]
+    assert len(report["examples"]) == 6
+    np.testing.assert_allclose(report["example_parameters"], kick_space().parameters, atol=1e-9)
+    assert all(row["low"] < row["high"] for row in report["parameters"])
     assert ParametricMotion.load(space).names == kick_space().names
 
 
@@ -63,7 +63,7 @@ def test_matches_can_be_dropped(web, tmp_path, capsys):
     assert len(json.loads(capsys.readouterr().out)["examples"]) == 5
 
 
-def test_a_space_from_files_is_asked_in_degrees(walks, tmp_path, capsys):
+def test_a_space_from_files_takes_degrees(walks, tmp_path, capsys):
     out, made = tmp_path / "s.npz", tmp_path / "turn.bvh"
     assert main(["parametric", "build", *walks, "--feature", "turn", "--samples", "50", "-o", str(out), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["parameters"]
@@ -72,24 +72,24 @@ def test_a_space_from_files_is_asked_in_degrees(walks, tmp_path, capsys):
     turns = json.loads(capsys.readouterr().out)["example_parameters"]
     assert min(turns)[0] < -20.0  # degrees, as the parameters are
     assert main(["parametric", "make", str(out), "1", "2", "-o", str(made)]) == 2
-    assert "a target needs 1 number, turn in degrees; got 2" in capsys.readouterr().err
+    assert "a target must have 1 number (turn in degrees), not 2" in capsys.readouterr().err
     assert row["low"] < -20.0
     assert row["high"] > 20.0
     assert main(["parametric", "make", str(out), "-15", "-o", str(made), "--refine", "4", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["target"] == pytest.approx([-15.0])
-    assert abs(told["error_by_unit"]["degrees"]) < 1.0
-    assert len(load_motion(made)) == told["frames"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["target"] == pytest.approx([-15.0])
+    assert abs(report["error_by_unit"]["degrees"]) < 1.0
+    assert len(load_motion(made)) == report["frames"]
 
 
 def test_a_kick_is_made_and_drawn(space, tmp_path, capsys):
     out, picture = tmp_path / "kick.bvh", tmp_path / "kick.png"
     arguments = [*_target(), "-o", str(out), "--refine", "4", "--plot", str(picture), "--json"]
     assert main(["parametric", "make", str(space), *arguments]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["error_by_unit"]["m"] < 0.005
-    assert told["written"] == [str(out), str(picture)]
-    assert not told["projected"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["error_by_unit"]["m"] < 0.005
+    assert report["written"] == [str(out), str(picture)]
+    assert not report["projected"]
     assert picture.read_bytes()[:4] == b"\x89PNG"
     motion = load_motion(out)
     assert motion.name == "kick"
@@ -97,7 +97,7 @@ def test_a_kick_is_made_and_drawn(space, tmp_path, capsys):
     assert np.linalg.norm(hit - [float(value) for value in _target()]) < 0.05
 
 
-def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, capsys):
+def test_unreachable_targets_are_reported_and_still_written(space, tmp_path, capsys):
     out = tmp_path / "far.bvh"
     assert main(["parametric", "make", str(space), "-2.5", "1.0", "1.0", "-o", str(out)]) == 1
     assert "out of reach; used the nearest reachable target" in capsys.readouterr().out
@@ -105,10 +105,10 @@ def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, cap
     picture = tmp_path / "far.svg"
     arguments = ["-2.5", "1.0", "1.0", "-o", str(out), "--plot", str(picture), "--json"]
     assert main(["parametric", "make", str(space), *arguments]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["projected"]
-    np.testing.assert_allclose(told["error"], np.subtract(told["reached"], [-2.5, 1.0, 1.0]))
-    assert told["error_by_unit"]["m"] > 1.0
+    report = json.loads(capsys.readouterr().out)
+    assert report["projected"]
+    np.testing.assert_allclose(report["error"], np.subtract(report["reached"], [-2.5, 1.0, 1.0]))
+    assert report["error_by_unit"]["m"] > 1.0
     assert picture.exists()
 
 
@@ -121,17 +121,17 @@ def test_what_is_moved_by_next_to_nothing_is_within_reach(space, tmp_path, capsy
     assert main(["parametric", "make", str(space), *arguments]) == 0
     assert "out of reach" not in capsys.readouterr().out
     assert main(["parametric", "make", str(space), *arguments, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert not told["projected"]
-    assert 0.0 < told["moved_by_unit"]["m"] < 0.1 * made.scale[1]
+    report = json.loads(capsys.readouterr().out)
+    assert not report["projected"]
+    assert 0.0 < report["moved_by_unit"]["m"] < 0.1 * made.scale[1]
 
 
-def test_a_motion_begins_where_it_is_told(space, tmp_path):
+def test_a_motion_begins_at_the_given_start(space, tmp_path):
     for more, begins in (([], (0.0, 0.0, 0.0)), (["--start", "-2,0.5,90"], (np.pi / 2.0, -2.0, 0.5))):
         out = tmp_path / "kick.npz"
         assert main(["parametric", "make", str(space), *_target(), "-o", str(out), "--no-cleanup", *more]) == 0
         motion = load_motion(out)
-        np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), begins, atol=1e-6)
+        np.testing.assert_allclose(find_placement(motion, 0), begins, atol=1e-6)
 
 
 def test_durations_are_whole_frames(tmp_path, capsys):
@@ -152,10 +152,10 @@ def test_what_was_left_out_is_said_once(walks, tmp_path, capsys):
     save(kick, tmp_path / "stranger.npz")
     arguments = [*walks[:3], str(tmp_path / "stranger.npz"), "--feature", "turn", "--samples", "10"]
     assert main(["parametric", "build", *arguments, "-o", str(tmp_path / "s.npz")]) == 0
-    told = capsys.readouterr()
-    assert told.out.count("'stranger' is left out") == 1
-    assert "stranger" not in told.err
-    assert "contacts of 'stranger'" not in told.out
+    report = capsys.readouterr()
+    assert report.out.count("'stranger' is left out") == 1
+    assert "stranger" not in report.err
+    assert "contacts of 'stranger'" not in report.out
 
 
 def test_notes_on_what_was_left_out_come_first_and_others_in_groups():
@@ -183,22 +183,26 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         ([*_SEARCH, "--feature", "position", "-o", "OUT"], 2, "position needs a joint or role"),
         ([*_SEARCH, "--feature", "position:wing", "-o", "OUT"], 2, "wing"),
         ([*_SEARCH, "--feature", "position:right_ball@noon", "-o", "OUT"], 2, "no moment named 'noon'"),
-        ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a space is written as .npz, got .png"),
+        ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a space is saved as .npz, got .png"),
         ([*_SEARCH, "--feature", "turn", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         ([*_SEARCH, "--feature", "turn", "-o", "WEB"], 2, "is an input"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--samples", "-1"], 2, "samples"),
-        ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--drop", "1,2,3,4,5"], 2, "two examples or more"),
+        ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--drop", "1,2,3,4,5"], 2, "at least two examples"),
         (["build", "WEB", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "--threshold is missing"),
         (["build", "MISSING", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "together with --threshold"),
         (["build", "WEB", "take0", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "START and STOP"),
         (["build", "WEB", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "give WEB CLIP START STOP"),
-        (["build", "WEB", "take0", "QUERY", "--threshold", "1e-4", "--feature", "turn", "-o", "OUT"], 1, "nearest is"),
-        (["build", "WALK", "--feature", "turn", "-o", "OUT"], 2, "two examples or more, got 1"),
+        (
+            ["build", "WEB", "take0", "QUERY", "--threshold", "1e-4", "--feature", "turn", "-o", "OUT"],
+            1,
+            "nearest match is",
+        ),
+        (["build", "WALK", "--feature", "turn", "-o", "OUT"], 2, "at least two examples, not 1"),
         (["build", "WALK", "WEB", "--feature", "turn", "-o", "OUT"], 2, "w.npz"),
-        (["make", "SPACE", "1", "2", "-o", "BVH"], 2, "a target needs 3 numbers"),
-        (["make", "SPACE", "1", "2", "up", "-o", "BVH"], 2, "a target must be numbers, got 'up'"),
-        (["make", "SPACE", "1", "2", "nan", "-o", "BVH"], 2, "a target must be numbers, got 'nan'"),
-        (["make", "SPACE", "--refines", "3", "-o", "BVH"], 2, "a target must be numbers, got '--refines'"),
+        (["make", "SPACE", "1", "2", "-o", "BVH"], 2, "a target must have 3 numbers"),
+        (["make", "SPACE", "1", "2", "up", "-o", "BVH"], 2, "a target must be numbers, not 'up'"),
+        (["make", "SPACE", "1", "2", "nan", "-o", "BVH"], 2, "a target must be numbers, not 'nan'"),
+        (["make", "SPACE", "--refines", "3", "-o", "BVH"], 2, "a target must be numbers, not '--refines'"),
         (["make", "SPACE", "TARGET", "-o", "SPACE"], 2, "is an input"),
         (["make", "SPACE", "TARGET", "-o", "TEXT"], 2, ".txt"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--plot", "TEXT"], 2, ".png or .svg"),
@@ -213,7 +217,7 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
 )
 def test_bad_use(web, space, walks, tmp_path, capsys, arguments, code, message):
     places = {
-        "WEB": [web], "SPACE": [space], "WALK": [walks[0]], "MISSING": [tmp_path / "missing"],
+        "WEB": [web], "SPACE": [space], "WALK": [walks[0]], "MISSING": [tmp_path / "missing.npz"],
         "OUT": [tmp_path / "out.npz"], "PNG": [tmp_path / "out.png"], "BVH": [tmp_path / "out.bvh"],
         "TEXT": [tmp_path / "out.txt"], "NOWHERE": [tmp_path / "nowhere" / "s.npz"],
         "QUERY": [f"{KICK[0]}f", f"{KICK[1]}f"], "TARGET": _target(),

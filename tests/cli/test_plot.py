@@ -55,14 +55,14 @@ def test_options_of_each_kind(arguments: list[str], clip: str) -> None:
 
 
 def test_from_and_to_in_seconds_and_frames(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for begin, end, told in (("0.5", "0.9", 25), ("30f", "55f", 25), ("0", "1.0", 61)):
+    for begin, end, told in (("0.5", "0.9", 24), ("30f", "55f", 25), ("0", "1.0", 60)):
         assert main(["plot", "path", clip, "-o", "out.png", "--from", begin, "--to", end]) == 0
         assert f"path of {told} frames" in capsys.readouterr().out
     assert main(["plot", "path", clip, "-o", "out.png", "--from", "60f", "--to", "61f"]) == 0
     assert "path of 1 frame of" in capsys.readouterr().out
 
 
-def test_a_rest_pose_before_the_motion_is_told_of(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_leading_rest_pose_is_reported(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
     import numpy as np
 
     from marey.core import Motion
@@ -74,11 +74,11 @@ def test_a_rest_pose_before_the_motion_is_told_of(clip: str, capsys: pytest.Capt
     marey.save(Motion(WALK.skeleton, root, rotations, 60.0, name="posed"), "posed.npz")
     assert main(["plot", "path", "posed.npz", "-o", "out.png"]) == 0
     captured = capsys.readouterr()
-    assert "62 frames" in captured.out
-    assert "posed.npz: frame 0 is a rest pose; remove it with --trim-rest" in captured.err
-    assert main(["plot", "path", "posed.npz", "-o", "out.png", "--trim-rest"]) == 0
-    captured = capsys.readouterr()
     assert "61 frames" in captured.out
+    assert "posed.npz: frame 0 is a rest pose and is skipped; --keep-rest-pose keeps it" in captured.err
+    assert main(["plot", "path", "posed.npz", "-o", "out.png", "--keep-rest-pose"]) == 0
+    captured = capsys.readouterr()
+    assert "62 frames" in captured.out
     assert captured.err == ""
 
 
@@ -108,10 +108,10 @@ def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
         (["clouds", "walk.bvh", "-o", "o.png"], "similar: 'cloud'"),
         (["feet", "walk.bvh"], "no output file given; for example: marey plot feet walk.bvh -o feet.png"),
         (["feet"], "Missing argument 'FILE...'"),
-        (["feet", "walk.bvh", "-o", "o.gif"], "o.gif: figures are written as .png or .svg, got .gif"),
+        (["feet", "walk.bvh", "-o", "o.gif"], "o.gif: a plot is saved as .png or .svg, got .gif"),
         (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: is an input; choose another name"),
         (["feet", "nowhere.bvh", "-o", "o.png"], "nowhere.bvh: no such file"),
-        (["feet", "walk.bvh", "other.npz", "-o", "o.png"], "feet shows one motion, got 2 files"),
+        (["feet", "walk.bvh", "other.npz", "-o", "o.png"], "feet shows one motion, not 2 files"),
         (
             ["feet", "walk.bvh", "-o", "o.png", "--poses", "3"],
             "--poses does not apply to feet; it applies to filmstrip",
@@ -120,7 +120,7 @@ def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
             ["filmstrip", "walk.bvh", "-o", "o.png", "--align"],
             "--align does not apply to filmstrip; it applies to path",
         ),
-        (["filmstrip", "walk.bvh", "-o", "o.png", "--poses", "0"], "a filmstrip has 1 to 60 poses, got 0"),
+        (["filmstrip", "walk.bvh", "-o", "o.png", "--poses", "0"], "n_poses must be from 1 to 60, not 0"),
         (["joints", "walk.bvh", "-o", "o.png", "--joints", "LeftLag"], "similar: 'LeftLeg'"),
         (["joints", "walk.bvh", "-o", "o.png", "--joints", ","], "at least one role or joint"),
         (["path", "walk.bvh", "-o", "o.png", "--from", "soon"], "expected seconds such as 1.2, or a frame such as 36f"),

@@ -61,7 +61,7 @@ def told(capsys):
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_recipe_becomes_a_character_that_is_told(char, capsys):
+def test_a_recipe_becomes_a_character_that_is_described(char, capsys):
     capsys.readouterr()
     assert main(["pmg", "info", str(char), "--json"]) == 0
     report = told(capsys)
@@ -96,7 +96,7 @@ def test_a_character_step_by_step(folder, walks, capsys):
     assert report["from"] == report["to"] == "walk"
     assert report["worst"] <= report["good"] <= report["bad"]
     assert len(report["costs"]) == 21
-    assert ParametricMotionGraph.load(path).node("walk").high[0] == pytest.approx(np.radians(40.0))
+    assert ParametricMotionGraph.load(path)["walk"].high[0] == pytest.approx(np.radians(40.0))
 
 
 def test_a_folder_of_clips_and_auto(folder, walks, capsys):
@@ -170,18 +170,21 @@ def test_reach(char, folder, capsys):
     ("arguments", "message"),
     [
         (["new", "{char}"], "already exists; remove it first, or choose another name"),
-        (["new", "x.txt"], "a character file must end in .json, got 'x.txt'"),
+        (["new", "x.txt"], "a character is saved as .json, got .txt"),
         (["info", "{folder}/nothing.json"], "nothing.json"),
         (["add", "{char}", "run"], "give either --clips or --space"),
         (["add", "{char}", "run", "--clips", "{folder}/gone.bvh"], "gone.bvh"),
         (["add", "{char}", "walk", "--space", "{folder}/small.walk.npz"], "already has a node 'walk'"),
-        (["add", "{char}", "w", "--space", "{folder}/small.walk.npz", "--low", "1,2"], "--low needs a number for each"),
+        (
+            ["add", "{char}", "w", "--space", "{folder}/small.walk.npz", "--low", "1,2"],
+            "--low must have one number for each",
+        ),
         (["connect", "{char}", "walk", "wlak"], "no node 'wlak' in 'small'; similar: 'walk'"),
         (["connect", "{char}", "walk", "walk", "--good", "0.2", "--bad", "0.1"], "--good must not be above --bad"),
         (["connect", "{char}", "walk", "walk", "--samples", "1"], "expected two numbers of at least 2"),
         (["build", "{folder}/gone.toml", "-o", "{folder}/x.json"], "gone.toml"),
         (["build", "walkin", "-o", "{folder}/x.json"], "similar: 'walking'"),
-        (["build", "walking", "-o", "{folder}/x.txt"], "a character file must end in .json"),
+        (["build", "walking", "-o", "{folder}/x.txt"], "a character is saved as .json"),
         (["build", "walking", "-o", "{folder}/no/x.json"], "does not exist; create it first"),
         (["go", "{char}", "--to", "3", "-o", "{folder}/x.bvh"], "expected x,z in meters such as 3,5"),
         (["go", "{char}", "--to", "3,5", "--heading", "nan", "-o", "{folder}/x.bvh"], "expected a finite number"),
@@ -194,7 +197,7 @@ def test_reach(char, folder, capsys):
         (["plot", "{char}", "-o", "{folder}/x.png", "--kind", "boxes", "--edge", "a,b"], "unknown edge 'a,b'"),
     ],
 )
-def test_wrong_use_is_told_in_a_sentence_and_nothing_is_written(char, folder, arguments, message, capsys):
+def test_wrong_use_gives_one_sentence_and_writes_nothing(char, folder, arguments, message, capsys):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     capsys.readouterr()
     assert main(["pmg", *(each.format(char=char, folder=folder) for each in arguments)]) == 2
@@ -246,7 +249,10 @@ def test_a_given_space_is_not_written_over(folder, char, capsys):
     before = space.read_bytes()
     assert main(["pmg", "new", str(folder / "mine.json")]) == 0
     assert main(["pmg", "add", str(folder / "mine.json"), "walk", "--space", str(space)]) == 2
-    assert "mine.walk.npz: is an input, and the character's own copy would overwrite it" in capsys.readouterr().err
+    assert (
+        "mine.walk.npz: is an input, and the copy saved with the character would overwrite it"
+        in capsys.readouterr().err
+    )
     assert space.read_bytes() == before
     assert not [path for path in folder.iterdir() if ".part." in path.name]
     assert main(["pmg", "add", str(folder / "mine.json"), "stroll", "--space", str(space)]) == 0

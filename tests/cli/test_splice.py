@@ -66,7 +66,7 @@ def test_options_reach_the_splice(clips, capsys):
     assert main([*SPLICE, "--json", "--upper-from", "15f", "--upper-to", "2.5", "--lower-to", "60f"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["frames"] == 60
-    assert report["inputs"][1]["frames"] == [15, 76]
+    assert report["inputs"][1]["frames"] == [15, 75]
     assert main([*SPLICE, "--json", "--naive"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["op"] == "splice_naive"
@@ -81,7 +81,7 @@ def test_options_reach_the_splice(clips, capsys):
 def test_no_steps_is_no_result(clips, capsys):
     assert main(["splice", "stand.bvh", "carry.bvh", "-o", "no.bvh"]) == 1
     said = capsys.readouterr().err
-    assert "the lower clip 'stand' has no locomotion to align to" in said
+    assert "the lower clip 'stand' must have at least 2 consecutive steps" in said
     assert "marey transplant" in said
     assert not (clips / "no.bvh").exists()
 
@@ -94,12 +94,12 @@ def test_a_wrong_span_names_its_own_options(clips, capsys):
     assert "--donor-from is beyond the end of 'stand'" in capsys.readouterr().err
 
 
-def test_an_implausible_rate_is_told(clips, capsys):
-    assert main([*SPLICE, "--fps", "120"]) == 0
+def test_an_implausible_rate_is_reported(clips, capsys):
+    assert main([*SPLICE, "--file-fps", "120"]) == 0
     assert "marey: warning: carry.bvh: 3.67 strides per second in a walk" in capsys.readouterr().err
 
 
-def test_what_a_transplant_leaves_out_is_told(clips, capsys):
+def test_a_transplant_reports_what_it_leaves_out(clips, capsys):
     assert main(["transplant", "stand.bvh", "walk.bvh", "-o", "legs.bvh", "--joints", "legs"]) == 0
     said = capsys.readouterr().out
     assert "the donor's last 2.00 s are cut off because the base ends earlier" in said

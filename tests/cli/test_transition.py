@@ -58,11 +58,11 @@ def test_a_point_out_of_step_is_refused_and_nothing_written(clips, capsys):
 def test_force_takes_it_with_a_note_but_not_where_a_body_would_spin(clips, capsys):
     at = ["--at", "1.3", "1.4", "--length", "0.6"]
     assert main([*COMMAND, *at]) == 1
-    assert "use force=True or --force" in told(capsys)
+    assert "use force=True (--force)" in told(capsys)
     assert main([*COMMAND, *at, "--force"]) == 0
-    assert "taken by force, although 'walk' and 'run' at 1.30 s and 1.40 s" in capsys.readouterr().out
+    assert "accepted by force, although 'walk' and 'run' at 1.30 s and 1.40 s" in capsys.readouterr().out
     assert main([*COMMAND, "--at", "2", "1", "--length", "0.6", "--force"]) == 1
-    assert "degrees within a frame" in told(capsys)
+    assert "degrees in one frame" in told(capsys)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_given_point_needs_no_search(clips, capsys, search):
 
 
 @pytest.mark.parametrize("command", ["blend", "transition"])
-def test_a_bad_folder_is_told_before_anything_is_written(clips, capsys, command):
+def test_a_bad_folder_is_reported_before_anything_is_written(clips, capsys, command):
     assert main([command, *COMMAND[1:], "--report", "walk.bvh"]) == 2
     assert "walk.bvh: cannot create the folder" in told(capsys)
     assert not Path("both.bvh").exists()
@@ -84,7 +84,7 @@ def test_a_bad_folder_is_told_before_anything_is_written(clips, capsys, command)
 # Windows --------------------------------------------------------------------------------------------------------------
 
 
-def test_each_window_has_its_own_figure(clips, capsys):
+def test_each_window_has_its_own_plot(clips, capsys):
     usual, narrow, wide = (
         reported(capsys, "--length", "0.5", *given) for given in ([], ["--search-window", "0.1"], ["--window", "0.3"])
     )
@@ -120,7 +120,7 @@ def test_the_grid_is_drawn_with_the_window_of_the_path(clips, capsys, monkeypatc
 @pytest.mark.parametrize("boundaries", ["resample", "integer"])
 def test_feet_are_drawn_over_the_results_time(boundaries):
     walk, run = (sample(name, fps=60.0, seconds=5.0).motion for name in ("walk", "run"))
-    made = marey.transition(walk, run, boundaries=boundaries, enforce=False)
+    made = marey.transition(walk, run, boundaries=boundaries, feet=None)
     step = next(step for step in made.source.provenance if step["op"] == "transition")
     figure = draw_transition_feet(walk, run, made, step)
     assert len(figure.axes) == 4

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from marey.compare import distance_grid, grid_blocks, grid_minima
+from marey.compare import GridSettings, distance_grid, grid_blocks, grid_minima
 from marey.errors import InvalidValue
 from tests.compare.clips import wandering
 
@@ -21,7 +21,7 @@ def test_blocks_are_the_grid_cut_up(memory, kind):
     whole = distance_grid(*pair, window=0.5, align=kind != "fixed").values
     times = np.zeros(whole.shape, dtype=int)
     sizes = set()
-    for block in grid_blocks(*pair, memory=memory, window=0.5, align=kind != "fixed"):
+    for block in grid_blocks(*pair, memory=memory, settings=GridSettings(window=0.5, align=kind != "fixed")):
         cells = np.s_[slice(*block.rows), slice(*block.columns)]
         times[cells] += 1
         sizes.add(block.values.shape)
@@ -39,7 +39,7 @@ def test_minima_without_the_grid(memory):
     a, b = wandering(230, seed=3), wandering(190, seed=4)
     for pair in ((a, b), (a,)):
         grid = distance_grid(*pair, window=0.5)
-        cells, values = grid_minima(*pair, memory=memory, window=0.5, threshold=0.8)
+        cells, values = grid_minima(*pair, memory=memory, threshold=0.8, settings=GridSettings(window=0.5))
         assert (cells == grid.minima(0.8)).all()
         assert len(cells) > 5
         assert values == pytest.approx(grid.values[tuple(cells.T)], abs=1e-12)
@@ -49,17 +49,17 @@ def test_minima_without_the_grid(memory):
 def test_the_stated_memory_is_not_exceeded(memory, align):
     n_frames = 2000  # 31 MB as a whole
     a, b = wandering(n_frames, 36, seed=5), wandering(n_frames, 36, seed=6)
-    list(grid_blocks(wandering(40), memory=memory, align=align))  # loads the kernels
+    list(grid_blocks(wandering(40), memory=memory, settings=GridSettings(align=align)))  # loads the kernels
     gc.collect()
     tracemalloc.start()
     try:
         n_cells = 0
-        for block in grid_blocks(a, b, memory=memory, window=0.5, align=align):
+        for block in grid_blocks(a, b, memory=memory, settings=GridSettings(window=0.5, align=align)):
             n_cells += block.values.size
         del block
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
-        cells, _ = grid_minima(a, b, memory=memory, window=0.5, align=align, threshold=0.3)
+        cells, _ = grid_minima(a, b, memory=memory, threshold=0.3, settings=GridSettings(window=0.5, align=align))
         peak_of_minima = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -70,11 +70,11 @@ def test_the_stated_memory_is_not_exceeded(memory, align):
 
 def test_bad_input_is_refused_before_the_first_block():
     a = wandering(200)
-    with pytest.raises(InvalidValue, match="need at least .* kB of memory, got 1 kB"):
+    with pytest.raises(InvalidValue, match="memory must be at least .* kB for this grid, got 1 kB"):
         grid_blocks(a, memory=KB)
     with pytest.raises(InvalidValue, match="memory must be an integer, got 1.5"):
         grid_blocks(a, memory=1.5)
-    with pytest.raises(InvalidValue, match="a window must last"):
-        grid_blocks(a, window=-1)
-    with pytest.raises(InvalidValue, match="a threshold must be at least"):
+    with pytest.raises(InvalidValue, match="window_seconds must be at least 0 s, got"):
+        grid_blocks(a, settings=GridSettings(window=-1))
+    with pytest.raises(InvalidValue, match="threshold must be at least 0 m, got -1"):
         grid_minima(a, threshold=-1)

@@ -72,25 +72,33 @@ def test_weights_by_name_by_joint_and_by_marker():
 @pytest.mark.parametrize(
     ("ask", "kind", "message"),
     [
-        (lambda: point_clouds(WALK, []), InvalidValue, "expected at least one marker, got none"),
+        (lambda: point_clouds(WALK, []), InvalidValue, "markers must name at least one marker, got none"),
         (lambda: point_clouds(WALK, "bodies"), UnknownName, "got 'bodies'; similar: 'body'"),
         (lambda: point_clouds(WALK, ["hips", "hips"]), InvalidValue, "'hips' occurs twice"),
         (lambda: point_clouds(WALK, ["left_hnd"]), JointNotFound, "similar: 'left_hand'"),
-        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "expected 1, 2 or 3 markers per joint, got 4"),
-        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "not a marker here; similar: 'hips'"),
-        (lambda: point_clouds(WALK, ["hips"], weights=[0.0]), InvalidValue, "not all 0"),
+        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "per_joint must be 1, 2 or 3, got 4"),
+        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "keys of weights must be markers, got"),
+        (
+            lambda: point_clouds(WALK, ["hips"], weights=[0.0]),
+            InvalidValue,
+            "weights must not be negative and not all be 0, got 1 with a minimum of 0",
+        ),
         (lambda: point_clouds(WALK, ["hips"], weights=[-1.0]), InvalidValue, "must not be negative"),
-        (lambda: point_clouds(WALK, ["hips"], weights=[1, 2]), InvalidValue, "expected 1 weights"),
+        (
+            lambda: point_clouds(WALK, ["hips"], weights=[1, 2]),
+            InvalidValue,
+            "weights must have 1 values, one for each of 'hips', got 2",
+        ),
         (lambda: point_clouds(WALK, ["hips"], weights=[np.nan]), InvalidValue, "must be finite"),
         (lambda: Clouds(np.zeros((3, 0, 3)), np.zeros(0), 30.0), InvalidValue, "3 frames and 0 markers"),
         (lambda: Clouds(np.zeros((0, 1, 3)), np.ones(1), 30.0), InvalidValue, "0 frames and 1 markers"),
-        (lambda: Clouds(np.full((1, 1, 3), np.nan), np.ones(1), 30.0), InvalidValue, "must be finite, found nan"),
+        (lambda: Clouds(np.full((1, 1, 3), np.nan), np.ones(1), 30.0), InvalidValue, " must be finite, got nan"),
         (lambda: Clouds(np.zeros((1, 2, 3)), np.ones(2), 30.0), InvalidValue, "divide them by their sum"),
         (lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 0.0), InvalidValue, "fps must be a positive number"),
         (
             lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 30.0, "", ("a", "b")),
             InvalidValue,
-            "expected 1 marker names",
+            "names must have 1 marker names or none, got 2",
         ),
     ],
 )
@@ -145,7 +153,7 @@ def test_gaps_are_bridged_by_straight_lines_and_ends_held():
 
 def test_markers_hardly_seen_are_left_out_by_name():
     _, markers = recorded(200, gaps=[(0, 0, 120), (2, 50, 85)])
-    with pytest.warns(MareyWarning, match="'take': left out 2 markers that are not visible enough: 'a', 'c'"):
+    with pytest.warns(MareyWarning, match="'take': left out 2 markers that are missing in too many frames: 'a', 'c'"):
         clouds = point_clouds(markers)
     assert clouds.names == ("b", "d")
     with pytest.raises(InvalidValue, match="marker 'a' is visible in 40 % of the frames, less than 75 %; remove it"):
@@ -159,13 +167,15 @@ def test_recorded_markers_by_name_and_wrong_use():
     clouds = point_clouds(markers, ["d", "b"], weights={"d": 3})
     assert (clouds.points == positions[:, [3, 1]]).all()
     assert clouds.weights == pytest.approx([0.75, 0.25])
-    with pytest.raises(UnknownName, match="marker 'e' not in recording"):
+    with pytest.raises(UnknownName, match="no marker 'e' in the recording"):
         point_clouds(markers, ["e"])
     with pytest.raises(InvalidValue, match="recorded markers have no roles"):
         point_clouds(markers, "large")
-    with pytest.raises(InvalidValue, match="per_joint must be 1, got 2"):
+    with pytest.raises(InvalidValue, match="per_joint must be 1 for recorded markers, which are single points, got 2"):
         point_clouds(markers, per_joint=2)
-    with pytest.raises(InvalidValue, match="none of the 4 markers of 'take' is visible enough"):
+    with pytest.raises(
+        InvalidValue, match="none of the 4 markers of 'take' is visible in enough frames to be compared"
+    ):
         point_clouds(recorded(gaps=[(k, 0, 59) for k in range(4)])[1])
-    with pytest.raises(InvalidValue, match="expected at least one marker"):
+    with pytest.raises(InvalidValue, match="markers must name at least one marker, got none"):
         point_clouds(markers, [])

@@ -102,7 +102,7 @@ def test_transforms_of_any_cells():
     assert (grid.transform(3, 4) == moves[0]).all()
     assert grid.transform(np.arange(40)[:, None], np.arange(30)).shape == (40, 30, 3)
     assert (distance_grid(a, b, align=False).transform([1, 2], [3, 4]) == 0).all()
-    with pytest.raises(InvalidValue, match="expected rows of the grid from 0 to 39, got 40"):
+    with pytest.raises(InvalidValue, match="rows of the grid must be from 0 to 39, got 40"):
         grid.transform(40, 0)
     with pytest.raises(InvalidValue, match="whole numbers"):
         grid.transform(1.5, 0)
@@ -175,14 +175,20 @@ def test_a_grid_is_a_value():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda a, b: distance_grid(a, b, window=-0.1), "a window must last at least 0 s, got -0.1"),
-        (lambda a, b: distance_grid(a, b, window=np.nan), "a window must last at least 0 s, got nan"),
-        (lambda a, b: distance_grid(a, b, window=None), "a window must last at least 0 s, got None"),
+        (lambda a, b: distance_grid(a, b, window=-0.1), "window_seconds must be at least 0 s, got -0.1"),
+        (lambda a, b: distance_grid(a, b, window=np.nan), "window_seconds must be at least 0 s, got nan"),
+        (lambda a, b: distance_grid(a, b, window=None), "window_seconds must be at least 0 s, got None"),
         (lambda a, b: distance_grid(a, b, shape="triangel"), "got 'triangel'; similar: 'triangle'"),
         (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; detect them first"),
-        (lambda a, b: distance_grid(a, b, markers="upper"), "point clouds already have their markers"),
-        (lambda a, b: distance_grid(a, wandering(9, fps=25.0)), "bring them to one rate"),
-        (lambda a, b: distance_grid(a, "walk.bvh"), "expected a Motion, Markers or Clouds, got str"),
+        (
+            lambda a, b: distance_grid(a, b, markers="upper"),
+            "markers, per_joint and weights must be left at their defaults for Clouds, which",
+        ),
+        (
+            lambda a, b: distance_grid(a, wandering(9, fps=25.0)),
+            "resample one of them with marey.edit.resample or `marey edit resample`",
+        ),
+        (lambda a, b: distance_grid(a, "walk.bvh"), "recording must be a Motion, Markers or Clouds, got str"),
         (
             lambda a, b: distance_grid(
                 flags(a, np.ones((20, 2), bool)), flags(b, np.ones((20, 1), bool), ("toe",)), contacts=1.0
@@ -191,16 +197,19 @@ def test_a_grid_is_a_value():
         ),
         (
             lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts="forbid"),
-            "contacts must be None, 'refuse', or a penalty of 0 m or more, got 'forbid'",
+            "contacts must be None, 'refuse', or a penalty of at least 0 m, got 'forbid'",
         ),
-        (lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts=-1), "a penalty of 0 m or more, got -1"),
+        (
+            lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts=-1),
+            "contacts must be None, 'refuse', or a penalty of at least 0 m, got -1",
+        ),
         (
             lambda a, b: distance_grid(replace(a, names=tuple("abcde")), replace(b, names=tuple("abxdy"))),
             "only 'clip1' has 'c', 'e' and only 'clip2' has 'x', 'y'",
         ),
         (
             lambda a, b: distance_grid(replace(a, names=tuple("abcde")), replace(b, names=tuple("bacde"))),
-            "the same markers, but in different order",
+            "both clips have the same markers, but in a different order; pass their names in one",
         ),
     ],
 )
@@ -212,5 +221,7 @@ def test_bad_input_is_refused_with_a_reason(ask, message):
 
 def test_too_large_a_grid_is_refused_with_the_remedy(monkeypatch):
     monkeypatch.setattr(grid_module, "LARGEST_GRID", 8 * 20 * 19)
-    with pytest.raises(InvalidValue, match="a grid of 20 x 20 frames takes .* marey.compare.grid_blocks, or resample"):
+    with pytest.raises(
+        InvalidValue, match="process it in blocks with marey.compare.grid_blocks, or resample the clips to a lower rate"
+    ):
         distance_grid(wandering(20))

@@ -1,4 +1,4 @@
-"""Local minima in the sense of eight neighbours, cell by cell, with the rule for ties."""
+"""Local minima in the sense of eight neighbors, cell by cell, with the rule for ties."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_a_random_grid_in_row_major_order():
     assert (np.lexsort((cells[:, 1], cells[:, 0])) == np.arange(len(cells))).all()
 
 
-def test_of_equal_neighbours_the_first_counts():
+def test_of_equal_neighbors_the_first_counts():
     assert local_minima(np.zeros((4, 5))).tolist() == [[0, 0]]
     values = np.ones((6, 6))
     values[2:4, 3:5] = 0.0
@@ -52,9 +52,9 @@ def test_the_threshold_is_a_distance():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: local_minima(np.zeros(3)), "a grid has rows and columns, got shape (3,)"),
-        (lambda: local_minima(np.zeros((3, 3)), -0.1), "a threshold must be at least 0 m, got -0.1"),
-        (lambda: local_minima(np.zeros((3, 3)), np.nan), "a threshold must be at least 0 m, got nan"),
+        (lambda: local_minima(np.zeros(3)), "values must be a two-dimensional grid, got shape (3,)"),
+        (lambda: local_minima(np.zeros((3, 3)), -0.1), "threshold must be at least 0 m, got -0.1"),
+        (lambda: local_minima(np.zeros((3, 3)), np.nan), "threshold must be at least 0 m, got nan"),
         (lambda: local_minima(np.zeros((3, 3)), min_lag=1.5), "min_lag must be an integer, got 1.5"),
     ],
 )

@@ -66,12 +66,12 @@ def test_rates_are_told_in_the_same_units():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="the weight velocity must be a number of 0 or more, got -1"):
+    with pytest.raises(InvalidValue, match="weight velocity must be a number of at least 0, got -1"):
         pose_cost(WALK, velocity=-1)
-    with pytest.raises(InvalidValue, match="the weight of 'head' must be"):
+    with pytest.raises(InvalidValue, match="weight of 'head' must be a number of at least 0, got nan"):
         pose_cost(WALK, weights={"head": np.nan})
     with pytest.raises(JointNotFound, match="'tail' is neither a joint nor a role"):
         pose_cost(WALK, weights={"tail": 1.0})
-    with pytest.raises(InvalidValue, match="bring them to one rate"):
+    with pytest.raises(InvalidValue, match="resample one of them with marey.edit.resample or `marey edit resample`"):
         pose_cost(WALK, replace(RUN, fps=60.0))
     assert pose_cost(WALK[3:4], RUN[2:4]).shape == (1, 2)

@@ -13,7 +13,7 @@ def clip(data_folder):
         path = data_folder / "cmu" / name
         if not path.is_file():
             pytest.skip(f"no {path}")
-        return load_motion(path, trim_rest=True)
+        return load_motion(path)
 
     return load
 

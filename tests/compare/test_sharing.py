@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from marey.compare import sharing
-from marey.compare.sharing import shared
+from marey.compare import pairing
+from marey.compare.pairing import choose_runner
 
 
 @pytest.fixture(params=[1, 3])
 def run(request, monkeypatch):
-    monkeypatch.setattr(sharing, "most_workers", lambda: request.param)
-    return shared(map)
+    monkeypatch.setattr(pairing, "count_workers", lambda: request.param)
+    return choose_runner(map)
 
 
 def test_results_come_in_order(run):
@@ -40,4 +40,4 @@ def test_any_other_way_to_run_is_left_to_itself(monkeypatch):
     def other(function, items):
         return [threading.get_ident() for _ in map(function, items)]
 
-    assert shared(other) is other
+    assert choose_runner(other) is other

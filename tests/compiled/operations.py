@@ -92,7 +92,7 @@ def read_and_clean() -> Results:
     yield "world", [found.world().positions, found.world().rotations]
     cleaned = marey.clean(found)
     yield "clean", motion_parts(cleaned)
-    yield "measure", marey.measure(cleaned, against=loaded).as_dict()
+    yield "measure", marey.measure(cleaned, against=loaded).to_dict()
     stream = clean_stream(found.skeleton, found.fps, found.contacts.points, floor=0.0)
     frames = []
     for k in range(0, len(found), 25):
@@ -122,7 +122,7 @@ def compare_and_blend() -> Results:
     values = grid.values[20:44, 20:40]
     for name, path in {
         "brute force": baselines.brute_force(values, time_limit=None),
-        "thresholded": baselines.thresholded(values, threshold=0.9, time_limit=None),
+        "thresholded": baselines.threshold_search(values, threshold=0.9, time_limit=None),
         "greedy": baselines.greedy(values),
         "dynamic": baselines.dynamic(values),
     }.items():
@@ -138,20 +138,20 @@ def walk_a_graph() -> Results:
 
     clips = [walk_of(k, 8.0, turn) for k, turn in enumerate((0.0, 0.8, -0.8))]
     tiny = marey.MotionGraph.build([clip[:75] for clip in clips[:2]], threshold=0.2)
-    yield "led_to, tiny graph", tiny.random_walk(1.0, rng=1).led_to((1.0, 1.8)).edges
-    coarse = marey.MotionGraph.build(clips[:2], threshold=0.08, coarse=3)
+    yield "led_to, tiny graph", tiny.random_walk(1.0, rng=1).extend_to((1.0, 1.8)).edges
+    coarse = marey.MotionGraph.build(clips[:2], threshold=0.08, options=marey.graph.GraphOptions(coarse_step=3))
     yield "coarse graph", [coarse.nodes, coarse.edges.heads]
     graph = marey.MotionGraph.build(clips, threshold=0.08)
     yield "graph", motion_parts(graph.random_walk(seconds=8.0).motion())
     yield "follow", motion_parts(graph.follow([[0.0, 0.0], [0.3, 2.0], [0.0, 4.0]]).walk.motion())
     walk = graph.random_walk(2.0, rng=1)
-    yield "led_to", [walk.led_to((2.0, 3.0), heading).edges for heading in (None, 0.5)]
-    yield "led_into", walk.led_into("walk1", (1.0, 7.0), 0.0).edges
+    yield "led_to", [walk.extend_to((2.0, 3.0), heading).edges for heading in (None, 0.5)]
+    yield "led_into", walk.extend_into_clip("walk1", (1.0, 7.0), 0.0).edges
 
 
 def find_and_parametrize() -> Results:
     import marey
-    from marey.find.chains import grid_part
+    from marey.find.grid_part import grid_part
     from marey.parametric import ParametricMotion, position
     from marey.samples import sample
 
@@ -189,18 +189,18 @@ def control_a_character() -> Results:
 
     character = build_recipe(read_recipe("right-turner"))
     yield "go to", played(character.stream(GoTo((1.0, 3.0))), 90)
-    yield "go to, heading", played(character.stream(GoTo((1.0, 3.0), heading=1.0), clean=False), 60)
-    yield "direction", played(character.stream(FollowDirection(0.0), clean=False), 60, f20={"direction": -1.0})
-    looking = LayeredStream(character.stream(RandomWalk(0), clean=False), [GazeLayer()])
+    yield "go to, heading", played(character.stream(GoTo((1.0, 3.0), heading=1.0), feet=None), 60)
+    yield "direction", played(character.stream(FollowDirection(0.0), feet=None), 60, f20={"direction": -1.0})
+    looking = LayeredStream(character.stream(RandomWalk(0), feet=None), [GazeLayer()])
     yield "looks", played(looking, 40, f5={"gaze": (0.9, 0.0)}, f15={"gaze": (3.0, 1.5, 3.0)}, f25={"gaze": None})
     yield "reach", reach(character, seconds=2.0, cell=0.5, headings=8).seconds
 
 
 def stream_clips() -> Results:
+    from marey.control.baselines.fat_graph import FatGraph, FatGraphStream
+    from marey.control.baselines.move_tree import MoveTree, MoveTreeStream
     from marey.control.blend_tree import BlendTree, BlendTreeStream
-    from marey.control.fat_graph import FatGraph, FatGraphStream
     from marey.control.motion_matching import MatchingData, MotionMatching
-    from marey.control.move_tree import MoveTree, MoveTreeStream
     from marey.edit import cycle
     from marey.samples import sample
 
@@ -212,21 +212,21 @@ def stream_clips() -> Results:
         first, last = (int(each.phase.searchsorted(phase)) for phase in (1.0, 2.0))
         strides[walk.name] = walk[first - 5 : last + 6]
     matching = MatchingData.build(walks)
-    tree = BlendTree.build({walk.name: cycle(walk, replant=False) for walk in walks}, [names])
+    tree = BlendTree.build({walk.name: cycle(walk, feet=None) for walk in walks}, [names])
     moves = MoveTree.build(strides, dict.fromkeys(names, names))
     fat = FatGraph.build(walks)
-    for lock in (False, True):
+    for feet in (None, "lock"):
         requests = {"f10": {"direction": 1.0}}
-        yield f"motion matching, lock {lock}", played(MotionMatching(matching, lock=lock), 40, **requests)
-        yield f"blend tree, lock {lock}", played(BlendTreeStream(tree, lock=lock), 40, **requests)
-        yield f"move tree, lock {lock}", played(MoveTreeStream(moves, lock=lock), 60, f10={"move": "left"})
-        yield f"fat graph, lock {lock}", played(FatGraphStream(fat, lock=lock), 50, **requests)
+        yield f"motion matching, feet {feet}", played(MotionMatching(matching, feet=feet), 40, **requests)
+        yield f"blend tree, feet {feet}", played(BlendTreeStream(tree, feet=feet), 40, **requests)
+        yield f"move tree, feet {feet}", played(MoveTreeStream(moves, feet=feet), 60, f10={"move": "left"})
+        yield f"fat graph, feet {feet}", played(FatGraphStream(fat, feet=feet), 50, **requests)
 
 
 def edge_cases() -> Results:
     """Operations on motions at the edge of what they take; a typed error is a result, too."""
     import marey
-    from marey.compare import grid_minima
+    from marey.compare import GridSettings, grid_minima
     from marey.errors import MareyError
     from marey.samples import sample
 
@@ -243,7 +243,7 @@ def edge_cases() -> Results:
         "detect_contacts": lambda motion: motion_parts(marey.detect_contacts(motion)),
         "clean": lambda motion: motion_parts(marey.clean(motion)),
         "distance_grid": lambda motion: marey.distance_grid(motion, walk).values,
-        "minima": lambda motion: grid_minima(motion, window=0.5),
+        "minima": lambda motion: grid_minima(motion, settings=GridSettings(window=0.5)),
         "blend": lambda motion: motion_parts(marey.blend([motion, walk], [0.5, 0.5])),
         "splice": lambda motion: motion_parts(marey.splice(walk, motion)),
     }
@@ -281,7 +281,7 @@ def call_on_cells() -> Results:
     from marey.find import cells_kernels as cells
     from marey.find.cells import COARSE, STEP, TOO_FAR, Cells
     from marey.find.chains_kernels import find_bridges, find_chains
-    from marey.find.region import Rules, kept_cells, region_marks
+    from marey.find.region import Rules, find_kept_cells, mark_region
     from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
 
     rules = Rules(cap=40_000, near=25_000, ratio=1.3, reach=3, chain=6, bridge=6, level=12)
@@ -291,11 +291,11 @@ def call_on_cells() -> Results:
         valleys = 2_000 + 34_000 * np.abs(np.sin(0.4 * (i * 1.2 - j))) + rng.normal(0.0, 900.0, shape)
         valleys[2:5, 10:14] = TOO_FAR
         values = np.clip(valleys, 0, TOO_FAR).astype(np.uint16)
-        marks, kept = region_marks(values, rules), kept_cells(values, rules)
+        marks, kept = mark_region(values, rules), find_kept_cells(values, rules)
         found = find_chains(marks, rules.chain)
         yield f"region {shape}", [marks, kept, *found]
         yield f"bridges {shape}", find_bridges(values, marks, *found, rules.bridge)
-        narrow = Cells.of(values, kept).runs
+        narrow = Cells.from_grid(values, kept).runs
         wide = cells.WideRuns(*narrow[:2], narrow.first.astype(np.int32), *narrow[3:])
         query = PathQuery(0, shape[0], True, COARSE * STEP, 1e-4, np.inf)
         for runs, is_wide in ((narrow, False), (wide, True)):
@@ -336,7 +336,7 @@ def call_on_paths() -> Results:
     from marey.blend.baselines.paths_kernels import find_bottleneck, is_within_reach, next_state
     from marey.compare.minima_kernels import find_minima
     from marey.control.dubins_kernels import measure_paths
-    from marey.core.limb_kernels import knee_turn
+    from marey.core.limb_kernels import find_knee_rotation
     from marey.graph.reach_kernels import measure_dubins_path
     from marey.layer.trunk_kernels import rotate_trunk
 
@@ -360,7 +360,10 @@ def call_on_paths() -> Results:
         quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
         yield "trunk", rotate_trunk(*map(tuple, quaternions.tolist()))
     hinge = (1.0, 0.0, 0.0)
-    yield "knee", [knee_turn((0.0, -0.4, 0.1), (0.02, -0.4, -0.1), hinge, far, 2.8) for far in (0.5, 0.79, 1.2)]
+    yield (
+        "knee",
+        [find_knee_rotation((0.0, -0.4, 0.1), (0.02, -0.4, -0.1), hinge, far, 2.8) for far in (0.5, 0.79, 1.2)],
+    )
 
 
 def operations() -> Results:

@@ -74,7 +74,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
 def test_kernels_compiled_at_first_use_give_the_same_bytes(tmp_path: Path) -> None:
     """One group of operations, as compiling takes minutes; `make test-jit` compares all of them."""
     pytest.importorskip("numba")
-    groups = [f"--only={name}" for name in os.environ.get("MAREY_JIT_OPERATIONS", "compare_and_blend").split()]
+    groups = [f"--only={name}" for name in os.environ.get("MAREY_JIT_OPERATIONS", "call_on_paths").split()]
     assert results(*groups, MAREY_JIT="1", XDG_CACHE_HOME=str(tmp_path)) == results(*groups)
 
 
@@ -190,3 +190,21 @@ def test_a_kernel_does_without_a_cache_where_none_can_be_written(monkeypatch: py
 
     assert forms.kernel("double", double)(21) == 42
     assert asked == [True, False]
+
+
+def test_helpers_run_in_compiled_kernels_and_in_python() -> None:
+    pytest.importorskip("numba")
+    from marey.compiled.jit import JitForms
+
+    with pytest.warns(match=r"Kernels are compiled at first use: testing\."):
+        forms = JitForms("testing")
+
+    def double(x: int) -> int:
+        return 2 * x
+
+    helper = forms.helper(double)
+
+    def quadruple(x: int) -> int:
+        return helper(helper(x))
+
+    assert forms.kernel("quadruple", quadruple)(21) == quadruple(21) == 84

@@ -104,7 +104,9 @@ def test_kernels_use_only_what_all_forms_round_alike(path: Any) -> None:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute):
             assert ast.unparse(node) not in ROUNDED
-            assert node.attr not in ("sum", "mean", "dot")
+            # `vec.dot` is the library's own helper; NumPy's sums depend on the machine.
+            is_own = isinstance(node.value, ast.Name) and node.value.id == "vec"
+            assert is_own or node.attr not in ("sum", "mean", "dot")
 
 
 def test_arguments_are_converted_only_without_loss() -> None:

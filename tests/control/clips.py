@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from marey.control.baselines.move_tree import MoveTree
 from marey.control.blend_tree import BlendTree
 from marey.control.motion_matching import MatchingData
-from marey.control.move_tree import MoveTree
 from marey.core import Motion, Skeleton
 from marey.edit import cycle
 from marey.maths import quat
@@ -35,7 +35,7 @@ def matching() -> MatchingData:
 
 @cache
 def loops() -> dict[str, Motion]:
-    return {walk.name: cycle(walk, replant=False) for walk in walks()}
+    return {walk.name: cycle(walk, feet=None) for walk in walks()}
 
 
 @cache
@@ -60,7 +60,7 @@ def stride_tree() -> MoveTree:
 
 
 def below_a_stand(motion: Motion) -> Motion:
-    """The same figure, its hips carried by a joint 0 that is half a metre up and turns by itself."""
+    """The same figure, its hips carried by a joint 0 that is half a meter up and turns by itself."""
     given = motion.skeleton
     names = ("Stand", *given.names)
     parents = np.concatenate([[-1], given.parents + 1])

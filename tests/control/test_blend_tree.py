@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from marey.blend import blend
-from marey.control.blend_tree import BlendTree, BlendTreeStream, Clip, Layer, Mix
-from marey.control.trials import record
+from marey.control import BlendTree, BlendTreeStream, LayerNode, LoopNode, MixNode
+from marey.control.evaluate import record
 from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.edit import cycle
@@ -22,8 +22,8 @@ from tests.control.clips import NAMES, largest_bend, loops, walking_tree, walks
 AT = (-1.0, 0.0, 1.0)
 
 
-def three() -> Mix:
-    return Mix("turn", AT, tuple(map(Clip, NAMES)))
+def three() -> MixNode:
+    return MixNode("turn", AT, tuple(map(LoopNode, NAMES)))
 
 
 def spine(skeleton) -> str:
@@ -31,7 +31,7 @@ def spine(skeleton) -> str:
     return skeleton.names[chain[chain.index(skeleton.roles["hips"]) + 1]]
 
 
-def test_shares_lie_between_neighbours_and_sum_to_one():
+def test_weights_lie_between_neighbors_and_sum_to_one():
     tree = BlendTree.build(loops(), three())
     for turn, wanted in (
         (-2.0, (1, 0, 0)),
@@ -40,15 +40,15 @@ def test_shares_lie_between_neighbours_and_sum_to_one():
         (0.6, (0, 0.4, 0.6)),
         (5.0, (0, 0, 1)),
     ):
-        shares = tree.shares(turn=turn)
+        shares = tree.weights(turn=turn)
         np.testing.assert_allclose(shares.body, wanted, atol=1e-12)
         np.testing.assert_allclose(shares.joints, np.tile(wanted, (len(tree.table.skeleton), 1)), atol=1e-12)
 
 
 def test_nested_blends_multiply_out():
-    inner = Mix("turn", (-1.0, 0.0), (Clip("right"), Clip("ahead")))
-    tree = BlendTree.build(loops(), Mix("mood", (0.0, 2.0), (inner, Clip("left"))))
-    np.testing.assert_allclose(tree.shares(turn=-0.25, mood=0.5).body, [0.75 * 0.25, 0.75 * 0.75, 0.25], atol=1e-12)
+    inner = MixNode("turn", (-1.0, 0.0), (LoopNode("right"), LoopNode("ahead")))
+    tree = BlendTree.build(loops(), MixNode("mood", (0.0, 2.0), (inner, LoopNode("left"))))
+    np.testing.assert_allclose(tree.weights(turn=-0.25, mood=0.5).body, [0.75 * 0.25, 0.75 * 0.75, 0.25], atol=1e-12)
     assert dict(tree.knobs) == {"mood": (0.0, 2.0), "turn": (-1.0, 0.0)}
 
 
@@ -62,7 +62,7 @@ def test_rows_of_names_make_a_tree_by_how_the_loops_go():
 @pytest.mark.parametrize("name", NAMES)
 def test_one_loop_alone_is_played_as_it_is(name):
     loop, turn = loops()[name], AT[NAMES.index(name)]
-    stream = BlendTreeStream(BlendTree.build(loops(), three()), direction=None, turn=turn, lock=False)
+    stream = BlendTreeStream(BlendTree.build(loops(), three()), direction=None, turn=turn, feet=None)
     made = record(stream, 2 * len(loop))
     travel = loop.source.provenance[-1]["travel"]
     again = np.concatenate([loop.world().positions, loop.moved(travel).world().positions])
@@ -79,8 +79,8 @@ def test_a_constant_blend_is_that_of_the_blend_room():
     given = list(loops().values())
     reg = register(given, cyclic=True)
     tree = BlendTree.build(loops(), three(), registration=reg)
-    made = record(BlendTreeStream(tree, direction=None, turn=0.5, lock=False), 180)
-    wanted = blend(reg, [0.0, 0.5, 0.5], seconds=179 / 60, enforce=False)
+    made = record(BlendTreeStream(tree, direction=None, turn=0.5, feet=None), 180)
+    wanted = blend(reg, [0.0, 0.5, 0.5], seconds=179 / 60, feet=None)
     assert np.linalg.norm(made.travel[-1] - made.travel[0]) == pytest.approx(
         np.linalg.norm(wanted.travel[-1] - wanted.travel[0]), rel=0.02
     )
@@ -91,13 +91,15 @@ def test_a_constant_blend_is_that_of_the_blend_room():
 
 def test_layers_take_their_joints_alone_and_go_where_the_base_goes():
     body = loops()["ahead"].skeleton
-    carry = cycle(sample("carry_box", seconds=6).motion, replant=False)
+    carry = cycle(sample("carry_box", seconds=6).motion, feet=None)
     clips = {"walk": loops()["ahead"], "carry": carry}
-    plain = BlendTree.build(clips, Clip("walk"), max_distance=0.5)
-    tree = BlendTree.build(clips, Layer(Clip("walk"), Clip("carry"), [spine(body)], "box"), max_distance=0.5)
-    base = record(BlendTreeStream(plain, lock=False), 90)
-    off = record(BlendTreeStream(tree, lock=False), 90)
-    full = record(BlendTreeStream(tree, lock=False, box=1.0), 90)
+    plain = BlendTree.build(clips, LoopNode("walk"), max_distance=0.5)
+    tree = BlendTree.build(
+        clips, LayerNode(LoopNode("walk"), LoopNode("carry"), [spine(body)], "box"), max_distance=0.5
+    )
+    base = record(BlendTreeStream(plain, feet=None), 90)
+    off = record(BlendTreeStream(tree, feet=None), 90)
+    full = record(BlendTreeStream(tree, feet=None, box=1.0), 90)
     np.testing.assert_array_equal(off.rotations, base.rotations)
     np.testing.assert_array_equal(full.root_positions, base.root_positions)
     legs = [body.roles[f"{side}_{part}"] for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot")]
@@ -107,8 +109,8 @@ def test_layers_take_their_joints_alone_and_go_where_the_base_goes():
 
 
 @pytest.mark.parametrize("direction", [np.pi / 2, -2.5])
-def test_it_turns_to_where_it_is_asked_to(direction):
-    stream = BlendTreeStream(walking_tree())
+def test_it_turns_to_the_requested_direction(direction):
+    stream = BlendTreeStream(walking_tree(), feet="lock")
     assert isinstance(stream, Stream)
     stream.request(direction=direction)
     made = record(stream, 360)
@@ -126,14 +128,14 @@ def test_loops_whose_bones_change_are_played():
         if name != "ahead"
     }
     tree = BlendTree.build({**ready, **bent}, three())
-    made = record(BlendTreeStream(tree, direction=None, turn=0.5), 30)
+    made = record(BlendTreeStream(tree, direction=None, turn=0.5, feet="lock"), 30)
     np.testing.assert_allclose(
         made.bone_offsets[:, 1:], np.tile(1.005 * made.skeleton.offsets[1:], (30, 1, 1)), rtol=1e-3
     )
 
 
 def test_knobs_go_smoothly_to_where_they_are_wanted():
-    stream = BlendTreeStream(walking_tree(), direction=None)
+    stream = BlendTreeStream(walking_tree(), direction=None, feet="lock")
     stream.request(turn=9.0)
     values = []
     for _ in range(90):
@@ -148,7 +150,7 @@ def test_knobs_go_smoothly_to_where_they_are_wanted():
 def test_the_same_requests_give_the_same_frames():
     made = []
     for _ in range(2):
-        stream = BlendTreeStream(walking_tree(), direction=1.0, place=(0.5, 1.0, 2.0))
+        stream = BlendTreeStream(walking_tree(), direction=1.0, place=(0.5, 1.0, 2.0), feet="lock")
         made.append(record(stream, 60))
     np.testing.assert_array_equal(made[0].rotations, made[1].rotations)
     np.testing.assert_allclose(made[0].travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
@@ -157,35 +159,55 @@ def test_the_same_requests_give_the_same_frames():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Mix("turn", (0.0, 0.0), (Clip("a"), Clip("b"))), InvalidValue, "must increase, got 0, 0"),
-        (lambda: Mix("turn", (0.0,), (Clip("a"), Clip("b"))), InvalidValue, "one position for each child, got 1 for 2"),
-        (lambda: Layer(Clip("a"), Clip("b"), ()), InvalidValue, "needs at least one joint"),
-        (lambda: Layer(Clip("a"), Clip("b"), ("x",), 2.0), InvalidValue, "between 0 and 1, got 2.0"),
-        (lambda: BlendTree.build({"a": walks()[0]}, Clip("a")), InvalidValue, "at least two loops, got 1"),
-        (lambda: BlendTree.build(loops(), Clip("lift")), UnknownName, "no loop named 'lift'.*left"),
+        (lambda: MixNode("turn", (0.0, 0.0), (LoopNode("a"), LoopNode("b"))), InvalidValue, "must increase, not 0, 0"),
+        (
+            lambda: MixNode("turn", (0.0,), (LoopNode("a"), LoopNode("b"))),
+            InvalidValue,
+            "one entry for each of 2 children, not 1",
+        ),
+        (lambda: LayerNode(LoopNode("a"), LoopNode("b"), ()), InvalidValue, "at least one joint"),
+        (lambda: LayerNode(LoopNode("a"), LoopNode("b"), ("x",), 2.0), InvalidValue, "from 0 to 1, not 2.0"),
+        (lambda: BlendTree.build({"a": walks()[0]}, LoopNode("a")), InvalidValue, "at least two loops, not 1"),
+        (lambda: BlendTree.build(loops(), LoopNode("lift")), UnknownName, "no loop named 'lift'.*left"),
         (lambda: BlendTree.build(loops(), "walk"), UnknownName, "no loop named 'w|walk'"),
         (lambda: BlendTree.build(loops(), []), InvalidValue, "at least one row"),
-        (lambda: BlendTree.build(loops(), 3.0), InvalidValue, "a Clip, Mix or Layer, or rows of names"),
-        (lambda: walking_tree().shares(pace=1.0), InvalidValue, "has no knob 'pace'; it has turn"),
-        (lambda: BlendTreeStream(walking_tree()).request(turn=1.0), InvalidValue, "turn is set by the direction"),
-        (lambda: BlendTreeStream(walking_tree()).request(direction=np.inf), InvalidValue, "must be an angle"),
-        (lambda: BlendTreeStream(walking_tree(), steer=0.0), InvalidValue, "steer in seconds must be a number above 0"),
+        (
+            lambda: BlendTree.build(loops(), 3.0),
+            InvalidValue,
+            "a LoopNode, MixNode or LayerNode, or rows of loop names",
+        ),
+        (lambda: walking_tree().weights(pace=1.0), InvalidValue, "has no knob 'pace'; it has turn"),
+        (
+            lambda: BlendTreeStream(walking_tree()).request(turn=1.0),
+            InvalidValue,
+            "turn is set by the direction",
+        ),
+        (
+            lambda: BlendTreeStream(walking_tree(), feet="lock").request(direction=np.inf),
+            InvalidValue,
+            "must be an angle",
+        ),
+        (
+            lambda: BlendTreeStream(walking_tree(), steer=0.0, feet="lock"),
+            InvalidValue,
+            "steer in seconds must be a number greater than 0",
+        ),
     ],
 )
-def test_wrong_trees_and_wishes_are_refused(make, error, message):
+def test_invalid_trees_and_commands_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
 
 def test_hips_and_unknown_joints_cannot_be_layered_and_plain_clips_are_no_loops():
     hips = loops()["ahead"].skeleton.names[loops()["ahead"].skeleton.roles["hips"]]
-    with pytest.raises(InvalidValue, match="cannot take the hips"):
-        BlendTree.build(loops(), Layer(Clip("ahead"), Clip("left"), hips))
+    with pytest.raises(InvalidValue, match="must not include the hips"):
+        BlendTree.build(loops(), LayerNode(LoopNode("ahead"), LoopNode("left"), hips))
     with pytest.raises(InvalidValue, match="is not a loop"):
-        BlendTree.build({"a": walks()[0][:100], "b": loops()["left"]}, Clip("a"))
+        BlendTree.build({"a": walks()[0][:100], "b": loops()["left"]}, LoopNode("a"))
     whole = register([replace(walk, name=str(k)) for k, walk in enumerate(walks()[:2])])
     with pytest.raises(InvalidValue, match="register the motions with cyclic=True"):
-        BlendTree.build({"a": walks()[0], "b": walks()[1]}, Clip("a"), registration=whole)
-    no_turn = BlendTree.build(loops(), Clip("ahead"))
-    with pytest.raises(InvalidValue, match="no knob 'turn' to steer by; it has none"):
-        BlendTreeStream(no_turn).request(direction=1.0)
+        BlendTree.build({"a": walks()[0], "b": walks()[1]}, LoopNode("a"), registration=whole)
+    no_turn = BlendTree.build(loops(), LoopNode("ahead"))
+    with pytest.raises(InvalidValue, match="no knob 'turn', which steering by direction needs; it has none"):
+        BlendTreeStream(no_turn, feet="lock").request(direction=1.0)

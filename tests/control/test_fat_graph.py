@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection
-from marey.control.fat_graph import FatGraph, FatGraphStream
-from marey.control.fat_graph_hubs import find_hubs, see
+from marey.control.baselines.fat_graph import FatGraph, FatGraphStream
+from marey.control.baselines.fat_graph_hubs import find_hubs, localize_frames
+from marey.control.evaluate import record
+from marey.control.evaluate_gait import gait_metrics, lean
 from marey.control.inertia_reel import make_reel
-from marey.control.trials import record
-from marey.control.trials_gait import gait_figures, lean
 from marey.edit import mirror
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
-from marey.pmg.gait_cycles import phase_of
+from marey.pmg.gait_cycles import compute_phase
 from tests.control.clips import below_a_stand, largest_bend
 from tests.pmg.characters import small_walker, walks
 
@@ -37,7 +37,7 @@ def two_hubs():
 
 
 def constant(graph, turn, seconds=12.0):
-    stream = FatGraphStream(graph, direction=None, turn=turn, lock=False)
+    stream = FatGraphStream(graph, direction=None, turn=turn, feet=None)
     record(stream, round(2 * stream.fps))
     return record(stream, round(seconds * stream.fps))
 
@@ -52,7 +52,7 @@ def test_the_most_popular_pose_of_walks_comes_back_once_in_a_cycle():
         a, b = reel.borders[clip : clip + 2]
         visits = graph.hubs[0].visits
         own = visits[(visits >= a) & (visits < b)] - a
-        phase, first, last = phase_of(clips()[clip])
+        phase, first, last = compute_phase(clips()[clip])
         whole = phase[own[(own >= first) & (own <= last)]]
         # All visits are at one phase of the gait, however the walk turns.
         np.testing.assert_allclose(np.diff(whole), 1.0, atol=0.08)
@@ -63,7 +63,7 @@ def test_visits_are_counted_as_a_slow_search_counts_them():
 
     given = clips()[:3]
     reel = make_reel(given)
-    hub = find_hubs(reel, see(reel), 1, 0.08, 1 / 3, "body")[0]
+    hub = find_hubs(reel, localize_frames(reel), 1, 0.08, 1 / 3, "body")[0]
     counts = []
     for i in range(0, len(given[0]), 3):
         n = 0
@@ -88,7 +88,7 @@ def test_every_clip_begins_and_ends_in_the_one_pose_and_at_its_rate():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
-def test_blends_turn_by_what_was_asked_for(share):
+def test_blends_turn_by_the_requested_angle(share):
     (edge,) = one_hub().edges
     turn = edge.low + share * (edge.high - edge.low)
     weights = edge.weights(turn)
@@ -102,12 +102,12 @@ def test_blends_turn_by_what_was_asked_for(share):
 
 
 @pytest.mark.parametrize("graph", [one_hub, two_hubs])
-def test_a_stream_goes_where_it_is_asked_to_without_a_jump(graph):
+def test_a_stream_follows_the_direction_without_a_jump(graph):
     def steer(stream, i, before):
         if i % 150 == 0:
             stream.request(direction=[0.0, np.pi / 2, np.pi, np.pi / 2][i // 150 % 4])
 
-    stream = FatGraphStream(graph(), lock=False)
+    stream = FatGraphStream(graph(), feet=None)
     played = record(stream, 600, steer)
     for k, way in enumerate([0.0, np.pi / 2, np.pi, np.pi / 2]):
         step = played.travel[150 * k + 145] - played.travel[150 * k + 110]
@@ -119,14 +119,14 @@ def test_a_stream_goes_where_it_is_asked_to_without_a_jump(graph):
 
 def test_it_bobs_at_its_hubs_where_a_parametric_motion_graph_does_not():
     turn = 0.8
-    steered = small_walker().stream(FollowDirection(None, turn=turn), clean=False)
+    steered = small_walker().stream(FollowDirection(None, turn=turn), feet=None)
     steered.record(2.0)
-    ours = gait_figures(steered.record(12.0))
-    fat = gait_figures(constant(one_hub(), turn))
+    ours = gait_metrics(steered.record(12.0))
+    fat = gait_metrics(constant(one_hub(), turn))
     assert fat.sway > 1.2 * ours.sway
     # Straight on, where the hub's pose is what all clips pass anyway, there is no difference.
-    assert gait_figures(constant(one_hub(), 0.0)).sway == pytest.approx(
-        gait_figures([clips()[3], clips()[10]]).sway, rel=0.15
+    assert gait_metrics(constant(one_hub(), 0.0)).sway == pytest.approx(
+        gait_metrics([clips()[3], clips()[10]]).sway, rel=0.15
     )
 
 
@@ -134,7 +134,7 @@ def test_the_lean_at_a_hub_is_the_same_on_every_curve():
     (edge,) = one_hub().edges
     at_hub, between = [], []
     for turn in (-0.8, 0.0, 0.8):
-        stream = FatGraphStream(one_hub(), direction=None, turn=turn, lock=False)
+        stream = FatGraphStream(one_hub(), direction=None, turn=turn, feet=None)
         n = len(edge.path(turn, stream.fps).roots)
         leans = lean(record(stream, n))
         at_hub.append(leans[-1])
@@ -150,7 +150,7 @@ def test_bones_that_change_and_hips_below_a_stand_are_played():
     from dataclasses import replace
 
     graph = FatGraph.build([replace(given[0], bone_offsets=offsets), *given[1:]])
-    frame = FatGraphStream(graph).frame()
+    frame = FatGraphStream(graph, feet="lock").frame()
     share = np.linalg.norm(frame.bone_offsets[0, -1]) / np.linalg.norm(given[0].skeleton.offsets[-1])
     assert 1.0 < share < 1.1
 
@@ -158,13 +158,13 @@ def test_bones_that_change_and_hips_below_a_stand_are_played():
 def test_bad_input():
     with pytest.raises(InvalidValue, match="at least 1 hub"):
         FatGraph.build(clips(), n_hubs=0)
-    with pytest.raises(InvalidValue, match="near in meters"):
-        FatGraph.build(clips(), near=0.0)
-    with pytest.raises(NoResult, match="no pose recurs within 1e-06 m for hub 1; raise near"):
-        FatGraph.build(clips()[:2], near=1e-6)
+    with pytest.raises(InvalidValue, match="max_distance in meters"):
+        FatGraph.build(clips(), max_distance=0.0)
+    with pytest.raises(NoResult, match="no pose recurs within 1e-06 m for hub 1; raise max_distance"):
+        FatGraph.build(clips()[:2], max_distance=1e-6)
     with pytest.raises(NoResult, match="no two similar clips connect the same hubs"):
         FatGraph.build([clips()[0][:45], clips()[1][:45]])
-    stream = FatGraphStream(one_hub())
+    stream = FatGraphStream(one_hub(), feet="lock")
     with pytest.raises(InvalidValue, match="takes the commands direction, turn, got 'speed'"):
         stream.request(speed=1.0)
     with pytest.raises(InvalidValue, match="direction must be an angle"):

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.control.inertia import InertialPlayer, Outlet, Shown
-from marey.control.inertia_reel import carried, make_reel
+from marey.control.inertia import FrameOutput, InertialPlayer, OutputFrame
+from marey.control.inertia_reel import make_reel, rotate_root_with_hips
 from marey.core import Motion
 from marey.core.arrays import set_readonly
 from marey.core.kinematics import pose_world
 from marey.edit._rates import offset_between, pose_at
-from marey.edit.deseam import _spring
+from marey.edit.deseam import _decay_spring
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.samples import sample
@@ -70,12 +70,14 @@ def test_offsets_are_those_of_deseam_s_spring():
     x, v = player.offset
     np.testing.assert_allclose(x[0], offset.root, atol=1e-12)
     np.testing.assert_allclose(v[0], offset.root_rate, atol=1e-9)
-    np.testing.assert_allclose(x[1:], offset.turns, atol=1e-9)
-    np.testing.assert_allclose(v[1:], offset.turns_rate, atol=1e-7)
+    np.testing.assert_allclose(x[1:], offset.rotations, atol=1e-9)
+    np.testing.assert_allclose(v[1:], offset.rotations_rate, atol=1e-7)
     for _ in range(12):
         player.step()
     t = np.array([12 / reel.fps])
-    np.testing.assert_allclose(player.offset[0][1:], _spring(t, life, offset.turns, offset.turns_rate)[0], atol=1e-9)
+    np.testing.assert_allclose(
+        player.offset[0][1:], _decay_spring(t, life, offset.rotations, offset.rotations_rate)[0], atol=1e-9
+    )
 
 
 def test_offsets_die_away():
@@ -107,12 +109,12 @@ def test_quaternions_keep_their_side():
     assert (np.einsum("fjk,fjk->fj", made.rotations[1:], made.rotations[:-1]) > 0.0).all()
 
 
-def test_the_hips_carrier_turns_with_them_and_the_figure_stays():
+def test_the_root_rotates_with_the_hips_and_poses_stay():
     walk = walks()[2]
-    made = carried(below_a_stand(walk))
+    made = rotate_root_with_hips(below_a_stand(walk))
     np.testing.assert_allclose(made.world().positions[:, 1:], walk.world().positions, atol=1e-9)
     np.testing.assert_allclose(made.world().rotations[:, 0], made.world().rotations[:, 1], atol=1e-12)
-    assert carried(walk) is walk
+    assert rotate_root_with_hips(walk) is walk
 
 
 def test_clips_get_one_floor_one_rate_and_contacts():
@@ -129,12 +131,12 @@ def test_clips_get_one_floor_one_rate_and_contacts():
 
 def test_planted_frames_come_later_and_carry_their_contacts():
     walk = walks()[1]
-    outlet = Outlet(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0, clean=True, lock=False, name="x")
+    outlet = FrameOutput(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0, feet="clean", name="x")
     frames = iter(range(len(walk)))
 
     def make():
         f = next(frames)
-        return Shown(walk.root_positions[f], walk.rotations[f], walk.contacts.mask[f])
+        return OutputFrame(walk.root_positions[f], walk.rotations[f], walk.contacts.mask[f])
 
     first = outlet.frame(make)
     assert next(frames) == outlet.delay + 1
@@ -159,7 +161,7 @@ def test_bones_that_change_go_over_smoothly_too():
 @pytest.mark.parametrize(
     ("clips", "message"),
     [
-        ([], "expected at least one motion"),
+        ([], "at least one clip, got none"),
         ([walks()[0], walks()[0][:1]], "has one frame"),
         ([walks()[0], below_a_stand(walks()[0])], "have different skeletons"),
     ],
@@ -171,12 +173,12 @@ def test_clips_that_cannot_be_played_are_refused(clips, message):
 
 def test_wrong_rows_and_ends_are_refused():
     reel = make_reel([walks()[0]])
-    with pytest.raises(InvalidValue, match="expected a row from 0 to"):
+    with pytest.raises(InvalidValue, match="row must be from 0 to"):
         InertialPlayer(reel, row=len(reel))
-    with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0"):
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0"):
         InertialPlayer(reel, half_life=0.0)
     player = InertialPlayer(reel, row=len(reel) - 1)
-    with pytest.raises(InvalidValue, match="'right' is at its end"):
+    with pytest.raises(InvalidValue, match="'right' has ended"):
         player.step()
     player.jump(3)
     player.step()

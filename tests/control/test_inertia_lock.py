@@ -77,14 +77,14 @@ def _edges(mask):
 
 def test_a_foot_that_is_pulled_too_far_is_dragged_no_further_than_it_has_to_be():
     walk = drifting(walks()[1], 1.0)
-    lock = FootLock(walk.skeleton, walk.fps, walk.contacts.points, furthest=0.1)
+    lock = FootLock(walk.skeleton, walk.fps, walk.contacts.points, max_offset=0.1)
     moved = []
     for frame in zip(walk.root_positions, walk.rotations, walk.contacts.mask, strict=True):
         lock(*frame)
         moved.append(lock.moved)
     sizes = np.linalg.norm(moved, axis=-1)
     assert sizes.max() <= 0.1 + 1e-9
-    # In every stance it holds for the first tenth of a metre, and keeps that distance from then on.
+    # In every stance it holds for the first tenth of a meter, and keeps that distance from then on.
     assert (np.abs(sizes - 0.1) < 1e-9).mean() > 0.3
 
 
@@ -92,13 +92,13 @@ def test_the_frames_of_any_stream_can_be_held():
     walk = drifting(walks()[1], 0.1)
     frames = iter(walk[i] for i in range(len(walk)))
 
-    wishes = []
+    commands = []
 
     class Film:
         fps = walk.fps
 
-        def request(self, **wish):
-            wishes.append(wish)
+        def request(self, **command):
+            commands.append(command)
 
         def frame(self):
             return next(frames)
@@ -107,14 +107,14 @@ def test_the_frames_of_any_stream_can_be_held():
     stream.request(direction=1.0)
     made = np.concatenate([stream.frame().rotations for _ in range(100)])
     np.testing.assert_array_equal(made, locked(walk)[0].rotations[:100])
-    assert wishes == [{"direction": 1.0}]
+    assert commands == [{"direction": 1.0}]
     frames = iter([replace(walk[3], contacts=None)])
     np.testing.assert_array_equal(stream.frame().rotations, walk[3].rotations)
 
 
 def test_wrong_settings_are_refused():
     walk = walks()[0]
-    with pytest.raises(InvalidValue, match="furthest in meters must be a number above 0"):
-        FootLock(walk.skeleton, walk.fps, walk.contacts.points, furthest=0.0)
-    with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0"):
+    with pytest.raises(InvalidValue, match="max_offset in meters must be a number greater than 0"):
+        FootLock(walk.skeleton, walk.fps, walk.contacts.points, max_offset=0.0)
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0"):
         FootLock(walk.skeleton, walk.fps, walk.contacts.points, half_life=-1.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.control.blend_tree import BlendTreeStream
-from marey.control.keys import Press, parse_keys, play_keys
+from marey.control.keys import KeyPress, parse_keys, play_keys
 from marey.errors import InvalidValue
 from tests.control.clips import walking_tree
 
@@ -32,12 +32,12 @@ def test_keys_follow_each_other():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "got none"),
-        ("w", "expected KEYS:SECONDS"),
-        (":3", "expected KEYS:SECONDS"),
-        ("w:x", "seconds above 0"),
-        ("w:-1", "seconds above 0"),
-        ("w:nan", "seconds above 0"),
+        ("", "it is empty"),
+        ("w", "must be KEYS:SECONDS"),
+        (":3", "must be KEYS:SECONDS"),
+        ("w:x", "must be above 0"),
+        ("w:-1", "must be above 0"),
+        ("w:nan", "must be above 0"),
         ("q:1", "unknown key 'q' in 'q:1'; keys: w, s, a, d and -"),
         ("ad:1", "cancel out"),
     ],
@@ -48,7 +48,7 @@ def test_other_texts_are_refused(text, message):
 
 
 def test_a_stream_goes_where_keys_say():
-    played = play_keys(BlendTreeStream(walking_tree()), "w:2 a:4")
+    played = play_keys(BlendTreeStream(walking_tree(), feet="lock"), "w:2 a:4")
     assert len(played) == 360
     way = (
         np.diff(played.travel[[60, 110]][:, [0, 2]], axis=0)[0],
@@ -57,18 +57,18 @@ def test_a_stream_goes_where_keys_say():
     assert abs(math.atan2(*way[0])) < 0.2
     assert math.atan2(*way[1]) == pytest.approx(math.pi / 2, abs=0.3)
     with pytest.raises(InvalidValue, match="at least one key"):
-        play_keys(BlendTreeStream(walking_tree()), ())
+        play_keys(BlendTreeStream(walking_tree(), feet="lock"), ())
 
 
 def test_waiting_keeps_the_direction():
     asked = []
 
     class Listening(BlendTreeStream):
-        def request(self, **wish):
-            asked.append(wish.get("direction"))
-            super().request(**wish)
+        def request(self, **command):
+            asked.append(command.get("direction"))
+            super().request(**command)
 
     stream = Listening(walking_tree())
     asked.clear()
-    play_keys(stream, [Press(0.0, 0.1, 1.0), Press(0.1, 0.3, None), Press(0.3, 0.4, -1.0)])
+    play_keys(stream, [KeyPress(0.0, 0.1, 1.0), KeyPress(0.1, 0.3, None), KeyPress(0.3, 0.4, -1.0)])
     assert asked == [1.0, -1.0]

@@ -1,4 +1,4 @@
-"""Layers on streams: heads look where they are told, upper bodies keep step, nothing jumps, hips and legs stay."""
+"""Layers on streams: heads look where they are report, upper bodies keep step, nothing jumps, hips and legs stay."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, RandomWalk
+from marey.control.evaluate import record
 from marey.control.layered import LayeredStream
 from marey.control.layered_gaze import GazeLayer
 from marey.control.layered_splice import SpliceLayer
-from marey.control.trials import record
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, ParseError, UnknownName
 from marey.layer import GazeMap, SpliceSet
-from marey.layer.gait import gait_of
-from marey.layer.gaze_turns import angles_to, with_look
-from marey.layer.halves import halves_of
+from marey.layer.gait import find_gait
+from marey.layer.gaze_rotations import find_look_angles, rotate_to_look
+from marey.layer.halves import split_body
 from marey.maths import quat
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.layered_space import LayeredSpace
@@ -31,7 +31,7 @@ LOWER = ("hips", "left_upper_leg", "left_lower_leg", "left_foot", "right_upper_l
 
 
 def walking(controller=None):
-    return small_walker().stream(FollowDirection(0.0) if controller is None else controller, clean=False)
+    return small_walker().stream(FollowDirection(0.0) if controller is None else controller, feet=None)
 
 
 def played(stream, n, **at):
@@ -55,7 +55,7 @@ def same_legs(a, b):
 
 def quickest(motion):
     """Largest change of an upper body's joint's rate of turn from frame to frame, rad per frame."""
-    halves = halves_of(motion.skeleton)
+    halves = split_body(motion.skeleton)
     above = motion.rotations[:, [halves.attachment, *np.flatnonzero(halves.upper)]]
     rates = quat.log(quat.inv_mul(above[:-1], above[1:]))
     return np.linalg.norm(np.diff(rates, axis=0), axis=-1).max()
@@ -88,17 +88,17 @@ def test_looks_stay_within_the_map():
     region = layer.gaze.region
     stream = LayeredStream(walking(), [layer])
     played(stream, 60, f5={"gaze": (3.1, 1.5)})
-    assert (layer.looks_at <= region.max(axis=0) + 1e-9).all()
-    assert (layer.looks_at >= region.min(axis=0) - 1e-9).all()
+    assert (layer.target_angles <= region.max(axis=0) + 1e-9).all()
+    assert (layer.target_angles >= region.min(axis=0) - 1e-9).all()
 
 
-def test_a_point_is_followed_as_the_figure_passes_it():
+def test_gaze_follows_a_point_while_the_character_passes_it():
     layer = GazeLayer()
     played(LayeredStream(walking(), [layer]), 60, f0={"gaze": (3.0, 1.5, 3.0)})
-    before = layer.looks_at[0]
+    before = layer.target_angles[0]
     stream = LayeredStream(walking(), [layer := GazeLayer()])
     played(stream, 120, f0={"gaze": (3.0, 1.5, 3.0)})
-    assert layer.looks_at[0] > before + 0.2 > 0.4
+    assert layer.target_angles[0] > before + 0.2 > 0.4
 
 
 def test_a_cue_looks_before_the_body_turns_and_ends_when_it_faces_there():
@@ -110,14 +110,14 @@ def test_a_cue_looks_before_the_body_turns_and_ends_when_it_faces_there():
     seen = body + head_yaw(made)
     first = [int(np.argmax(each[60:] > 0.5)) for each in (seen, body)]
     assert first[0] + 5 < first[1]
-    assert layer.looks_at is None
+    assert layer.target_angles is None
     assert abs(head_yaw(made)[-1] - head_yaw(plain)[-1]) < 1e-6
 
 
-def test_a_gaze_that_is_asked_for_comes_before_a_cue():
+def test_a_requested_gaze_takes_precedence_over_a_cue():
     layer = GazeLayer(cue=True)
     played(LayeredStream(walking(), [layer]), 40, f5={"gaze": (-0.6, 0.0)}, f10={"direction": 1.4})
-    np.testing.assert_allclose(layer.looks_at, [-0.6, 0.0])
+    np.testing.assert_allclose(layer.target_angles, [-0.6, 0.0])
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_an_upper_body_keeps_step_fades_and_leaves_hips_and_legs_alone(uppers):
     # An arm that carries does not swing; one that swings passes it by twice in a cycle.
     swings = [np.linalg.norm(np.std(each.rotations[120:240, arm], axis=0)) for each in (made, plain)]
     assert swings[0] < 0.5 * swings[1]
-    phase, first, last = gait_of(plain, "clip").run_phase()
+    phase, first, last = find_gait(plain, "clip").run_phase()
     off = (np.array(cycles) - phase)[max(first, 45) : last]
     assert np.quantile(np.abs(off - np.median(off)), 0.95) < 0.05
     assert (np.diff(cycles) >= 0.0).all()
@@ -160,8 +160,8 @@ class _Kept:
     def __init__(self, frames):
         self._frames = iter(frames)
 
-    def request(self, **wish):
-        raise AssertionError(wish)
+    def request(self, **command):
+        raise AssertionError(command)
 
     def frame(self):
         return next(self._frames)
@@ -193,7 +193,7 @@ def test_a_node_may_be_layered():
     char = ParametricMotionGraph("looker")
     char.add("walk", space)
     char.connect("walk", "walk", n_source=24, n_target=60)
-    stream = char.stream(RandomWalk(0), clean=False)
+    stream = char.stream(RandomWalk(0), feet=None)
     made = stream.record(6.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     assert np.ptp(head_yaw(made)) > 0.2
@@ -211,13 +211,13 @@ def test_a_layered_node_survives_files(tmp_path):
         "looker.json", "looker.walk.gaze.json", "looker.walk.npz"
     ]  # fmt: skip
     again = ParametricMotionGraph.load(tmp_path / "looker.json")
-    made = again.node("walk").space
+    made = again["walk"].space
     assert made.names == space.names
-    assert again.node("stare").space is made
-    assert again.node("stroll").space is made.space
+    assert again["stare"].space is made
+    assert again["stroll"].space is made.space
     a, b = space([0.3, 0.6, -0.1]), made([0.3, 0.6, -0.1])
     np.testing.assert_allclose(a.rotations, b.rotations, atol=1e-5)
-    np.testing.assert_allclose(again.node("stare").low, [-0.2, 0.5, 0.0])
+    np.testing.assert_allclose(again["stare"].low, [-0.2, 0.5, 0.0])
     (tmp_path / "looker.walk.gaze.json").write_bytes(b"other")
     with pytest.raises(ParseError, match="is not the file that 'looker.json' was saved with"):
         ParametricMotionGraph.load(tmp_path / "looker.json")
@@ -231,44 +231,44 @@ def test_a_layer_on_a_function_is_given_again(tmp_path):
     space = LayeredSpace(as_space(walk, "turn", -0.5, 0.5), yaw=(-0.5, 0.5))
     char.add("walk", space)
     char.save(tmp_path / "looker.json")
-    with pytest.raises(UnknownName, match="node 'walk' is a function, which cannot be saved"):
+    with pytest.raises(UnknownName, match="node 'walk' is a Python function, which cannot be saved"):
         ParametricMotionGraph.load(tmp_path / "looker.json")
     again = ParametricMotionGraph.load(tmp_path / "looker.json", spaces={"walk": space})
-    assert again.node("walk").space is space
+    assert again["walk"].space is space
 
 
-def test_poses_are_turned_as_the_slow_twin_turns_them():
+def test_poses_are_rotated_as_by_the_slow_twin():
     walk = turn_space()([0.2])
     chance = np.random.default_rng(0)
     heading, turns = chance.uniform(-4.0, 4.0, len(walk)), 0.4 * chance.normal(size=(len(walk), 15))
-    found = with_look(walk.skeleton, walk.rotations, heading, turns)
+    found = rotate_to_look(walk.skeleton, walk.rotations, heading, turns)
     wanted = twin.with_look(walk.skeleton, walk.rotations, heading, turns)
     np.testing.assert_allclose(quat.angle_between(found, wanted), 0.0, atol=1e-7)
     assert ((found * walk.rotations).sum(axis=-1) >= 0.0).all()
     world = walk.world()
     for f, goal in enumerate(chance.normal(scale=3.0, size=(8, 3))):
         pose = walk.skeleton, world.positions[f], world.rotations[f], heading[f], goal
-        np.testing.assert_allclose(angles_to(*pose), twin.angles_to(*pose), atol=1e-9)
+        np.testing.assert_allclose(find_look_angles(*pose), twin.angles_to(*pose), atol=1e-9)
 
 
 def test_bad_input(uppers):
-    with pytest.raises(InvalidValue, match="layers need a stream"):
+    with pytest.raises(InvalidValue, match="stream must have"):
         LayeredStream(3, [])
-    with pytest.raises(InvalidValue, match="a layer needs wishes"):
+    with pytest.raises(InvalidValue, match="a layer must have commands"):
         LayeredStream(walking(), [3])
     with pytest.raises(InvalidValue, match="two layers take the command 'gaze'"):
         LayeredStream(walking(), [GazeLayer(), GazeLayer()])
-    with pytest.raises(InvalidValue, match="needs a GazeMap, got int"):
+    with pytest.raises(InvalidValue, match="must be a GazeMap, not int"):
         GazeLayer(3)
     with pytest.raises(InvalidValue, match="gaze must be"):
         GazeLayer().request(gaze=(9.0, 0.0))
     with pytest.raises(InvalidValue, match="direction must be finite"):
         GazeLayer(cue=True).request(direction=np.nan)
-    with pytest.raises(InvalidValue, match="needs a SpliceSet, got str"):
+    with pytest.raises(InvalidValue, match="must be a SpliceSet, not str"):
         SpliceLayer("box")
     with pytest.raises(UnknownName, match="no clip 'bax' to splice"):
         SpliceLayer(uppers).request(upper="bax")
-    with pytest.raises(InvalidValue, match="a finite time of at least one frame"):
+    with pytest.raises(InvalidValue, match="finite and at least one frame"):
         LayeredStream(walking(), []).record(0.0)
     with pytest.raises(InvalidValue, match="does not reach yaw"):
         LayeredSpace(turn_space(), GazeMap.default(), yaw=(-3.1, 0.0))

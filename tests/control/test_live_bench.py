@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 from marey.bench import live
-from marey.control.siblings import KINDS
-from marey.control.trials import StreamFigures, clip_figures
+from marey.control.baselines import KINDS, baseline_streams
+from marey.control.evaluate import StreamMetrics, clip_metrics
 from tests.pmg.characters import walks
 
 
 def test_each_stream_is_measured_against_kinematics_and_put_into_the_table(monkeypatch):
-    from marey.control import siblings
-
     kinds = ("fat graph", "blend tree")
     given = walks()[2:5]
     monkeypatch.setattr(live, "_FRAMES", 20)
     monkeypatch.setattr(live, "sample_walks", lambda **options: given)
-    monkeypatch.setattr(live, "siblings", lambda clips, **options: siblings.siblings(clips, kinds=kinds))
-    monkeypatch.setattr(live, "try_streams", lambda makers, **options: dict.fromkeys(makers, clip_figures(given[:1])))
-    figures = list(live.bench_live(""))
-    assert [figure.what for figure in figures[:2]] == ["a frame of fat graph", "a frame of blend tree"]
-    for figure in figures[:2]:
+    monkeypatch.setattr(live, "baseline_streams", lambda clips, **options: baseline_streams(clips, kinds=kinds))
+    monkeypatch.setattr(
+        live, "evaluate_streams", lambda makers, **options: dict.fromkeys(makers, clip_metrics(given[:1]))
+    )
+    metrics = list(live.bench_live(""))
+    assert [figure.what for figure in metrics[:2]] == ["a frame of fat graph", "a frame of blend tree"]
+    for figure in metrics[:2]:
         assert figure.value > 0.0
         assert figure.ratio is not None
         assert figure.ratio > 1.0
-    rows = figures[3:]
+    rows = metrics[3:]
     assert len(rows) == 8 * len(kinds)
     assert rows[0].what == "fat graph: 90 degrees answered"
     assert {figure.ok for figure in rows} == {None}
@@ -33,9 +33,9 @@ def test_each_stream_is_measured_against_kinematics_and_put_into_the_table(monke
     assert set(kinds) < set(KINDS)
 
 
-def test_rows_stand_beside_the_clips():
-    clips = clip_figures(walks()[:2])
-    own = StreamFigures(**{**clips.as_dict(), "bob": 2.0 * clips.bob, "response": 1.5, "memory": 3_000_000})
+def test_rows_are_listed_with_the_clips():
+    clips = clip_metrics(walks()[:2])
+    own = StreamMetrics(**{**clips.to_dict(), "bob": 2.0 * clips.bob, "response": 1.5, "memory": 3_000_000})
     rows = {figure.what: figure for figure in live._rows("some", own, clips)}
     assert rows["some: hips bob"].ratio == pytest.approx(2.0)
     assert rows["some: hips bob"].value == pytest.approx(2000.0 * clips.bob)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from marey.control.evaluate import record
 from marey.control.inertia_reel import make_reel
-from marey.control.motion_matching import MatchingData, MotionMatching
+from marey.control.motion_matching import MatchingData, MatchingSettings, MotionMatching
 from marey.control.motion_matching_features import make_features
 from marey.control.motion_matching_kernels import PathModel, predict_path
-from marey.control.trials import record
 from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, NoResult, UnknownName
@@ -29,9 +29,9 @@ def turned(stream, direction, n=240):
     return record(stream, n)
 
 
-def test_features_tell_the_way_to_come_as_the_figure_sees_it():
+def test_features_hold_the_future_path_in_the_body_frame():
     walk = sample("walk", seconds=4, speed=1.4, variation=0.0).motion.moved((0.7, 3.0, 1.0))
-    table = make_features(make_reel([walk]), ahead=AHEAD, weights=None)
+    table = make_features(make_reel([walk]), path_times=AHEAD, weights=None)
     path = table.values[:, : table.n_path] / table.scale[: table.n_path]
     np.testing.assert_allclose(path[:, :4].mean(axis=0), [0.0, 0.28, 0.0, 0.7], atol=0.02)
     np.testing.assert_allclose(path[:, 4:].mean(axis=0), [0.0, 1.0, 0.0, 1.0], atol=0.02)
@@ -40,21 +40,21 @@ def test_features_tell_the_way_to_come_as_the_figure_sees_it():
 
 
 def test_features_do_not_know_where_a_clip_is():
-    a = make_features(make_reel(walks()), ahead=AHEAD, weights=None)
-    b = make_features(make_reel([walk.moved((2.0, -1.0, 5.0)) for walk in walks()]), ahead=AHEAD, weights=None)
+    a = make_features(make_reel(walks()), path_times=AHEAD, weights=None)
+    b = make_features(make_reel([walk.moved((2.0, -1.0, 5.0)) for walk in walks()]), path_times=AHEAD, weights=None)
     np.testing.assert_allclose(a.all_values, b.all_values, atol=1e-9)
     np.testing.assert_allclose(a.turn_rates, b.turn_rates, atol=1e-9)
 
 
 def test_groups_have_unit_spread_times_their_weights():
-    table = make_features(make_reel(walks()), ahead=AHEAD, weights={"feet": 3.0})
+    table = make_features(make_reel(walks()), path_times=AHEAD, weights={"feet": 3.0})
     groups = np.split(table.values, np.cumsum([4, 4, 6, 6]), axis=1)
     spreads = [np.sqrt(group.var(axis=0).sum()) for group in groups]
     np.testing.assert_allclose(spreads, [1.0, 1.0, 3.0, 0.75, 0.5], rtol=1e-9)
 
 
 def test_only_frames_with_enough_to_come_are_jumped_to():
-    table = make_features(make_reel(walks()), ahead=AHEAD, weights=None)
+    table = make_features(make_reel(walks()), path_times=AHEAD, weights=None)
     n = len(walks()[0])
     assert table.rows[-1] == 3 * n - 1 - 30
     assert not np.isin(np.arange(n - 30, n), table.rows).any()
@@ -65,7 +65,7 @@ def test_a_calibration_pose_is_not_jumped_to():
     rotations = walk.rotations.copy()
     rotations[0] = quat.identity()
     rotations[0, walk.skeleton.roles["left_upper_arm"]] = quat.exp([0.0, 0.0, 1.5])
-    table = make_features(make_reel([replace(walk, rotations=set_readonly(rotations))]), ahead=AHEAD, weights=None)
+    table = make_features(make_reel([replace(walk, rotations=set_readonly(rotations))]), path_times=AHEAD, weights=None)
     assert table.rows[0] == 1
 
 
@@ -82,15 +82,15 @@ def test_the_nearest_row_is_that_of_a_brute_search():
 
 
 @pytest.mark.parametrize("limits", [(-9.0, 9.0), (-1.0, 0.5)])
-def test_the_wished_path_is_that_of_springs(limits):
+def test_the_requested_path_follows_springs(limits):
     ahead, springs, out = np.array([0.2, 0.5, 0.8]), np.array([5.0, 6.0]), np.zeros(12)
     predict_path(1.1, 0.4, 1.5, -1.2, PathModel(ahead, springs, np.array(limits), np.ones(12)), out)
     np.testing.assert_allclose(out, twins.wished_path(1.1, 0.4, 1.5, -1.2, ahead, springs, limits), atol=2e-3)
 
 
 @pytest.mark.parametrize("direction", [np.pi / 2, -np.pi / 2, 3.0])
-def test_it_turns_to_where_it_is_asked_to(direction):
-    stream = MotionMatching(matching())
+def test_it_turns_to_the_requested_direction(direction):
+    stream = MotionMatching(matching(), feet="lock")
     assert isinstance(stream, Stream)
     made = turned(stream, direction, 300)
     way = made.travel[-1] - made.travel[-60]
@@ -99,14 +99,14 @@ def test_it_turns_to_where_it_is_asked_to(direction):
 
 
 def test_its_motion_is_as_smooth_as_the_clips():
-    stream = MotionMatching(matching())
+    stream = MotionMatching(matching(), feet="lock")
     made = turned(stream, np.pi / 2)
     assert largest_bend(made) < 1.5 * max(map(largest_bend, walks()))
 
 
-def test_it_keeps_the_asked_speed():
+def test_it_keeps_the_requested_speed():
     clips = [sample("walk", seconds=5, speed=speed, variation=0.0).motion for speed in (0.8, 1.1, 1.4, 1.7)]
-    stream = MotionMatching(clips)
+    stream = MotionMatching(clips, feet="lock")
     for speed in (0.8, 1.7):
         stream.request(speed=speed)
         made = record(stream, 240)
@@ -114,55 +114,64 @@ def test_it_keeps_the_asked_speed():
 
 
 def test_the_same_requests_give_the_same_frames():
-    a, b = (turned(MotionMatching(matching()), 1.0, 120) for _ in range(2))
+    a, b = (turned(MotionMatching(matching(), feet="lock"), 1.0, 120) for _ in range(2))
     np.testing.assert_array_equal(a.rotations, b.rotations)
     np.testing.assert_array_equal(a.root_positions, b.root_positions)
 
 
 def test_one_clip_goes_on_beyond_its_end():
     walk = walks()[1]
-    stream = MotionMatching([walk])
+    stream = MotionMatching([walk], feet="lock")
     made = record(stream, 3 * len(walk))
     assert stream.jumps >= 2
     assert np.linalg.norm(made.travel[-1] - made.travel[0]) > 2.5 * np.linalg.norm(walk.travel[-1] - walk.travel[0])
 
 
 def test_frames_carry_contacts_and_can_be_planted():
-    plain, planted = (turned(MotionMatching(matching(), clean=clean), 1.5) for clean in (False, True))
+    plain, planted = (turned(MotionMatching(matching(), feet=feet), 1.5) for feet in ("lock", "clean"))
     assert plain.contacts.mask.any()
     slides = [measure(made)["slide_contact"].value for made in (plain, planted)]
     assert slides[1] < 0.1 * slides[0]
-    assert MotionMatching(matching(), clean=True).delay > 0 == MotionMatching(matching()).delay
+    assert MotionMatching(matching()).delay > 0 == MotionMatching(matching(), feet="lock").delay
 
 
-def test_jumps_that_do_not_pay_are_not_made():
-    eager, calm = (MotionMatching(matching(), pays=share) for share in (0.0, 0.9))
+def test_jumps_with_little_gain_are_skipped():
+    eager, calm = (
+        MotionMatching(matching(), feet="lock", settings=MatchingSettings(min_gain=share)) for share in (0.0, 0.9)
+    )
     for stream in (eager, calm):
         record(stream, 200)
     assert calm.jumps < eager.jumps or eager.jumps == 0
 
 
 @pytest.mark.parametrize(
-    ("wish", "message"),
+    ("command", "message"),
     [
-        ({"colour": 1}, "takes the commands direction, speed, got 'colour'"),
+        ({"color": 1}, "takes the commands direction, speed, not 'color'"),
         ({"direction": np.nan}, "direction must be an angle"),
         ({"speed": -1.0}, "speed in m/s must be a number of at least 0"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(wish, message):
+def test_invalid_commands_are_refused(command, message):
     with pytest.raises(InvalidValue, match=message):
-        MotionMatching(matching()).request(**wish)
+        MotionMatching(matching(), feet="lock").request(**command)
+
+
+def test_the_old_flags_for_feet_still_work():
+    with pytest.warns(DeprecationWarning, match=r"clean=, lock=\) is deprecated, use feet="):
+        old = MotionMatching(matching(), lock=False)
+    new = MotionMatching(matching(), feet=None)
+    np.testing.assert_array_equal(old.frame().rotations, new.frame().rotations)
 
 
 def test_wrong_settings_are_refused():
     with pytest.raises(UnknownName, match="no feature group 'foot'.*feet"):
         MatchingData.build(walks(), weights={"foot": 1.0})
-    with pytest.raises(InvalidValue, match="ahead must be increasing seconds"):
-        MatchingData.build(walks(), ahead=(0.4, 0.2))
-    with pytest.raises(InvalidValue, match="pays must be a fraction"):
-        MotionMatching(matching(), pays=1.5)
-    with pytest.raises(NoResult, match="no clip is longer than the 0.8 s"):
+    with pytest.raises(InvalidValue, match="path_times must be increasing times"):
+        MatchingData.build(walks(), path_times=(0.4, 0.2))
+    with pytest.raises(InvalidValue, match="min_gain must be a fraction"):
+        MotionMatching(matching(), feet="lock", settings=MatchingSettings(min_gain=1.5))
+    with pytest.raises(NoResult, match="no clip is longer than the lookahead of 0.8 s"):
         MatchingData.build([walk[:30] for walk in walks()])
 
 
@@ -173,8 +182,8 @@ def test_real_walks_answer_to_both_sides(data_folder):
     folder = data_folder / "cmu" / "016"
     if not folder.is_dir():
         pytest.skip(f"no walks at {folder}")
-    clips = [resample(load(folder / f"16_{n}.bvh", trim_rest=True), 60) for n in (15, 17)]
-    stream = MotionMatching([*clips, *map(mirror, clips)])
+    clips = [resample(load(folder / f"16_{n}.bvh"), 60) for n in (15, 17)]
+    stream = MotionMatching([*clips, *map(mirror, clips)], feet="lock")
     for direction in (np.pi / 2, -np.pi / 2):
         made = turned(stream, direction)
         way = made.travel[-1] - made.travel[-60]

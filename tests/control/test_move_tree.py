@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from marey.control.baselines.move_tree import MoveTree, MoveTreeStream, Succession
+from marey.control.evaluate import record
 from marey.control.inertia_reel import ground_path
-from marey.control.move_tree import MoveTree, MoveTreeStream, Succession
-from marey.control.trials import record
 from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, UnknownName
@@ -18,7 +18,7 @@ from tests.control.clips import NAMES, largest_bend, stride_tree, strides, walks
 
 
 def test_a_clip_is_played_as_it_is_until_it_is_left():
-    stream = MoveTreeStream(stride_tree(), start="left", place=(0.0, 0.0, 0.0), lock=False)
+    stream = MoveTreeStream(stride_tree(), start="left", place=(0.0, 0.0, 0.0), feet=None)
     assert isinstance(stream, Stream)
     leave = len(strides()["left"]) - 1 - 18
     made = record(stream, leave + 1)
@@ -29,21 +29,21 @@ def test_a_clip_is_played_as_it_is_until_it_is_left():
 
 
 def test_it_begins_at_the_origin_facing_ahead():
-    made = record(MoveTreeStream(stride_tree(), lock=False), 2)
+    made = record(MoveTreeStream(stride_tree(), feet=None), 2)
     np.testing.assert_allclose(made.travel[0, [0, 2]], 0.0, atol=1e-9)
     assert abs(ground_path(made)[0, 0]) < 0.15
 
 
 def test_strides_that_fit_make_one_walk():
-    stream = MoveTreeStream(stride_tree(), start="ahead", move="ahead", lock=False)
+    stream = MoveTreeStream(stride_tree(), start="ahead", move="ahead", feet=None)
     made = record(stream, 400)
     assert set(stream.moves) == {"ahead"}
     assert largest_bend(made) < 1.2 * largest_bend(walks()[1])
     assert np.linalg.norm(made.travel[-1] - made.travel[0]) == pytest.approx(1.3 * 399 / 60, rel=0.03)
 
 
-def test_what_is_wished_for_comes_next():
-    stream = MoveTreeStream(stride_tree(), start="ahead")
+def test_the_requested_move_comes_next():
+    stream = MoveTreeStream(stride_tree(), start="ahead", feet="lock")
     stream.request(move="left")
     record(stream, 100)
     stream.request(move="right")
@@ -52,24 +52,24 @@ def test_what_is_wished_for_comes_next():
     assert stream.moves[-1] == "right"
 
 
-def test_the_first_succession_is_taken_where_nothing_is_wished_for():
-    stream = MoveTreeStream(stride_tree(), start="left")
+def test_the_first_succession_is_taken_without_a_command():
+    stream = MoveTreeStream(stride_tree(), start="left", feet="lock")
     record(stream, 100)
     assert stream.moves[0] == NAMES[0]
 
 
-def test_the_shortest_way_leads_over_other_moves():
+def test_the_shortest_path_leads_over_other_moves():
     tree = MoveTree.build(strides(), {"right": ["ahead"], "ahead": ["ahead", "left"], "left": ["right"]})
-    assert tree.names[tree.passages[tree.route(0, 2)].to] == "ahead"
-    assert tree.names[tree.passages[tree.route(1, 1)].to] == "ahead"
-    stream = MoveTreeStream(tree, start="right", move="left")
+    assert tree.names[tree.passages[tree.route(0, 2)].target] == "ahead"
+    assert tree.names[tree.passages[tree.route(1, 1)].target] == "ahead"
+    stream = MoveTreeStream(tree, start="right", move="left", feet="lock")
     record(stream, 200)
     assert stream.moves[:2] == ("ahead", "left")
 
 
 @pytest.mark.parametrize("direction", [2.2, -2.2])
 def test_it_turns_towards_the_direction(direction):
-    stream = MoveTreeStream(stride_tree(), start="ahead", direction=direction)
+    stream = MoveTreeStream(stride_tree(), start="ahead", direction=direction, feet="lock")
     made = record(stream, 600)
     way = made.travel[-1] - made.travel[-120]
     # Strides turn by 63 degrees or not at all, so half of that is as near as it may come.
@@ -78,17 +78,17 @@ def test_it_turns_towards_the_direction(direction):
 
 def test_speed_counts_too():
     slow = {"slow": strides()["ahead"], "fast": walks()[1][10:90]}
-    tree = MoveTree.build(slow, {name: list(slow) for name in slow}, at="best")
+    tree = MoveTree.build(slow, {name: list(slow) for name in slow}, position="best")
     speeds = tree.speeds
-    stream = MoveTreeStream(tree, start="slow", speed=float(speeds[1]))
+    stream = MoveTreeStream(tree, start="slow", speed=float(speeds[1]), feet="lock")
     record(stream, 150)
     assert stream.moves[0] == tree.names[int(np.argmin(np.abs(speeds - speeds[1])))]
 
 
-def test_the_best_moment_is_where_clips_are_alike():
+def test_the_best_moment_is_where_clips_are_similar():
     clips = {"a": walks()[1][:150], "b": walks()[1][40:220]}
-    tree = MoveTree.build(clips, {"a": ["b"], "b": ["b"]}, at="best")
-    made = record(MoveTreeStream(tree, start="a", lock=False), 200)
+    tree = MoveTree.build(clips, {"a": ["b"], "b": ["b"]}, position="best")
+    made = record(MoveTreeStream(tree, start="a", feet=None), 200)
     assert largest_bend(made) < 1.3 * largest_bend(walks()[1])
 
 
@@ -99,7 +99,7 @@ def test_clips_whose_bones_change_are_played():
         if name == "left"
     }
     tree = MoveTree.build({**strides(), **bent}, dict.fromkeys(NAMES, NAMES))
-    made = record(MoveTreeStream(tree, start="ahead", move="left"), 160)
+    made = record(MoveTreeStream(tree, start="ahead", move="left", feet="lock"), 160)
     scale = np.linalg.norm(made.bone_offsets, axis=(1, 2)) / np.linalg.norm(made.skeleton.offsets)
     assert scale[0] == pytest.approx(1.0)
     assert scale[-1] == pytest.approx(1.01)
@@ -107,12 +107,12 @@ def test_clips_whose_bones_change_are_played():
 
 
 def test_the_same_requests_give_the_same_frames():
-    made = [record(MoveTreeStream(stride_tree(), direction=1.0), 200) for _ in range(2)]
+    made = [record(MoveTreeStream(stride_tree(), direction=1.0, feet="lock"), 200) for _ in range(2)]
     np.testing.assert_array_equal(made[0].rotations, made[1].rotations)
 
 
 def test_contacts_are_carried_and_planted_feet_held():
-    free, held = (record(MoveTreeStream(stride_tree(), direction=2.0, lock=lock), 300) for lock in (False, True))
+    free, held = (record(MoveTreeStream(stride_tree(), direction=2.0, feet=feet), 300) for feet in (None, "lock"))
     assert free.contacts.mask.any()
     np.testing.assert_array_equal(free.contacts.mask, held.contacts.mask)
 
@@ -126,7 +126,12 @@ def test_contacts_are_carried_and_planted_feet_held():
         (dict.fromkeys(NAMES, NAMES), {"length": 0.0}, InvalidValue, "length of a transition in seconds"),
         (dict.fromkeys(NAMES, NAMES), {"length": 3.0}, InvalidValue, "does not fit into 'right', which lasts 1.4"),
         (dict.fromkeys(NAMES, NAMES), {"length": 0.9}, InvalidValue, "make the transitions shorter"),
-        (dict.fromkeys(NAMES, NAMES), {"at": "middle"}, InvalidValue, 'at must be "ends", "best" or seconds'),
+        (
+            dict.fromkeys(NAMES, NAMES),
+            {"position": "middle"},
+            InvalidValue,
+            'position must be "ends", "best" or seconds',
+        ),
         ({name: [Succession(name, 0.3, (1.0,))] for name in NAMES}, {}, InvalidValue, "or seconds in both clips"),
     ],
 )
@@ -136,16 +141,16 @@ def test_wrong_trees_are_refused(successions, options, error, message):
 
 
 @pytest.mark.parametrize(
-    ("wish", "error", "message"),
+    ("command", "error", "message"),
     [
         ({"move": "up"}, UnknownName, "no move named 'up'; moves: right, ahead, left"),
         ({"direction": np.nan}, InvalidValue, "direction must be an angle"),
         ({"speed": -1.0}, InvalidValue, "speed in m/s must be"),
-        ({"colour": 1}, InvalidValue, "takes the commands direction, speed, move, got 'colour'"),
+        ({"color": 1}, InvalidValue, "takes the commands direction, speed, move, got 'color'"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused(wish, error, message):
+def test_invalid_commands_are_refused(command, error, message):
     with pytest.raises(error, match=message):
-        MoveTreeStream(stride_tree()).request(**wish)
-    with pytest.raises(InvalidValue, match="look_ahead must be at least 1"):
-        MoveTreeStream(stride_tree(), look_ahead=0)
+        MoveTreeStream(stride_tree(), feet="lock").request(**command)
+    with pytest.raises(InvalidValue, match="lookahead must be at least 1"):
+        MoveTreeStream(stride_tree(), lookahead=0, feet="lock")

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from marey.control.random_walk import RandomWalk
 from marey.control.reach import Reach, reach
 from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
+from marey.control.sequence import RandomWalk
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, UnknownFormat, UnknownName
 from marey.plot.reach import draw_reach
@@ -30,8 +30,8 @@ def test_it_begins_at_the_origin_facing_ahead(found):
     assert found.headings[0] == 0.0
     assert found.seconds[n // 2, n // 2, 0] == 0.0
     assert found.cell == 0.5
-    assert (found.near[np.isfinite(found.seconds)] <= 0.5 * np.sqrt(0.5) + 1e-9).all()
-    assert np.isinf(found.near[np.isinf(found.seconds)]).all()
+    assert (found.distances[np.isfinite(found.seconds)] <= 0.5 * np.sqrt(0.5) + 1e-9).all()
+    assert np.isinf(found.distances[np.isinf(found.seconds)]).all()
 
 
 def test_nothing_is_reached_faster_than_the_fastest_walk(found):
@@ -48,7 +48,7 @@ def test_more_time_reaches_more(found):
     np.testing.assert_array_equal(found.within(3.0).sum(), (found.seconds <= 3.0).sum())
 
 
-def test_left_and_right_are_nearly_alike(found):
+def test_left_and_right_are_nearly_equal(found):
     """Mirrored walks begin with another foot, so that only nearly."""
     mirrored = found.seconds[::-1][:, :, (-np.arange(12)) % 12]
     both = np.isfinite(found.seconds) & np.isfinite(mirrored)
@@ -60,7 +60,7 @@ def test_what_a_walk_by_chance_does_is_in_reach(found):
     char = small_walker()
     hits = []
     for seed in range(6):
-        played = char.stream(RandomWalk(seed), clean=False).record(5.0)
+        played = char.stream(RandomWalk(seed), feet=None).record(5.0)
         yaw = find_facing(played.skeleton, played.world().positions)
         for frame in range(30, len(played), 15):
             x, z = played.travel[frame, [0, 2]]
@@ -75,7 +75,7 @@ def test_what_a_walk_by_chance_does_is_in_reach(found):
 
 def test_a_clip_that_has_been_played_limits_what_follows():
     char = small_walker()
-    node = char.node("walk")
+    node = char["walk"]
     sharp = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", node.high))
     straight = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", [0.0]))
     # Who turns left sharply cannot be far to the right soon.
@@ -89,11 +89,11 @@ def test_questions_are_answered(found):
     assert found.soonest(np.zeros((3, 2, 2))).shape == (3, 2)
     assert found.turning()[0] == 0.0
     assert found.turning()[3] < found.turning()[6]
-    places, headings = found.share(2.0)
+    places, headings = found.fraction(2.0)
     assert 0.5 < places <= 1.0
     assert 0.0 < headings < places
-    told = found.as_dict()
-    assert told["quarter_turn_seconds"] < told["half_turn_seconds"] < 4.0
+    report = found.to_dict()
+    assert report["quarter_turn_seconds"] < report["half_turn_seconds"] < 4.0
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.seconds, found.seconds)
     with pytest.raises(ValueError, match="read-only"):
@@ -126,7 +126,7 @@ def test_kernels_are_their_slow_forms():
     assert kept[:count].tolist() == [0, 2, 4]
 
 
-def test_it_is_drawn(found, tmp_path):
+def test_it_is_plotted(found, tmp_path):
     figure = draw_reach(found, seconds=3.0)
     assert "within 3 s" in figure.texts[0].get_text()
     image = figure.axes[1].get_images()[0].get_array()
@@ -135,20 +135,22 @@ def test_it_is_drawn(found, tmp_path):
     assert (tmp_path / "reach.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
         draw(found, tmp_path / "reach.txt")
-    with pytest.raises(InvalidValue, match="5 s were followed"):
+    with pytest.raises(InvalidValue, match="5 s, the time limit"):
         draw_reach(found, seconds=9.0)
-    nothing = Reach(found.x, found.z, found.headings, np.inf * (found.seconds + 1), np.inf * (found.near + 1), 5.0, 0)
+    nothing = Reach(
+        found.x, found.z, found.headings, np.inf * (found.seconds + 1), np.inf * (found.distances + 1), 5.0, 0
+    )
     with pytest.raises(NoResult, match="nothing is reached within 5 s"):
         draw_reach(nothing)
 
 
 def test_bad_input(found):
     char = small_walker()
-    with pytest.raises(InvalidValue, match="seconds must be above 0, got 0"):
+    with pytest.raises(InvalidValue, match="seconds must be above 0, not 0"):
         reach(char, seconds=0)
-    with pytest.raises(InvalidValue, match="a cell must be wider than 0 m, got -1"):
+    with pytest.raises(InvalidValue, match="cell must be above 0 m, not -1"):
         reach(char, cell=-1)
-    with pytest.raises(InvalidValue, match="at least 4 headings, got 2"):
+    with pytest.raises(InvalidValue, match="headings must be at least 4, not 2"):
         reach(char, headings=2)
     with pytest.raises(InvalidValue, match="use larger cells, or fewer seconds"):
         reach(char, seconds=100.0, cell=0.05)
@@ -157,7 +159,7 @@ def test_bad_input(found):
     with pytest.raises(InvalidValue, match=r"points must be finite with shape \(\.\.\., 2\)"):
         found.soonest((1.0, 2.0, 3.0))
     with pytest.raises(InvalidValue, match="seconds must have shape"):
-        Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), found.near, 5.0, 0)
+        Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), found.distances, 5.0, 0)
 
 
 def test_a_character_without_nodes_reaches_nothing():

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from marey.control.routes import next_option, steps_to
+from marey.control.routes import count_steps_to, next_option
 from marey.control.sequence import Action, ActionSequence
 from marey.errors import InvalidValue, NoResult, UnknownName
 from tests.pmg.characters import fresh_walker
@@ -16,7 +16,7 @@ from tests.pmg.characters import fresh_walker
 def chain():
     """Parts of a walk as nodes: right and left only meet by way of straight on."""
     char = fresh_walker()
-    walk = char.node("walk")
+    walk = char["walk"]
     char.restrict("right", "walk", walk.low, [-0.6])
     char.restrict("straight", "walk", [-0.4], [0.4])
     char.restrict("left", "walk", [0.6], walk.high)
@@ -27,15 +27,15 @@ def chain():
 
 
 def played(char, control, seconds, start="straight", parameters=(0.0,)):
-    stream = char.stream(control, clean=False, start=start, parameters=parameters)
+    stream = char.stream(control, feet=None, start=start, parameters=parameters)
     stream.record(seconds)
     return [start, *(each.target for each in stream.transitions)], stream
 
 
-def test_ways_are_counted(chain):
-    assert steps_to(chain, "left") == {"left": 0, "straight": 1, "right": 2, "walk": 2}
-    assert steps_to(chain, "left", again=True) == {"left": 1, "straight": 1, "right": 2, "walk": 2}
-    assert steps_to(chain, "walk", again=True) == {}
+def test_paths_are_counted(chain):
+    assert count_steps_to(chain, "left") == {"left": 0, "straight": 1, "right": 2, "walk": 2}
+    assert count_steps_to(chain, "left", again=True) == {"left": 1, "straight": 1, "right": 2, "walk": 2}
+    assert count_steps_to(chain, "walk", again=True) == {}
 
 
 def test_actions_are_played_in_order_with_the_nodes_between(chain):
@@ -51,7 +51,7 @@ def test_the_clip_that_plays_counts(chain):
     assert nodes[:3] == ["straight", "right", "right"]
 
 
-def test_a_sequence_repeats_and_begins_anew_with_another_stream(chain):
+def test_a_sequence_repeats_and_restarts_with_another_stream(chain):
     control = ActionSequence(["straight", "right"], repeat=True)
     for _ in range(2):
         nodes, _ = played(chain, control, 8.0)
@@ -74,50 +74,50 @@ def test_until_ends_an_action(chain):
     assert played(chain, most, 8.0)[0][:4] == ["straight", "right", "right", "straight"]
 
 
-def test_parameters_and_wishes_are_used(chain):
-    control = ActionSequence([Action("straight", [0.2], times=2), Action("straight", wishes={"turn": -0.3})])
+def test_parameters_and_commands_are_used(chain):
+    control = ActionSequence([Action("straight", [0.2], times=2), Action("straight", command={"turn": -0.3})])
     _, stream = played(chain, control, 6.0)
-    assert [each.asked[0] for each in stream.transitions][:3] == [0.2, -0.3, -0.3]
-    towards = ActionSequence([Action("straight", wishes={"direction": 0.5}, times=4)])
+    assert [each.requested[0] for each in stream.transitions][:3] == [0.2, -0.3, -0.3]
+    towards = ActionSequence([Action("straight", command={"direction": 0.5}, times=4)])
     _, stream = played(chain, towards, 6.0)
-    assert stream.transitions[0].asked[0] == pytest.approx(0.5, abs=0.2)
+    assert stream.transitions[0].requested[0] == pytest.approx(0.5, abs=0.2)
 
 
 def test_a_sequence_begins_with_its_first_action(chain):
-    stream = chain.stream(ActionSequence(["left"]), clean=False)
+    stream = chain.stream(ActionSequence(["left"]), feet=None)
     assert stream.playing[0] == "left"
-    with pytest.raises(UnknownName, match="no node of the character knows the command 'tun'; similar: 'turn'"):
-        chain.stream(ActionSequence([Action("left", wishes={"tun": 0.1})]), clean=False)
+    with pytest.raises(UnknownName, match="no node of the character takes the command 'tun'; similar: 'turn'"):
+        chain.stream(ActionSequence([Action("left", command={"tun": 0.1})]), feet=None)
 
 
 def test_a_sequence_can_begin_elsewhere(chain):
-    stream = chain.stream(ActionSequence(["left"]), clean=False, start="walk")
+    stream = chain.stream(ActionSequence(["left"]), feet=None, start="walk")
     stream.record(4.0)
     assert [each.source for each in stream.transitions][:2] == ["walk", "straight"]
 
 
 def test_bad_input(chain):
-    with pytest.raises(InvalidValue, match="needs at least one action"):
+    with pytest.raises(InvalidValue, match="at least one action"):
         ActionSequence([])
-    with pytest.raises(InvalidValue, match="needs at least one action, each an Action"):
+    with pytest.raises(InvalidValue, match="at least one action, each an Action"):
         ActionSequence([3])
-    with pytest.raises(InvalidValue, match="give repeat or then, not both"):
+    with pytest.raises(InvalidValue, match="either repeat or then, not both"):
         ActionSequence(["left"], then="right", repeat=True)
-    with pytest.raises(InvalidValue, match="needs the name of a node, got ''"):
+    with pytest.raises(InvalidValue, match="must be the name of a node, not ''"):
         Action("")
-    with pytest.raises(InvalidValue, match="at least once, got times=0"):
+    with pytest.raises(InvalidValue, match="times must be at least 1, not 0"):
         Action("left", times=0)
-    with pytest.raises(InvalidValue, match="until must be a function of a moment, got int"):
+    with pytest.raises(InvalidValue, match="until must be a function of a ControlState, not int"):
         Action("left", until=3)
-    with pytest.raises(InvalidValue, match="'left' has both parameters and wishes"):
+    with pytest.raises(InvalidValue, match="'left' has both parameters and a command"):
         Action("left", [1.0], {"turn": 1.0})
 
     def stream(control):
-        chain.stream(control, clean=False, start="straight", parameters=[0.0])
+        chain.stream(control, feet=None, start="straight", parameters=[0.0])
 
     with pytest.raises(UnknownName, match="no node 'lift'"):
         stream(ActionSequence(["lift"]))
-    with pytest.raises(InvalidValue, match="'left' has 1 parameters, got 2 for an action"):
+    with pytest.raises(InvalidValue, match="'left' must have 1 parameters, not 2"):
         stream(ActionSequence([Action("left", [1.0, 2.0])]))
     with pytest.raises(NoResult, match="no route leads from 'left' to 'walk'"):
         stream(ActionSequence(["left", "walk"]))
@@ -125,8 +125,8 @@ def test_bad_input(chain):
         stream(ActionSequence([Action("walk", times=2), "left"]))
 
 
-def test_a_moment_without_a_way_says_so(chain):
-    from marey.pmg import Moment
+def test_a_moment_without_a_path_raises(chain):
+    from marey.pmg import ControlState
 
     with pytest.raises(UnknownName, match="no route leads from 'left' to 'walk'"):
-        next_option(Moment("left", chain.node("left").middle, (), 0.0, chain), "walk")
+        next_option(ControlState("left", chain["left"].middle, (), 0.0, chain), "walk")

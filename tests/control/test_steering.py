@@ -9,30 +9,31 @@ import pytest
 
 from marey.control import FollowDirection, GazeLayer, GoTo, LayeredStream, RandomWalk, arc_and_straight
 from marey.control.dubins_kernels import measure_paths
-from marey.control.outlook import Outlook, outlook_of, spread, tightest
-from marey.control.outlook_kernels import (
+from marey.control.lookahead import LookaheadTable, get_lookahead_table, sample_box, tightest_radii
+from marey.control.lookahead_kernels import (
     ClipCosts,
     ClipStarts,
     PathGoal,
     PathTable,
     lay_paths,
+    measure_costs,
     read_rows,
+    sweep_costs,
     weigh_clips,
 )
-from marey.control.turning_kernels import cost_after, sweep
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
-from marey.pmg import Moment, Option, ParametricMotionGraph
+from marey.pmg import ControlState, ParametricMotionGraph, TransitionOption
 from tests.pmg.characters import fresh_walker, small_walker, two_speed_walker
 from tests.twins import steering as twins
 
 
 def nearest(char, point, seconds, **options):
-    played = char.stream(GoTo(point, **options), clean=False).record(seconds)
+    played = char.stream(GoTo(point, **options), feet=None).record(seconds)
     return np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1).min()
 
 
-def test_the_way_to_a_point_is_dubins():
+def test_the_path_to_a_point_is_dubins():
     here = np.zeros(3)
     assert arc_and_straight(here, (0.0, 5.0), 1.0) == pytest.approx(5.0)
     # A quarter circle to the left ends at (1, 1), facing +X.
@@ -44,7 +45,7 @@ def test_the_way_to_a_point_is_dubins():
     assert arc_and_straight(here, (1.0, 0.0), 1.0) > np.pi
 
 
-def test_the_way_to_a_point_is_never_shorter_than_any_drive():
+def test_the_path_to_a_point_is_never_longer_than_any_drive():
     rng = np.random.default_rng(0)
     for _ in range(50):
         turn, length = rng.uniform(0.0, 1.9 * np.pi), rng.uniform(0.0, 5.0)
@@ -54,7 +55,7 @@ def test_the_way_to_a_point_is_never_shorter_than_any_drive():
         assert arc_and_straight(np.zeros(3), goal, 1.0) <= turn + length + 1e-9
 
 
-def test_places_turn_and_shift_with_the_figure():
+def test_placements_rotate_and_shift_with_the_body():
     place = np.array([1.1, 2.0, -3.0])
     goal = np.array([2.0, -4.0])
     moved = rigid2d.apply(place, goal)
@@ -73,16 +74,16 @@ def test_points_are_reached_with_turn_and_speed():
         assert nearest(two_speed_walker(), (away * np.sin(angle), away * np.cos(angle)), 25.0) < 0.3
 
 
-def test_another_point_can_be_asked_for():
-    stream = small_walker().stream(GoTo((0.0, 4.0)), clean=False)
+def test_another_point_can_be_requested():
+    stream = small_walker().stream(GoTo((0.0, 4.0)), feet=None)
     stream.record(3.0)
     stream.request(point=(6.0, 4.0))
     played = stream.record(12.0)
     assert np.linalg.norm(played.travel[:, [0, 2]] - (6.0, 4.0), axis=1).min() < 0.3
 
 
-def test_a_direction_is_taken_and_kept():
-    stream = small_walker().stream(FollowDirection(0.0), clean=False)
+def test_a_direction_is_taken_and_held():
+    stream = small_walker().stream(FollowDirection(0.0), feet=None)
     stream.record(2.0)
     stream.request(direction=np.pi / 2.0)
     played = stream.record(8.0)
@@ -92,51 +93,51 @@ def test_a_direction_is_taken_and_kept():
 
 def test_speed_is_taken_too():
     char = two_speed_walker()
-    node = char.node("walk")
+    node = char["walk"]
     speeds = []
     for wanted in (node.low[1], node.high[1]):
-        played = char.stream(FollowDirection(0.0, speed=wanted), clean=False).record(8.0)
+        played = char.stream(FollowDirection(0.0, speed=wanted), feet=None).record(8.0)
         speeds.append(np.linalg.norm(played.travel[-1] - played.travel[60]) / ((len(played) - 61) / 30.0))
     np.testing.assert_allclose(speeds, [node.low[1], node.high[1]], rtol=0.08)
 
 
 def test_a_walker_that_only_turns_right_goes_left_by_turning_right():
     char = fresh_walker()
-    whole = char.node("walk")
+    whole = char["walk"]
     right = ParametricMotionGraph("right")
     right.add("walk", whole.space, high=[0.05], low=whole.low)
     right.connect("walk", "walk", n_source=10, n_target=40, good=0.1, bad=0.15)
-    played = right.stream(GoTo((5.0, 1.0)), clean=False).record(25.0)
+    played = right.stream(GoTo((5.0, 1.0)), feet=None).record(25.0)
     assert np.linalg.norm(played.travel[:, [0, 2]] - (5.0, 1.0), axis=1).min() < 0.3
 
 
-def test_a_named_node_is_reached_by_the_shortest_way():
+def test_a_named_node_is_reached_by_the_shortest_path():
     char = fresh_walker()
-    walk = char.node("walk")
+    walk = char["walk"]
     char.restrict("left", "walk", [0.4], walk.high)
     for a, b in (("walk", "walk"), ("walk", "left"), ("left", "walk"), ("left", "left")):
         char.connect(a, b, n_source=4, n_target=12)
-    stream = char.stream(FollowDirection(node="left"), clean=False, parameters=[0.2])
+    stream = char.stream(FollowDirection(node="left"), feet=None, parameters=[0.2])
     stream.record(4.0)
     assert [each.target for each in stream.transitions][:2] == ["left", "left"]
     with pytest.raises(UnknownName, match="no node 'fly'"):
-        char.stream(FollowDirection(node="fly"), clean=False, parameters=[0.2]).record(3.0)
+        char.stream(FollowDirection(node="fly"), feet=None, parameters=[0.2]).record(3.0)
 
 
-def test_the_outlook_tells_where_clips_really_lead():
+def test_the_lookahead_table_matches_where_clips_lead():
     char = small_walker()
-    outlook = Outlook(char)
+    outlook = LookaheadTable(char)
     seen = []
 
     class Spy(RandomWalk):
         def choose(self, moment):
             choice = super().choose(moment)
             option = moment.options[0]
-            unit = (choice.parameters - option.onward.low) / (option.onward.high - option.onward.low)
-            seen.append((option.here, outlook.first(moment, option, unit[None]).places[0]))
+            unit = (choice.parameters - option.range.low) / (option.range.high - option.range.low)
+            seen.append((option.place, outlook.first(moment, option, unit[None]).places[0]))
             return choice
 
-    char.stream(Spy(0), clean=False, parameters=[0.0]).record(30.0)
+    char.stream(Spy(0), feet=None, parameters=[0.0]).record(30.0)
     off = [np.linalg.norm(there[1:] - then[1:]) for (_, there), (then, _) in itertools.pairwise(seen)]
     assert np.mean(off) < 0.08
     assert np.max(off) < 0.2
@@ -167,26 +168,26 @@ def test_kernels_are_their_slow_forms(heading):
     np.testing.assert_allclose(places, ways[:, -1])
     lengths = np.linalg.norm(np.diff(ways[..., 1:], axis=1), axis=2).sum(axis=1)
     np.testing.assert_allclose(spent, np.maximum(lengths, 0.3))
-    told = np.array([twins.cheapest_pass(way, goal, limits) for way in ways])
-    assert np.isfinite(told).sum() > 4
-    np.testing.assert_allclose(done, told, atol=5e-3)
+    report = np.array([twins.cheapest_pass(way, goal, limits) for way in ways])
+    assert np.isfinite(report).sum() > 4
+    np.testing.assert_allclose(done, report, atol=5e-3)
     left = np.empty(n)
     measure_paths(places, goal, *radii, left)
     np.testing.assert_allclose(onward, spent + left)
 
 
-def test_clips_that_cannot_pass_the_point_are_weighed_alike():
-    outlook = Outlook(small_walker())
+def test_clips_that_cannot_pass_the_point_have_the_same_cost():
+    outlook = LookaheadTable(small_walker())
     n = 9
     parameters = np.linspace(-1.2, 1.2, n)[:, None]
     clips = ClipStarts(parameters, np.full(n, 0.15), np.zeros((n, 3)))
     goal = PathGoal(np.array([np.nan, 0.0, 30.0]), np.array([0.8, 0.8]), np.array([0.25, 6.0, 0.3, 3.0]), 0.5)
     worth = outlook.weigh("walk", clips, goal)
-    ways = outlook.ways("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15))
+    paths = outlook.lay_paths("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15))
     assert np.isinf(worth.done).all()
-    np.testing.assert_allclose(worth.places, ways[:, -1], atol=1e-9)
+    np.testing.assert_allclose(worth.places, paths[:, -1], atol=1e-9)
     np.testing.assert_allclose(
-        worth.spent, np.linalg.norm(np.diff(ways[..., 1:], axis=1), axis=2).sum(axis=1), rtol=0.02
+        worth.spent, np.linalg.norm(np.diff(paths[..., 1:], axis=1), axis=2).sum(axis=1), rtol=0.02
     )
 
 
@@ -196,7 +197,7 @@ def test_looking_ahead_is_no_longer_than_greedy():
     for ahead in (1, 3):
         total = 0.0
         for point in ((1.2, -3.6), (-4.5, 0.3), (0.8, -3.9)):
-            played = char.stream(GoTo(point, ahead=ahead), clean=False).record(25.0)
+            played = char.stream(GoTo(point, lookahead=ahead), feet=None).record(25.0)
             floor = played.travel[:, [0, 2]]
             hit = np.flatnonzero(np.linalg.norm(floor - point, axis=1) < 0.3)
             stop = hit[0] if len(hit) else len(floor) - 1
@@ -207,13 +208,13 @@ def test_looking_ahead_is_no_longer_than_greedy():
 
 def test_tables_interpolate_boxes():
     char = small_walker()
-    outlook = Outlook(char)
-    node = char.node("walk")
+    outlook = LookaheadTable(char)
+    node = char["walk"]
     states = np.array([[-0.4], [0.7]])
     (steps,) = outlook.after("walk", np.zeros((2, 3)), states)
-    k = len(spread(node, fine=False))
+    k = len(sample_box(node, fine=False))
     for row, state in enumerate(states):
-        box = char.edges["walk", "walk"].onward(state)
+        box = char.edges["walk", "walk"].transition_range(state)
         part = steps.parameters[row * k : (row + 1) * k, 0]
         assert part.min() == pytest.approx(box.low[0], abs=0.08)
         assert part.max() == pytest.approx(box.high[0], abs=0.08)
@@ -221,12 +222,12 @@ def test_tables_interpolate_boxes():
 
 def test_the_tightest_circles_are_those_of_the_sharpest_turns():
     char = small_walker()
-    left, right = tightest(char.node("walk"))
+    left, right = tightest_radii(char["walk"])
     assert 0.6 < left < 1.4
     assert right == pytest.approx(left, rel=0.1)
-    half = char.node("walk").part("half", char.node("walk").low, [0.0])
-    assert tightest(half)[0] == np.inf
-    assert tightest(half)[1] == pytest.approx(right)
+    half = char["walk"].part("half", char["walk"].low, [0.0])
+    assert tightest_radii(half)[0] == np.inf
+    assert tightest_radii(half)[1] == pytest.approx(right)
 
 
 def turned(char, start, side, **options):
@@ -235,13 +236,13 @@ def turned(char, start, side, **options):
 
     class Asking(FollowDirection):
         def choose(self, moment):
-            here = moment.options[0].here[0]
+            here = moment.options[0].place[0]
             if not off:
                 self.request(direction=here + side * np.pi / 2.0)
-            off.append(abs(rigid2d.wrap_angle(self.wish["direction"] - here)))
+            off.append(abs(rigid2d.wrap_angle(self.command["direction"] - here)))
             return super().choose(moment)
 
-    stream = char.stream(Asking(0.0), clean=False, parameters=start, **options)
+    stream = char.stream(Asking(0.0), feet=None, parameters=start, **options)
     while len(off) < 5:
         stream.record(0.5)
     return np.array(off[1:])
@@ -250,11 +251,11 @@ def turned(char, start, side, **options):
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_quarter_turn_takes_two_clips_where_boxes_allow_it(side):
     char = small_walker()
-    node, outlook = char.node("walk"), Outlook(char)
+    node, outlook = char["walk"], LookaheadTable(char)
     for start in np.linspace(node.low[0], node.high[0], 7):
         off = turned(char, [start], side)
-        option = Option(node, char.onward("walk", [start])["walk"], np.zeros(3))
-        moment = Moment("walk", np.array([start]), (option,), 1.0, char)
+        option = TransitionOption(node, char.transition_ranges("walk", [start])["walk"], np.zeros(3))
+        moment = ControlState("walk", np.array([start]), (option,), 1.0, char)
         first = outlook.first(moment, option, np.linspace(0.0, 1.0, 61)[:, None])
         second = outlook.after("walk", first.places, first.parameters)[0]
         ends = np.concatenate([first.places[:, 0], second.places[:, 0]])
@@ -263,12 +264,12 @@ def test_a_quarter_turn_takes_two_clips_where_boxes_allow_it(side):
         assert off.min() < np.radians(15.0)
 
 
-def test_who_can_only_turn_right_turns_left_by_going_round():
-    whole = fresh_walker().node("walk")
+def test_a_character_that_only_turns_right_turns_left_by_a_loop():
+    whole = fresh_walker()["walk"]
     right = ParametricMotionGraph("right")
     right.add("walk", whole.space, high=[0.05], low=whole.low)
     right.connect("walk", "walk", n_source=10, n_target=40, good=0.1, bad=0.15)
-    stream = right.stream(FollowDirection(0.0), clean=False)
+    stream = right.stream(FollowDirection(0.0), feet=None)
     stream.record(2.0)
     stream.request(direction=np.pi / 2.0)
     played = stream.record(14.0)
@@ -277,14 +278,14 @@ def test_who_can_only_turn_right_turns_left_by_going_round():
 
 
 def test_clips_are_laid_as_they_are_joined():
-    from marey.control.joins import fit_join, quadratic
+    from marey.control.joins import fit_join, quadratic_terms
 
     char = small_walker()
     join = fit_join(char, "walk", "walk")
     rng = np.random.default_rng(0)
     before, after, here = rng.uniform(-1.0, 1.0, (9, 1)), rng.uniform(-1.0, 1.0, (9, 1)), rng.normal(size=(9, 3))
     both = (np.concatenate([before, after], axis=1) - join.middle) / join.scale
-    wanted = rigid2d.compose(here, quadratic(both) @ join.fitted)
+    wanted = rigid2d.compose(here, quadratic_terms(both) @ join.fitted)
     got = join.entered(before, after, here)
     np.testing.assert_allclose(got[:, 1:], wanted[:, 1:], atol=1e-12)
     np.testing.assert_allclose(rigid2d.wrap_angle(got[:, 0] - wanted[:, 0]), 0.0, atol=1e-12)
@@ -293,13 +294,13 @@ def test_clips_are_laid_as_they_are_joined():
     assert np.abs(straight).max() < 0.06
 
 
-def test_an_outlook_is_kept_until_its_graph_changes():
+def test_lookahead_tables_are_cached_until_the_graph_changes():
     char = fresh_walker()
     char.connect("walk", "walk", n_source=4, n_target=12)
-    known = outlook_of(char)
-    assert outlook_of(char) is known
+    known = get_lookahead_table(char)
+    assert get_lookahead_table(char) is known
     char.connect("walk", "walk", n_source=5, n_target=12)
-    assert outlook_of(char) is not known
+    assert get_lookahead_table(char) is not known
 
 
 def test_costs_of_turning_are_their_slow_form():
@@ -309,58 +310,58 @@ def test_costs_of_turning_are_their_slow_form():
     values = np.zeros((4, 12))
     for _ in range(3):
         before, values = values, np.empty_like(values)
-        sweep(turns, index, share, 0.2, before, values)
+        sweep_costs(turns, index, share, 0.2, before, values)
     wanted = twins.turning_costs(turns, index, share, 0.2, 12, 3)
     np.testing.assert_allclose(values, wanted, atol=1e-9)
     out = np.empty(1)
-    cost_after(values, np.array([[1, 2]]), np.array([[1.0, 0.0]]), 0.2, np.array([-np.pi]), out)
+    measure_costs(values, np.array([[1, 2]]), np.array([[1.0, 0.0]]), 0.2, np.array([-np.pi]), out)
     assert out[0] == pytest.approx(1.5 * np.pi + values[1, 0])
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="ahead must be a number of clips from 1 to 8, got 0"):
-        GoTo((0.0, 1.0), ahead=0)
+    with pytest.raises(InvalidValue, match="ahead must be a number of clips from 1 to 8, not 0"):
+        GoTo((0.0, 1.0), lookahead=0)
     with pytest.raises(InvalidValue, match="point must have shape"):
         GoTo((0.0, 1.0, 2.0))
     with pytest.raises(
-        InvalidValue, match="direction must be one angle in radians from [+]Z, or None for no preference, got nan"
+        InvalidValue, match="direction must be an angle in radians from [+]Z, or None for no preference, not nan"
     ):
         FollowDirection(np.nan)
     for odd in ("left", [1.0, 2.0]):
-        with pytest.raises(InvalidValue, match="direction must be one angle in radians"):
+        with pytest.raises(InvalidValue, match="direction must be an angle in radians"):
             FollowDirection(odd)
-    with pytest.raises(InvalidValue, match="speed must be a finite number, got 'fast'"):
+    with pytest.raises(InvalidValue, match="speed must be a finite number, not 'fast'"):
         FollowDirection(0.0, speed="fast")
     with pytest.raises(InvalidValue, match="node must be a name"):
         FollowDirection(node=3)
     char = small_walker()
-    option = Option(char.node("walk"), char.onward("walk", [0.0])["walk"], np.zeros(3))
-    moment = Moment("walk", np.zeros(1), (option,), 0.0, char)
+    option = TransitionOption(char["walk"], char.transition_ranges("walk", [0.0])["walk"], np.zeros(3))
+    moment = ControlState("walk", np.zeros(1), (option,), 0.0, char)
     with pytest.raises(UnknownName, match="none of 'run' can follow 'walk'"):
         GoTo((0.0, 1.0), nodes=["run"]).choose(moment)
 
 
-def test_wishes_that_no_node_knows_are_refused():
+def test_commands_that_no_node_knows_are_refused():
     char = two_speed_walker()
-    with pytest.raises(UnknownName, match="no node of the character knows the command 'sped'; similar: 'speed'"):
-        char.stream(FollowDirection(0.0, sped=1.0), clean=False)
-    stream = char.stream(FollowDirection(0.0), clean=False)
-    with pytest.raises(UnknownName, match="knows the command 'directon'; similar: 'direction'"):
+    with pytest.raises(UnknownName, match="no node of the character takes the command 'sped'; similar: 'speed'"):
+        char.stream(FollowDirection(0.0, sped=1.0), feet=None)
+    stream = char.stream(FollowDirection(0.0), feet=None)
+    with pytest.raises(UnknownName, match="takes the command 'directon'; similar: 'direction'"):
         stream.request(speed=1.0, directon=1.0)
     with pytest.raises(InvalidValue, match="speed must be one number"):
         stream.request(speed=[1.0, 2.0])
-    assert stream.controller.wish == {"direction": 0.0, "node": None}
+    assert stream.controller.command == {"direction": 0.0, "node": None}
     stream.request(speed=1.0, point=None)
     own = fresh_walker()
-    own.add("own", own.node("walk").space, request=lambda node, wish, here: [wish.get("mood", 0.0)])
+    own.add("own", own["walk"].space, request=lambda node, command, here: [command.get("mood", 0.0)])
     for source, target in (("walk", "own"), ("own", "walk")):
         own.connect(source, target, n_source=4, n_target=8)
-    own.stream(FollowDirection(0.0, mood=0.1), clean=False)
+    own.stream(FollowDirection(0.0, mood=0.1), feet=None)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf])
 def test_a_recording_needs_some_time_and_an_end(seconds):
-    stream = small_walker().stream(RandomWalk(0), clean=False)
+    stream = small_walker().stream(RandomWalk(0), feet=None)
     for each in (stream, LayeredStream(stream, [GazeLayer()])):
-        with pytest.raises(InvalidValue, match="a finite time of at least one frame"):
+        with pytest.raises(InvalidValue, match="finite and at least one frame"):
             each.record(seconds)

@@ -139,7 +139,7 @@ def test_joint_path_is_that_joints_column(moving):
         path = joint_path(motion.skeleton, motion.root_positions, motion.rotations, j, motion.bone_offsets)
         np.testing.assert_allclose(path, world[:, j], **SAME)
         assert not path.flags.writeable
-    with pytest.raises(JointNotFound, match="expected a joint from 0 to 8, got 9"):
+    with pytest.raises(JointNotFound, match="joint must be an index from 0 to 8, got 9"):
         joint_path(motion.skeleton, motion.root_positions, motion.rotations, 9)
 
 

@@ -28,8 +28,8 @@ def labels(draw, n_frames=12):
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (("", 0, 1), "a label needs a non-empty name, got ''"),
-        ((None, 0, 1), "a label needs a non-empty name, got None"),
+        (("", 0, 1), "name of a label must be a non-empty string, got ''"),
+        ((None, 0, 1), "name of a label must be a non-empty string, got None"),
         (("walk", -1, 1), "label 'walk' must have 0 <= start < stop, got -1 to 1"),
         (("walk", 3, 3), "label 'walk' must have 0 <= start < stop, got 3 to 3"),
         (("walk", 4, 3), "label 'walk' must have 0 <= start < stop, got 4 to 3"),

@@ -13,7 +13,7 @@ import marey
 from marey.cli import main as cli_main
 from marey.cli.edit import command
 from marey.cli.main import main
-from marey.edit import travelled_path
+from marey.edit import traveled_path
 from tests.core.skeletons import MIXAMO
 from tests.edit.helpers import last_step, same, skeleton_of, walk
 
@@ -28,10 +28,10 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """walk.npz and a path beside it, as they are in the current folder."""
+    """walk.npz and a path file next to it, in the current folder."""
     monkeypatch.chdir(tmp_path)
     marey.save(walk(), "walk.npz")
-    path = travelled_path(walk()) + np.array([1.0, 0.0])
+    path = traveled_path(walk()) + np.array([1.0, 0.0])
     longer = np.concatenate([path, path[-1:] + (path[-1] - path[-60]) * 2])
     Path("path.csv").write_text("x,z\n" + "\n".join(f"{x},{z}" for x, z in longer[::20]))
 
@@ -39,9 +39,9 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_operation_is_there_and_explained(capsys):
     assert set(command.commands) == set(OPS)
     assert main(["edit", "--help"]) == 0
-    told = capsys.readouterr().out
+    message = capsys.readouterr().out
     for op in OPS:
-        assert op in told
+        assert op in message
         assert main(["edit", op, "--help"]) == 0
         text = capsys.readouterr().out
         assert "Example:" in text
@@ -51,26 +51,26 @@ def test_every_operation_is_there_and_explained(capsys):
 @pytest.mark.parametrize(
     ("arguments", "frames", "op"),
     [
-        (["resample", "walk.npz", "out.npz", "--rate", "30"], 91, "resample"),
-        (["resample", "walk.npz", "out.npz", "--rate", "30", "--no-filter"], 91, "resample"),
+        (["resample", "walk.npz", "out.npz", "--fps", "30"], 91, "resample"),
+        (["resample", "walk.npz", "out.npz", "--fps", "30", "--no-filter"], 91, "resample"),
         (["mirror", "walk.npz", "out.npz"], 181, "mirror"),
-        (["crop", "walk.npz", "out.npz", "--from", "0.5", "--to", "1.5"], 61, "crop"),
+        (["crop", "walk.npz", "out.npz", "--from", "0.5", "--to", "1.5"], 60, "crop"),
         (["crop", "walk.npz", "out.npz", "--from", "30f", "--to", "91f"], 61, "crop"),
         (["cycle", "walk.npz", "out.npz", "--from", "0.5", "--to", "1.5", "--repeats", "2"], 120, "cycle"),
         (["cycle", "walk.npz", "out.npz", "--from", "30f", "--to", "90f"], 60, "cycle"),
         (["cycle", "walk.npz", "out.npz"], 65, "cycle"),
-        (["cycle", "walk.npz", "out.npz", "--from", "0", "--to", "3", "--no-replant"], 180, "cycle"),
+        (["cycle", "walk.npz", "out.npz", "--from", "0", "--to", "3", "--feet", "none"], 180, "cycle"),
         (["timewarp", "walk.npz", "out.npz", "--key", "1.0=1.5", "--key", "120f=3"], 241, "timewarp"),
         (["warp", "walk.npz", "out.npz", "--move", "hips@1.5=0,-0.1,0", "--turn", "spine@90f=20,0,0"], 181, "warp"),
         (["warp", "walk.npz", "out.npz", "--move", "hips@1.5=0,-0.1,0", "--smooth", "2", "--free-feet"], 181, "warp"),
         (["path", "walk.npz", "out.npz", "--along", "path.csv"], 181, "path"),
-        (["path", "walk.npz", "out.npz", "--along", "path.csv", "--stretch", "--no-replant"], 181, "path"),
+        (["path", "walk.npz", "out.npz", "--along", "path.csv", "--stretch", "--feet", "none"], 181, "path"),
         (["retarget", "walk.npz", "out.npz", "--onto", "figure"], 181, "retarget"),
         (["connect", "walk.npz", "walk.npz", "out.npz", "--gap", "0.5"], 391, "connect"),
         (["connect", "walk.npz", "walk.npz", "out.npz", "--gap", "0", "--no-align"], 362, "connect"),
-        (["connect", "walk.npz", "walk.npz", "out.npz", "--no-replant"], 391, "connect"),
+        (["connect", "walk.npz", "walk.npz", "out.npz", "--feet", "none"], 391, "connect"),
         (["deseam", "walk.npz", "out.npz", "--at", "1.0"], 181, "deseam"),
-        (["deseam", "walk.npz", "out.npz", "--at", "60f", "--frames", "8"], 181, "deseam"),
+        (["deseam", "walk.npz", "out.npz", "--at", "60f", "--seconds", "0.2"], 181, "deseam"),
         (["deseam", "walk.npz", "out.npz", "--at", "60f", "--half-life", "0.2"], 181, "deseam"),
     ],
 )
@@ -87,7 +87,7 @@ def test_each_operation(arguments, frames, op, capsys):
     assert made.contacts is not None
 
 
-def test_warps_say_what_they_were_told():
+def test_warps_record_their_keys():
     call = ["edit", "warp", "walk.npz", "out.npz", "--turn", "head@1.0=0,90,0", "--hold", "0.2", "--axes", "joint"]
     assert main(call) == 0
     (key,) = last_step(marey.load("out.npz"))["keys"]
@@ -95,7 +95,7 @@ def test_warps_say_what_they_were_told():
     assert (key["joint"], key["at"], key["hold"], key["axes"]) == ("head", 1.0, 0.2, "joint")
 
 
-def test_out_of_reach_is_told_and_exit_code_1(capsys):
+def test_out_of_reach_is_reported_with_exit_code_1(capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert main(["edit", "warp", "walk.npz", "out.npz", "--move", "left_hand@1.5=0,2,0"]) == 1
@@ -106,8 +106,8 @@ def test_out_of_reach_is_told_and_exit_code_1(capsys):
 def test_a_map_is_written_and_used_again():
     marey.save(marey.Motion(skeleton_of(MIXAMO), np.zeros((1, 3)), [[[1, 0, 0, 0]] * len(MIXAMO.names)], 30.0), "m.npz")
     call = ["edit", "retarget", "walk.npz"]
-    assert main([*call, "a.npz", "--onto", "m.npz", "--save-map", "map.json", "--no-replant"]) == 0
-    assert main([*call, "b.npz", "--map", "map.json", "--no-replant"]) == 0
+    assert main([*call, "a.npz", "--onto", "m.npz", "--save-map", "map.json", "--feet", "none"]) == 0
+    assert main([*call, "b.npz", "--map", "map.json", "--feet", "none"]) == 0
     assert same(marey.load("a.npz"), marey.load("b.npz"))
     assert marey.load("a.npz").skeleton.names == MIXAMO.names
 
@@ -119,16 +119,22 @@ def test_bvh_and_glb_come_out():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        (["resample", "walk.npz", "walk.npz", "--rate", "30"], "is an input; choose another name"),
-        (["resample", "walk.npz", "out.npz", "--rate", "-3"], "fps must be a positive number"),
+        (["resample", "walk.npz", "walk.npz", "--fps", "30"], "is an input; choose another name"),
+        (["resample", "walk.npz", "out.npz", "--fps", "-3"], "fps must be a positive number"),
         (["resample", "none.npz", "out.npz", "--rate", "30"], "none.npz"),
         (["crop", "walk.npz", "out.npz", "--from", "9"], "--from is beyond the end"),
         (["crop", "walk.npz", "out.npz", "--from", "x"], "expected seconds such as 1.2, or a frame such as 36f"),
-        (["cycle", "walk.npz", "out.npz", "--to", "181f"], "so it must exist: at most 180f"),
+        (
+            ["cycle", "walk.npz", "out.npz", "--to", "181f"],
+            "--to must be a frame of the motion, at most 180f, got 181f",
+        ),
         (["timewarp", "walk.npz", "out.npz", "--key", "1.0"], "expected NOW=THEN such as 1.0=1.4"),
-        (["timewarp", "walk.npz", "out.npz", "--key", "1=2", "--key", "2=1"], "time must run forward"),
+        (
+            ["timewarp", "walk.npz", "out.npz", "--key", "1=2", "--key", "2=1"],
+            "both times of each key must be later than those of the key before, got (1, 2) and",
+        ),
         (["warp", "walk.npz", "out.npz"], "nothing to do; give --move, --reach or --turn"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand=0,0,0"], "expected NAME@TIME=X,Y,Z"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0"], "expected NAME@TIME=X,Y,Z"),
@@ -137,25 +143,37 @@ def test_bvh_and_glb_come_out():
         (["path", "walk.npz", "out.npz", "--along", "none.csv"], "none.csv"),
         (["retarget", "walk.npz", "out.npz"], "either --onto FILE or --map JSON"),
         (["retarget", "walk.npz", "out.npz", "--onto", "figure", "--onto-pose", "0f"], "omit --onto-pose"),
-        (["retarget", "walk.npz", "out.npz", "--map", "path.csv"], "not valid JSON"),
-        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "at must be a frame from 1"),
         (
-            ["deseam", "walk.npz", "out.npz", "--at", "1", "--frames", "3", "--half-life", "1"],
-            "give either frames or half_life",
+            ["retarget", "walk.npz", "out.npz", "--map", "path.csv"],
+            "a retarget map is saved as .json, got .csv; change the file name",
+        ),
+        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "frame must be from 1"),
+        (
+            ["deseam", "walk.npz", "out.npz", "--at", "1", "--seconds", "3", "--half-life", "1"],
+            "seconds and half_life must not both be given; pass one of them",
         ),
     ],
 )
-def test_wrong_use(arguments, told, capsys):
+def test_wrong_use(arguments, message, capsys):
     assert main(["edit", *arguments]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
     assert not Path("out.npz").exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("0,0\n", "at least 2 lines of x,z, got 1"), ("0,0\n1;2\na,b\n", "bad.csv:3: expected x,z in meters, got 'a,b'")],
 )
-def test_path_files_that_are_none(text, told, capsys):
+def test_invalid_path_files(text, message, capsys):
     Path("bad.csv").write_text(text)
     assert main(["edit", "path", "walk.npz", "out.npz", "--along", "bad.csv"]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
+
+
+def test_old_flags_for_feet_work_with_a_note(capsys):
+    assert main(["edit", "connect", "walk.npz", "walk.npz", "old.npz", "--no-replant"]) == 0
+    assert "--no-replant is deprecated, use --feet none" in capsys.readouterr().err
+    assert main(["edit", "connect", "walk.npz", "walk.npz", "new.npz", "--feet", "none"]) == 0
+    assert "deprecated" not in capsys.readouterr().err
+    one, two = marey.load("old.npz"), marey.load("new.npz")
+    np.testing.assert_array_equal(one.rotations, two.rotations)

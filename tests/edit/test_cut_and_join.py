@@ -54,7 +54,7 @@ def test_crop_refuses_frames_that_are_not_there(start, stop):
 
 def test_a_cycle_closes():
     motion = walk(4.0)
-    made = cycle(motion, 20, 90, repeats=3, replant=False)
+    made = cycle(motion, 20, 90, repeats=3, feet=None)
     assert len(made) == 3 * 70
     assert keeps_bones(made)
     # Every cycle is the one before, carried on.
@@ -76,7 +76,7 @@ def test_a_perfect_stride_hardly_changes():
     motion = straight_walk(seconds=4.0)
     heel = motion.contacts.intervals("left_heel")
     start, stop = heel[1][0], heel[2][0]
-    made = cycle(motion, start, stop, replant=False)
+    made = cycle(motion, start, stop, feet=None)
     assert np.abs(made.world().positions - motion[start:stop].world().positions).max() < 0.03
 
 
@@ -91,24 +91,30 @@ def test_what_turns_goes_on_turning():
 
 
 @pytest.mark.parametrize(
-    ("start", "stop", "repeats", "told"),
+    ("start", "stop", "repeats", "message"),
     [
-        (0, 181, 1, "frame stop closes the loop and must exist: expected at most 180, got 181"),
-        (10, 12, 1, "at least 4 frames from start to stop, got 2"),
-        (10, 60, 0, "at least 1 cycle, got 0"),
+        (0, 181, 1, "stop must be at most 180, got 181; it is the frame that closes the loop"),
+        (10, 12, 1, "start and stop must be at least 4 frames apart, got 2"),
+        (10, 60, 0, "repeats must be at least 1, got 0"),
     ],
 )
-def test_cycles_that_cannot_be(start, stop, repeats, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_cycles_that_cannot_be(start, stop, repeats, message):
+    with pytest.raises(InvalidValue, match=message):
         cycle(walk(), start, stop, repeats=repeats)
 
 
 def test_a_single_frame_has_no_cycle():
-    with pytest.raises(InvalidValue, match=r"a loop needs at least 0.4 s, but there are only 0.00 s for it"):
+    with pytest.raises(
+        InvalidValue,
+        match=r"a loop needs at least 0.4 s, but only 0.00 s are available; use a longer range, or pass both",
+    ):
         cycle(walk()[3])
     with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, got 500"):
         cycle(walk(), 500)
-    with pytest.raises(InvalidValue, match=r"there are only 0.08 s for it"):
+    with pytest.raises(
+        InvalidValue,
+        match=r"a loop needs at least 0.4 s, but only 0.08 s are available; use a longer range, or pass both",
+    ):
         cycle(walk(), 175)
 
 
@@ -116,7 +122,7 @@ def test_a_single_frame_has_no_cycle():
 def test_the_best_loop_is_one_stride(name):
     made = sample(name, seconds=6.0)
     motion, phase = made.motion, made.phase
-    step = last_step(cycle(motion, replant=False))
+    step = last_step(cycle(motion, feet=None))
     assert phase[step["stop"]] - phase[step["start"]] == pytest.approx(1.0, abs=0.05)
 
 
@@ -135,7 +141,7 @@ def test_a_loop_is_looked_for_from_a_given_frame():
 def test_a_long_motion_is_searched_coarsely_and_then_finely():
     motion = sample("walk", seconds=40.0).motion
     assert len(motion) > 1500
-    step = last_step(cycle(motion, replant=False))
+    step = last_step(cycle(motion, feet=None))
     assert 60 <= step["stop"] - step["start"] <= 72
     assert step["seam"]["position"] < 1.5 * step["seam"]["usual_position"]
 
@@ -161,7 +167,7 @@ def test_who_stands_on_one_foot_does_not_wander_off():
 
 @pytest.mark.parametrize("clip", ["16_15", "16_21", "16_35", "16_45"])
 def test_loops_of_real_walks_and_runs(clip, data_folder):
-    motion = marey.load(data_folder / "cmu" / "016" / f"{clip}.bvh", trim_rest=True)
+    motion = marey.load(data_folder / "cmu" / "016" / f"{clip}.bvh")
     made = cycle(motion, repeats=3)
     step = last_step(made)
     rate = marey.measure(motion)["stride_rate"].value
@@ -178,7 +184,7 @@ def test_loops_of_real_walks_and_runs(clip, data_folder):
 def test_connect_keeps_both_and_fills_smoothly():
     motion = walk()
     other = mirror(motion)[40:]
-    made = connect(motion, other, gap=0.5, replant=False)
+    made = connect(motion, other, gap=0.5, feet=None)
     n, gap = len(motion), 29
     assert len(made) == n + gap + len(other)
     assert same(made[:n], motion)
@@ -193,13 +199,13 @@ def test_connect_keeps_both_and_fills_smoothly():
 
 def test_connect_joins_contacts_and_labels():
     motion = walk()
-    made = connect(motion, motion, gap=0.5, replant=False)
+    made = connect(motion, motion, gap=0.5, feet=None)
     n, gap = len(motion), 29
     assert np.array_equal(made.contacts.mask[:n], motion.contacts.mask)
     assert not made.contacts.mask[n : n + gap].any()
     assert np.array_equal(made.contacts.mask[n + gap :], motion.contacts.mask)
     assert Label("left_part", 10 + n + gap, 50 + n + gap) in made.labels.items
-    bare = connect(replace(motion, contacts=None), motion, gap=0.5, replant=False)
+    bare = connect(replace(motion, contacts=None), motion, gap=0.5, feet=None)
     assert not bare.contacts.mask[: n + gap].any()
 
 
@@ -219,15 +225,15 @@ def test_connect_of_a_motion_cut_in_two_is_nearly_the_motion():
 
 def test_still_single_frames_are_connected_by_an_eased_slerp():
     a, b = walk()[10], walk()[40]
-    made = connect(a, b, gap=1.0, align=False, replant=False)
+    made = connect(a, b, gap=1.0, align=False, feet=None)
     assert len(made) == 61
     assert quat.angle_between(made.rotations[30], quat.slerp(a.rotations[0], b.rotations[0], 0.5)).max() < 1e-6
 
 
-def test_feet_beside_the_gap_are_planted_and_the_rest_stays():
+def test_feet_next_to_the_gap_are_planted_and_the_rest_stays():
     motion = walk(4.0)
     first, second = motion[:120], walk(4.0, -0.2)[25:]
-    plain, made = (connect(first, second, gap=0.3, replant=replant) for replant in (False, True))
+    plain, made = (connect(first, second, gap=0.3, feet=feet) for feet in (None, "clean"))
     start, stop = last_step(made)["start"], last_step(made)["stop"]
     assert last_step(made)["replanted"]
     assert not last_step(plain)["replanted"]
@@ -266,13 +272,18 @@ def test_a_motion_without_feet_is_connected_all_the_same():
 
 def test_connect_refuses_what_does_not_fit():
     motion = walk()
-    with pytest.raises(InvalidValue, match="connect needs clips of the same rate, got 60 and 30 Hz; resample one"):
+    with pytest.raises(
+        InvalidValue, match="connect needs clips with the same frame rate, got 60 and 30 Hz; resample one first"
+    ):
         connect(motion, resample(motion, 30))
-    other = retarget(motion, skeleton_of(MIXAMO), replant=False)
-    with pytest.raises(InvalidValue, match="connect needs motions of one skeleton.*retarget one of them first"):
+    other = retarget(motion, skeleton_of(MIXAMO), feet=None)
+    with pytest.raises(
+        InvalidValue,
+        match="connect needs motions that share a skeleton, but they have different skeletons: only the first",
+    ):
         connect(motion, other)
     taller = replace(motion, skeleton=replace(motion.skeleton, offsets=motion.skeleton.offsets * 1.1))
-    with pytest.raises(InvalidValue, match=r"bone offsets differ by 0.043 m; retarget one first"):
+    with pytest.raises(InvalidValue, match=r"offsets differ at .* by 4.\d cm.*; retarget one first"):
         connect(motion, taller)
     with pytest.raises(InvalidValue, match="gap in seconds must be a number of at least 0, got -1"):
         connect(motion, motion, gap=-1)
@@ -290,7 +301,7 @@ def seamed():
 def test_a_seam_is_gone_and_the_past_untouched():
     motion = seamed()
     before = jerkiness(motion, 80)
-    for made in (deseam(motion, 80), deseam(motion, 80, half_life=0.15), deseam(motion, 80, frames=20)):
+    for made in (deseam(motion, 80), deseam(motion, 80, half_life=0.15), deseam(motion, 80, seconds=20 / 60)):
         assert same(made[:80], motion[:80])
         assert keeps_bones(made)
         assert jerkiness(made, 80) < 0.3 * before
@@ -298,7 +309,7 @@ def test_a_seam_is_gone_and_the_past_untouched():
 
 def test_a_decayed_offset_ends_after_n_frames():
     motion = seamed()
-    made = deseam(motion, 80, frames=15)
+    made = deseam(motion, 80, seconds=0.25)
     assert same(made[95:], motion[95:])
     assert not same(made[80:95], motion[80:95], 1e-3)
 
@@ -317,10 +328,10 @@ def test_inertia_starts_with_the_old_velocity():
 
 
 def test_the_spring_halves_what_is_at_rest():
-    from marey.edit.deseam import _spring
+    from marey.edit.deseam import _decay_spring
 
     t = np.linspace(0.0, 1.0, 101)
-    left = _spring(t, 0.1, np.ones(1), np.zeros(1))[:, 0]
+    left = _decay_spring(t, 0.1, np.ones(1), np.zeros(1))[:, 0]
     # A critically damped spring lags a little behind plain decay: (1 + y t) exp(-y t).
     y = 2 * np.log(2) / 0.1
     assert np.allclose(left, (1 + y * t) * np.exp(-y * t))
@@ -329,7 +340,7 @@ def test_the_spring_halves_what_is_at_rest():
 
 
 @pytest.mark.parametrize("at", [1, 2, 30, 80, 123, 179, 180])
-@pytest.mark.parametrize("how", [{}, {"frames": 10}])
+@pytest.mark.parametrize("how", [{}, {"seconds": 0.2}])
 def test_without_a_seam_nothing_is_done(at, how):
     motion = walk()
     made = deseam(motion, at, **how)
@@ -339,7 +350,7 @@ def test_without_a_seam_nothing_is_done(at, how):
 
 
 def test_a_real_walk_is_left_alone_where_it_does_not_jump(data_folder):
-    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)
+    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh")
     apart = [np.abs(deseam(motion, at).world().positions - motion.world().positions).max() for at in range(1, 471, 47)]
     assert np.median(apart) == 0.0
     assert max(apart) < 0.01
@@ -350,14 +361,22 @@ def test_one_joint_that_jumps_takes_no_other_along():
     rotations = motion.rotations.copy()
     arm = motion.skeleton.roles["left_upper_arm"]
     rotations[80:, arm] = quat.mul(rotations[80:, arm], quat.from_axis_angle([0.0, 0.0, 1.0], 0.4))
-    made = deseam(replace(motion, rotations=rotations), 80, frames=20)
+    made = deseam(replace(motion, rotations=rotations), 80, seconds=20 / 60)
     others = [j for j in range(len(motion.skeleton)) if j != arm]
     assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
     assert last_step(made)["jump_turn"] == pytest.approx(0.4, abs=0.02)
     assert quat.angle_between(made.rotations[80, arm], motion.rotations[80, arm]) < 0.02
 
 
-def test_contacts_that_the_offset_drags_are_not_kept():
+def test_frames_are_converted_to_seconds_with_a_warning():
+    motion = seamed()
+    with pytest.warns(DeprecationWarning, match=r"deseam\(frames=\) is deprecated, use seconds="):
+        old = deseam(motion, 80, frames=15)
+    with pytest.warns(DeprecationWarning, match=r"deseam\(at=\) is deprecated, use frame="):
+        assert same(old, deseam(motion, at=80, seconds=0.25))
+
+
+def test_contacts_that_the_offset_drags_are_dropped():
     motion = seamed()
     made = deseam(motion, 80, half_life=0.2)
     assert np.array_equal(made.contacts.mask[:80], motion.contacts.mask[:80])
@@ -367,22 +386,22 @@ def test_contacts_that_the_offset_drags_are_not_kept():
 
 def test_seams_that_are_none():
     motion = walk()
-    with pytest.raises(InvalidValue, match="has only one frame, so it has no seam"):
+    with pytest.raises(InvalidValue, match="must have at least 2 frames to have a seam, got 1"):
         deseam(motion[:1], 1)
-    with pytest.raises(InvalidValue, match="at must be a frame from 1 to 180, got 0"):
+    with pytest.raises(InvalidValue, match="frame must be from 1 to 180, got 0"):
         deseam(motion, 0)
-    with pytest.raises(InvalidValue, match="give either frames or half_life"):
-        deseam(motion, 5, frames=3, half_life=0.1)
-    with pytest.raises(InvalidValue, match="frames must be at least 1, got 0"):
-        deseam(motion, 5, frames=0)
-    with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0, got 0"):
+    with pytest.raises(InvalidValue, match="seconds and half_life must not both be given; pass one of them"):
+        deseam(motion, 5, seconds=0.1, half_life=0.1)
+    with pytest.raises(InvalidValue, match="seconds must be a number greater than 0, got 0"):
+        deseam(motion, 5, seconds=0)
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0, got 0"):
         deseam(motion, 5, half_life=0)
 
 
 def test_steps_are_recorded():
     motion = walk()
-    told = {"op": "deseam", "at": 80, "method": "decay", "frames": 5}
-    assert told.items() <= last_step(deseam(motion, 80, frames=5)).items()
+    message = {"op": "deseam", "at": 80, "method": "decay", "seconds": 0.1}
+    assert message.items() <= last_step(deseam(motion, 80, seconds=0.1)).items()
     step = last_step(connect(motion, motion, gap=0.25))
     assert (step["op"], step["gap"], step["start"], step["stop"]) == ("connect", 0.25, 181, 195)
     assert rigid2d.identity().shape == np.shape(step["aligned"])

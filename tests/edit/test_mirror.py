@@ -34,7 +34,7 @@ def test_twice_is_the_original():
     assert [p.offset.tolist() for p in again.contacts.points] == [p.offset.tolist() for p in motion.contacts.points]
 
 
-def test_it_is_the_reflection_on_a_symmetric_figure():
+def test_it_is_the_reflection_on_a_symmetric_body():
     motion = walk()
     made, partner = mirror(motion), find_partners(motion.skeleton)
     assert np.allclose(made.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
@@ -117,26 +117,26 @@ def test_names_change_sides_by_whole_words(name, other):
 def test_rigs_whose_bones_lie_along_one_axis(data_folder):
     clips = sorted((data_folder / "bandai-namco").glob("*.bvh"))
     assert clips
-    for clip in clips:  # walks, runs, turns, and a punch in which left and right never look alike
+    for clip in clips:  # walks, runs, turns, and a punch in which left and right always differ
         motion = marey.load(clip)
         made, partner = mirror(motion), find_partners(motion.skeleton)
         assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
         assert same(mirror(made), motion, 1e-9)
-        # Axes of joints are told the same way in every clip: those of the left are those of the right, turned round.
+        # Every clip gives the same axes of joints: those of the left are those of the right, mirrored.
         changes = find_axis_changes(motion, partner)
         for role in ("upper_arm", "forearm", "hand", "lower_leg", "foot"):
             assert np.abs(changes[motion.skeleton.roles[f"left_{role}"]]).argmax() == 1
 
 
-def test_recorded_figures_are_not_quite_symmetric(data_folder):
-    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)
+def test_recorded_bodies_are_not_quite_symmetric(data_folder):
+    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh")
     made, partner = mirror(motion), find_partners(motion.skeleton)
     assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
     assert same(mirror(made), motion, 1e-9)
     assert keeps_bones(made)
 
 
-def test_a_figure_without_sides_is_refused():
+def test_a_skeleton_without_sides_is_refused():
     stick = Skeleton(("a", "b"), np.array([-1, 0]), np.array([[0.0, 0, 0], [0.0, 1, 0]]))
     motion = Motion(stick, np.zeros((2, 3)), quat.identity((2, 2)), 30.0)
     with pytest.raises(JointNotFound, match=r"no joint of '' has a partner on the other side.*with_roles"):

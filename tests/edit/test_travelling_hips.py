@@ -9,7 +9,7 @@ import pytest
 
 from marey.core import Motion, Skeleton
 from marey.core.placement import bake_hips_into_root
-from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, travelled_path, warp
+from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, traveled_path, warp
 from marey.maths import quat
 from tests.edit.helpers import same, walk
 
@@ -48,12 +48,12 @@ ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linsp
     [
         lambda m: mirror(m),
         lambda m: resample(m, 30),
-        lambda m: cycle(m, 20, 90, repeats=2, replant=False),
-        lambda m: connect(m, m[20:], gap=0.4, replant=False),
-        lambda m: deseam(connect(m[:80], m[120:], gap=0.0, replant=False), 80),
-        lambda m: edit_path(m, ARC, replant=False),
+        lambda m: cycle(m, 20, 90, repeats=2, feet=None),
+        lambda m: connect(m, m[20:], gap=0.4, feet=None),
+        lambda m: deseam(connect(m[:80], m[120:], gap=0.0, feet=None), 80),
+        lambda m: edit_path(m, ARC, feet=None),
         lambda m: warp(m, [MoveKey("hips", 1.5, offset=(0, -0.2, 0)), MoveKey("left_hand", 1.0, offset=(0, 0.1, 0))]),
-        lambda m: retarget(m, walk().skeleton, replant=False),
+        lambda m: retarget(m, walk().skeleton, feet=None),
     ],
     ids=["mirror", "resample", "cycle", "connect", "deseam", "path", "warp", "retarget"],
 )
@@ -65,7 +65,7 @@ def test_edits_do_the_same_as_with_travelling_roots(edit):
     assert np.abs(body_of(made) - body_of(twin)).max() < 0.01
 
 
-def test_a_far_away_rest_offset_does_not_swing_the_figure_about():
+def test_a_far_away_rest_offset_does_not_swing_the_body_about():
     motion, far = walk(), np.array([0.0, 1.0, -50.0])
     made = connect(carried(motion, far), carried(motion.moved((2.5, 0.0, 0.0)), far), gap=0.5, align=False)
     twin = connect(motion, motion.moved((2.5, 0.0, 0.0)), gap=0.5, align=False)
@@ -81,7 +81,7 @@ def test_roots_take_over_the_travel():
     assert same(bake_hips_into_root(walk()), walk())
 
 
-def test_clips_whose_hips_start_elsewhere_are_one_figure():
+def test_clips_whose_hips_start_elsewhere_have_one_skeleton():
     motion = walk()
     first, second = carried(motion), carried(motion, np.array([3.0, 1.0, -2.0]))
     made = connect(first, second, gap=0.5)
@@ -90,4 +90,4 @@ def test_clips_whose_hips_start_elsewhere_are_one_figure():
 
 def test_its_own_path_changes_nothing():
     motion = carried(walk())
-    assert same(edit_path(motion, travelled_path(motion)), motion, 1e-9)
+    assert same(edit_path(motion, traveled_path(motion)), motion, 1e-9)

@@ -11,11 +11,11 @@ import pytest
 from marey.compare import distance_grid
 from marey.core import Label, Labels, Motion, Skeleton
 from marey.errors import InvalidValue, ParseError, UnknownName, UnknownVersion
-from marey.find import MatchWeb, build
-from marey.find.build import rules_of, web_clouds
-from marey.find.chains import grid_part
-from marey.find.region import quantise
-from marey.find.tiles import Tile, tiles_of
+from marey.find import MatchWeb, WebOptions, build
+from marey.find.build import web_clouds
+from marey.find.grid_part import grid_part
+from marey.find.region import Rules, quantize
+from marey.find.tiles import Tile, split_into_tiles
 from marey.io import archive
 from marey.samples import sample
 from marey.store import Cache, processes, threads
@@ -24,7 +24,7 @@ from tests.twins import web as twin
 
 @cache
 def clips() -> tuple[Motion, ...]:
-    """Two walks and a kick at 30 Hz, of 2 to 4 s, labelled."""
+    """Two walks and a kick at 30 Hz, of 2 to 4 s, labeled."""
     walks = [sample("walk", rng=k, fps=30, seconds=4, turn_rate=0.3 * k).motion[: 95 + 20 * k] for k in range(2)]
     kick = sample("kick", rng=3, fps=30).motion[:70]
     named = zip((*walks, kick), ("walk0", "walk1", "kick"), strict=True)
@@ -41,7 +41,7 @@ def same(a: MatchWeb, b: MatchWeb) -> bool:
     return a.options == b.options and all(
         x.dtype == y.dtype and np.array_equal(x, y)
         for one, other in pairs
-        for x, y in zip(one.saved, other.saved, strict=True)
+        for x, y in zip(one.arrays, other.arrays, strict=True)
     )
 
 
@@ -49,24 +49,24 @@ def by_definition(web: MatchWeb, p: int, q: int) -> np.ndarray:
     """The values of one pair's grid where the twin keeps them, `TOO_FAR` elsewhere."""
     clouds = [web_clouds(web.clips[k], web.options) for k in (p, q)]
     grid = distance_grid(clouds[0], None if p == q else clouds[1], window=web.options.window).values
-    values = quantise(np.asarray(grid))
+    values = quantize(np.asarray(grid))
     rounded = ((values.astype(int) + 5) // 10 * 10).astype(np.uint16)
-    return np.where(twin.kept(values, rules_of(web.options, web.fps)), rounded, np.uint16(65535))
+    return np.where(twin.kept(values, Rules.from_options(web.options, web.fps)), rounded, np.uint16(65535))
 
 
 @pytest.mark.parametrize("side", [2048, 61, 40, 23])
 def test_tiles_of_any_size_give_the_web_that_the_twin_gives(side, monkeypatch):
-    monkeypatch.setattr(build, "tiles_of", partial(tiles_of, side=side))
+    monkeypatch.setattr(build, "split_into_tiles", partial(split_into_tiles, side=side))
     built = MatchWeb.build(clips())
     assert same(built, web())
     if side == 61:
-        assert max(len(tiles_of(0, 1, 95, 115, side)), 1) == 4
+        assert max(len(split_into_tiles(0, 1, 95, 115, side)), 1) == 4
         for p in range(3):
             for q in range(p, 3):
                 assert np.array_equal(built.cells(p, q).units(), by_definition(built, p, q)), (p, q)
 
 
-def test_walks_are_alike_and_a_kick_is_not_a_walk():
+def test_walks_are_similar_and_a_kick_is_not_a_walk():
     walking, mixed = web().cells(0, 1), web().cells(1, 2)
     assert len(walking) / np.prod(walking.shape) > 2 * len(mixed) / np.prod(mixed.shape)
     own = web().cells(0, 0)
@@ -76,11 +76,11 @@ def test_walks_are_alike_and_a_kick_is_not_a_walk():
 
 @pytest.mark.parametrize("run", [threads(2), processes(2)])
 def test_where_the_work_runs_makes_no_difference(run, monkeypatch):
-    monkeypatch.setattr(build, "tiles_of", partial(tiles_of, side=60))
+    monkeypatch.setattr(build, "split_into_tiles", partial(split_into_tiles, side=60))
     assert same(MatchWeb.build(clips(), run=run), web())
 
 
-def test_one_more_clip_costs_its_pairs_alone(tmp_path):
+def test_one_more_clip_costs_only_its_own_pairs(tmp_path):
     kept, looked_at = Cache.open(tmp_path / "cache"), []
 
     def run(function, items):
@@ -91,12 +91,12 @@ def test_one_more_clip_costs_its_pairs_alone(tmp_path):
     assert looked_at == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)], []]
     assert same(built[1], web())
     assert same(built[2], web())
-    MatchWeb.build(clips(), cache=kept, run=run, limit=0.3)
+    MatchWeb.build(clips(), cache=kept, run=run, options=WebOptions(max_distance=0.3))
     assert len(looked_at[-1]) == 6
 
 
-def test_a_label_leaves_the_cells_of_its_own_frames():
-    only = MatchWeb.build(clips(), labels="walk")
+def test_a_label_keeps_only_cells_of_its_frames():
+    only = MatchWeb.build(clips(), options=WebOptions(labels="walk"))
     for p in range(3):
         for q in range(p, 3):
             grid = only.cells(p, q).units()
@@ -105,10 +105,13 @@ def test_a_label_leaves_the_cells_of_its_own_frames():
                 inside[10:-10, 10:-10] = True
             assert (grid[~inside] == 65535).all()
             assert not inside.any() or (grid[inside] != 65535).any()
-    assert same(MatchWeb.build(clips(), labels=["walk", "kick"]), MatchWeb.build(clips(), labels=("walk", "kick")))
+    assert same(
+        MatchWeb.build(clips(), options=WebOptions(labels=["walk", "kick"])),
+        MatchWeb.build(clips(), options=WebOptions(labels=("walk", "kick"))),
+    )
 
 
-def test_a_figure_that_is_lifted_is_the_same_without_its_height():
+def test_a_lifted_body_matches_if_height_is_removed():
     lifted = replace(clips()[0], root_positions=clips()[0].root_positions + [0.0, 0.3, 0.0])
     given = [clips()[0], replace(lifted, name="lifted")]
     with_height, without = MatchWeb.build(given), MatchWeb.build(given, remove_height=True)
@@ -125,30 +128,34 @@ def test_rates_names_and_progress():
     assert told[-1] == 1.0
     assert len(told) == 3
     assert made.index("walk0#2") == made.index(1) == made.index(-1) == 1
-    with pytest.raises(UnknownName, match="no clip 'walk2' in this web"):
+    with pytest.raises(UnknownName, match="no clip 'walk2' in this match web"):
         made.index("walk2")
-    with pytest.raises(UnknownName, match="an index below 2, got 2"):
+    with pytest.raises(UnknownName, match="an index from 0 to 1, not 2"):
         made.index(2)
-    with pytest.raises(InvalidValue, match="expected clips p <= q below 2, got 1 and 0"):
+    with pytest.raises(InvalidValue, match="0 <= p <= q <= 1, not 1 and 0"):
         made.cells(1, 0)
 
 
-def test_info_states_the_size_beside_that_of_the_motion():
-    told = web().info()
+def test_statistics_compare_the_size_with_that_of_the_motion():
+    told = web().statistics()
     joints = len(web().skeleton)
-    assert told["motion_bytes"] == (95 + 115 + 70) * (4 * joints + 3) * 8
+    assert told.motion_nbytes == (95 + 115 + 70) * (4 * joints + 3) * 8
     # A clip's own grid is symmetric: half of it is saved.
     own = [web().cells(p, p) for p in range(3)]
     both = sum(cells.nbytes for cells in web().pairs)
-    assert told["bytes"] == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both
-    assert told["size_ratio"] == told["bytes"] / told["motion_bytes"]
-    assert told["cells"] == sum(len(cells) for cells in web().pairs)
+    assert told.nbytes == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both
+    assert told.size_ratio == told.nbytes / told.motion_nbytes
+    assert told.cells == sum(len(cells) for cells in web().pairs)
     assert "3 clips, 280 frames at 30 Hz" in repr(web())
+    with pytest.warns(DeprecationWarning, match="use MatchWeb.statistics"):
+        assert web().info() == told.to_dict()
 
 
 def test_saved_and_loaded(tmp_path):
     path = tmp_path / "web.npz"
-    made = MatchWeb.build(clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, labels=["walk"])
+    made = MatchWeb.build(
+        clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, options=WebOptions(labels=["walk"])
+    )
     for each in (web(), made):
         each.save(path)
         back = MatchWeb.load(path)
@@ -177,14 +184,14 @@ def test_files_of_another_version_or_that_do_not_fit_are_refused(tmp_path):
         ("numbers", arrays["numbers"][1:]),
     ):
         path.write_bytes(archive.pack("marey.web", 2, arrays | {name: change}))
-        with pytest.raises(ParseError, match="the web in this file is inconsistent"):
+        with pytest.raises(ParseError, match="not a valid match web"):
             MatchWeb.load(path)
 
 
-def test_what_cannot_make_a_web_is_refused():
+def test_bad_input():
     with pytest.raises(InvalidValue, match="a match web needs at least one clip, got none"):
         MatchWeb.build([])
-    with pytest.raises(InvalidValue, match="a match web is built from motions, got str"):
+    with pytest.raises(InvalidValue, match="a match web needs motions, got a list with str"):
         MatchWeb.build(["walk.bvh"])
     with pytest.raises(InvalidValue, match="the longest clip lasts 0.17 s, too short"):
         MatchWeb.build([clips()[0][:6]])
@@ -193,20 +200,20 @@ def test_what_cannot_make_a_web_is_refused():
     with pytest.raises(InvalidValue, match="a match web"):
         MatchWeb.build([clips()[0], replace(clips()[1], skeleton=other)])
     with pytest.raises(UnknownName, match="no clip has the label 'run'; there are 'kick', 'walk'"):
-        MatchWeb.build(clips(), labels="run")
-    with pytest.raises(InvalidValue, match="labels= needs at least one label"):
-        MatchWeb.build(clips(), labels=[])
+        MatchWeb.build(clips(), options=WebOptions(labels="run"))
+    with pytest.raises(InvalidValue, match="labels must contain at least one label"):
+        MatchWeb.build(clips(), options=WebOptions(labels=[]))
 
 
-def test_short_clips_beside_long_ones_keep_nothing_of_their_own():
+def test_clips_shorter_than_a_chain_keep_no_cells():
     made = MatchWeb.build([clips()[0], replace(clips()[1][:3], name="short")])
     assert len(made.cells(0, 1)) == len(made.cells(1, 1)) == 0
 
 
-def test_tiles_cover_each_cell_once_and_of_an_own_grid_its_right_upper_half():
+def test_tiles_cover_each_cell_once_and_the_upper_triangle_of_a_clips_own_grid():
     for own in (False, True):
         seen = np.zeros((50, 50), dtype=int)
-        for tile in tiles_of(0, 0 if own else 1, 50, 50, 17):
+        for tile in split_into_tiles(0, 0 if own else 1, 50, 50, 17):
             assert isinstance(tile, Tile)
             assert tile.n_cells <= 17 * 17
             seen[tile.span[0] : tile.span[1], tile.span[2] : tile.span[3]] += 1

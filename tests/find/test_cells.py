@@ -10,7 +10,7 @@ import pytest
 
 from marey.errors import InvalidValue
 from marey.find.cells import COARSE, STEP, TOO_FAR, Cells, join_columns, join_rows
-from marey.find.tiles import packed, unpacked
+from marey.find.tiles import pack_cells, unpack_tile
 
 
 def some(seed: int, shape: tuple[int, int] = (23, 31), share: float = 0.4) -> tuple[Cells, np.ndarray]:
@@ -22,11 +22,11 @@ def some(seed: int, shape: tuple[int, int] = (23, 31), share: float = 0.4) -> tu
     kept[3] = True
     kept[5] = False
     rounded = (values.astype(int) + COARSE // 2) // COARSE * COARSE
-    return Cells.of(values, kept), np.where(kept, rounded, TOO_FAR).astype(np.uint16)
+    return Cells.from_grid(values, kept), np.where(kept, rounded, TOO_FAR).astype(np.uint16)
 
 
 def arrays(cells: Cells) -> list[np.ndarray]:
-    return [*cells.saved, cells.row_runs, cells.row_rises]
+    return [*cells.arrays, cells.row_runs, cells.row_rises]
 
 
 def same(a: Cells, b: Cells) -> bool:
@@ -35,13 +35,13 @@ def same(a: Cells, b: Cells) -> bool:
     )
 
 
-def test_what_is_kept_is_given_back():
+def test_kept_cells_are_restored():
     cells, grid = some(0)
     assert np.array_equal(cells.units(), grid)
     part = cells.dense(slice(2, 9), slice(4, 20))
     wanted = np.where(grid == TOO_FAR, np.inf, (grid * STEP) ** 2)[2:9, 4:20]
     assert np.array_equal(part, wanted)
-    starts, columns, units = cells.listed()
+    starts, columns, units = cells.to_lists()
     assert np.array_equal(grid[grid != TOO_FAR], units)
     assert np.array_equal(np.nonzero(grid != TOO_FAR)[1], columns)
     assert np.array_equal(np.diff(starts), (grid != TOO_FAR).sum(axis=1))
@@ -49,49 +49,49 @@ def test_what_is_kept_is_given_back():
     assert cells.nbytes == 2 * 23 + 5 * len(cells.run_first) + len(cells.rises)
 
 
-def test_runs_end_where_a_byte_does():
+def test_runs_end_at_the_limits_of_a_byte():
     values = np.full((1, 600), 30_000, np.uint16)
     values[0, 300:] += 1270
     values[0, 400:] += 1280
-    cells = Cells.of(values, np.ones((1, 600), bool))
+    cells = Cells.from_grid(values, np.ones((1, 600), bool))
     assert cells.run_first.tolist() == [0, 255, 400]
     assert cells.run_lengths.tolist() == [255, 145, 200]
     assert cells.run_bases.tolist() == [3000, 3000, 3255]
     assert np.array_equal(cells.units(), values)
 
 
-def test_arrays_cannot_be_written_to_even_after_a_journey():
+def test_arrays_are_read_only_even_after_pickling():
     for cells in (some(1)[0], pickle.loads(pickle.dumps(some(1)[0]))):
         for each in arrays(cells):
             with pytest.raises(ValueError, match="read-only"):
                 each[:1] = 0
 
 
-def test_no_cell_at_all():
-    cells = Cells.of(np.zeros((4, 3), np.uint16), np.zeros((4, 3), bool))
+def test_a_grid_without_kept_cells():
+    cells = Cells.from_grid(np.zeros((4, 3), np.uint16), np.zeros((4, 3), bool))
     assert len(cells) == 0
     assert np.isinf(cells.dense()).all()
-    assert same(cells.transposed().transposed(), cells)
+    assert same(cells.transpose().transpose(), cells)
 
 
-def test_transposed_and_mirrored():
+def test_transpose_and_mirror():
     cells, grid = some(2)
-    assert np.array_equal(cells.transposed().units(), grid.T)
-    assert same(cells.transposed().transposed(), cells)
+    assert np.array_equal(cells.transpose().units(), grid.T)
+    assert same(cells.transpose().transpose(), cells)
     square, grid = some(3, (25, 25))
     upper = np.where(np.tri(25, k=-1, dtype=bool), TOO_FAR, grid)
     assert np.array_equal(square.upper().units(), upper)
-    assert np.array_equal(square.upper().mirrored().units(), np.minimum(upper, upper.T))
-    assert same(square.mirrored(), square.upper().mirrored())
+    assert np.array_equal(square.upper().mirror().units(), np.minimum(upper, upper.T))
+    assert same(square.mirror(), square.upper().mirror())
 
 
 @pytest.mark.parametrize("cuts", [(0, 31), (0, 10, 31), (0, 1, 2, 17, 30, 31)])
-def test_tiles_side_by_side_and_below_one_another_make_the_whole(cuts):
+def test_joined_tiles_are_the_whole_grid(cuts):
     whole, grid = some(4)
     bands = []
     for top, bottom in ((0, 7), (7, 8), (8, 23)):
         parts = [grid[top:bottom, a:b] for a, b in pairwise(cuts)]
-        tiles = [unpacked(packed(Cells.of(part, part != TOO_FAR))) for part in parts]
+        tiles = [unpack_tile(pack_cells(Cells.from_grid(part, part != TOO_FAR))) for part in parts]
         bands.append(join_columns(tiles, cuts[:-1], 31))
     assert same(join_rows(bands), whole)
 
@@ -99,9 +99,9 @@ def test_tiles_side_by_side_and_below_one_another_make_the_whole(cuts):
 def test_wide_grids_have_wide_columns():
     kept = np.zeros((2, 70_000), dtype=bool)
     kept[1, 69_990:] = True
-    cells = Cells.of(np.full(kept.shape, 7, np.uint16), kept)
+    cells = Cells.from_grid(np.full(kept.shape, 7, np.uint16), kept)
     assert cells.run_first.tolist() == [69_990]
-    assert cells.transposed().shape == (70_000, 2)
+    assert cells.transpose().shape == (70_000, 2)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_wide_grids_have_wide_columns():
         ({"run_lengths": [5, 0]}, "run_lengths must be above 0"),
         ({"run_lengths": [300, 2]}, "run_lengths must be from 0 to 255, got 2 to 300"),
         ({"run_first": [-1, 5]}, "run_first must be from 0 to 65535, got -1 to 5"),
-        ({"run_first": [0, 7]}, "runs of cells must lie within the 8 columns"),
-        ({"run_first": [3, 0]}, "the runs of a row must be in order and not overlap"),
-        ({"run_first": [0, 2]}, "the runs of a row must be in order and not overlap"),
-        ({"run_bases": [1, 6600]}, "values of cells must be from 0 to 6553, got 0 to 6601"),
-        ({"rises": [1, -3, 1]}, "values of cells must be from 0 to 6553, got -1 to 10"),
+        ({"run_first": [0, 7]}, "the grid has 8 columns"),
+        ({"run_first": [3, 0]}, "the runs of a row must be sorted"),
+        ({"run_first": [0, 2]}, "the runs of a row must be sorted"),
+        ({"run_bases": [1, 6600]}, "cell values must be from 0 to 6553, not 0 to 6601"),
+        ({"rises": [1, -3, 1]}, "cell values must be from 0 to 6553, not -1 to 10"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change, told):

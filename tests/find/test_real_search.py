@@ -7,7 +7,7 @@ import pytest
 from marey import load
 from marey.find import MatchWeb
 from marey.find.search import search
-from marey.find.suggest import suggest
+from marey.find.suggest import suggest_threshold
 from tests.twins.search import reference_search
 
 FPS = 30.0
@@ -18,7 +18,7 @@ def set_of(folder, names, **options):
     for file in files:
         if not file.exists():
             pytest.skip(f"no {file}")
-    return MatchWeb.build([load(file, trim_rest=True) for file in files], fps=FPS, **options)
+    return MatchWeb.build([load(file) for file in files], fps=FPS, **options)
 
 
 def apexes(folder, name, action):
@@ -47,7 +47,7 @@ def test_every_kick_finds_the_others_and_nothing_else(data_folder):
     at = apexes(data_folder, "144_05", "kick")
     for apex in at:
         start, stop = stretch(apex, 0.5)
-        for threshold in (0.1, 0.15, suggest(web, "144_05", start, stop).threshold):
+        for threshold in (0.1, 0.15, suggest_threshold(web, "144_05", start, stop).threshold):
             seen, others = told_apart(search(web, "144_05", start, stop, threshold), "144_05", at)
             assert seen >= len(at) - 1
             assert others == 0

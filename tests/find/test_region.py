@@ -7,7 +7,7 @@ import pytest
 
 from marey.errors import InvalidValue
 from marey.find.cells import TOO_FAR
-from marey.find.region import Rules, kept_cells, quantise, region_marks, valid_region
+from marey.find.region import Rules, WebOptions, find_kept_cells, find_valid_region, mark_region, quantize
 from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL
 from tests.twins import web as twin
 
@@ -31,17 +31,17 @@ def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
 @pytest.mark.parametrize(
     "rules", [RULES, Rules(65_000, 65_000, 1.07, 30, 5, 20, 90), Rules(30_000, 9_500, 2.0, 1, 14, 3, 12)]
 )
-def test_all_marks_are_the_twins(seed, rules):
+def test_marks_equal_those_of_the_twin(seed, rules):
     values = hilly(seed)
-    marks = region_marks(values, rules)
+    marks = mark_region(values, rules)
     horizontal, vertical = twin.minima(values, rules.cap)
     assert np.array_equal(marks & HORIZONTAL != 0, horizontal)
     assert np.array_equal(marks & VERTICAL != 0, vertical)
-    assert np.array_equal(valid_region(values, rules), twin.valid(values, rules.cap, rules.ratio, rules.reach))
+    assert np.array_equal(find_valid_region(values, rules), twin.valid(values, rules.cap, rules.ratio, rules.reach))
     assert np.array_equal(marks & CHAIN != 0, twin.on_chains(values, rules.cap, rules.near, rules.chain))
-    level = twin.on_paths(valid_region(values, rules) & (values < rules.near), rules.level)
+    level = twin.on_paths(find_valid_region(values, rules) & (values < rules.near), rules.level)
     assert np.array_equal(marks & LEVEL != 0, level)
-    kept = kept_cells(values, rules)
+    kept = find_kept_cells(values, rules)
     assert level.any()
     assert np.array_equal(kept, twin.kept(values, rules))
     assert 0 < kept.sum() < kept.size
@@ -50,35 +50,34 @@ def test_all_marks_are_the_twins(seed, rules):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_part_with_its_halo_gives_what_the_whole_gives(seed):
     values = hilly(seed, (150, 140))
-    whole = kept_cells(values, RULES)
+    whole = find_kept_cells(values, RULES)
     for top, left in ((0, 0), (55, 40), (80, 90), (120, 3)):
         bottom, right = top + 30, left + 25
         begin, first = max(top - RULES.halo, 0), max(left - RULES.halo, 0)
-        part = kept_cells(values[begin : bottom + RULES.halo, first : right + RULES.halo], RULES)
+        part = find_kept_cells(values[begin : bottom + RULES.halo, first : right + RULES.halo], RULES)
         assert np.array_equal(part[top - begin :, left - first :][:30, :25], whole[top:bottom, left:right])
 
 
-def test_rules_do_not_tell_rows_from_columns():
+def test_rules_treat_rows_and_columns_the_same():
     values = hilly(7)
-    assert np.array_equal(kept_cells(values.T, RULES), kept_cells(values, RULES).T)
+    assert np.array_equal(find_kept_cells(values.T, RULES), find_kept_cells(values, RULES).T)
 
 
 def test_roots_are_rounded_to_units_and_capped():
     distances = np.array([[0.0, 0.01, 1e-10, 2.5e-11], [0.25, 0.4, 0.5, 9.0]])
-    assert quantise(distances).tolist() == [[0, 10_000, 1, 1], [50_000, 63_246, TOO_FAR, TOO_FAR]]
+    assert quantize(distances).tolist() == [[0, 10_000, 1, 1], [50_000, 63_246, TOO_FAR, TOO_FAR]]
 
 
 @pytest.mark.parametrize(
     ("name", "value", "told"),
-    [("alpha", -1.0, "alpha must be a share"), ("limit", 0.7, "limit must be metres from 1e-05 to 0.65535, got 0.7"),
-     ("bridge", "x", "bridge must be seconds from 0 to 60, got 'x'"), ("near", float("nan"), "near must be metres"),
-     ("level", 2.5, "a level path of 2.5 s has 300 cells at 60 Hz, at most 250 will do"),
-     ("level", -1.0, "level must be seconds from 0 to 60, got -1"),
-     ("chain", 3.0, "a chain of 3 s has 360 cells at 60 Hz, at most 250 will do")],
+    [("max_rise", -1.0, "max_rise must be a fraction"),
+     ("max_distance", 0.7, "max_distance must be meters from 1e-05 to 0.65535, got 0.7"),
+     ("max_bridge_seconds", "x", "max_bridge_seconds must be seconds from 0 to 60, got 'x'"),
+     ("max_chain_distance", float("nan"), "max_chain_distance must be meters"),
+     ("min_level_seconds", 2.5, "a level path of 2.5 s covers 300 cells at 60 fps .maximum 250"),
+     ("min_level_seconds", -1.0, "min_level_seconds must be seconds from 0 to 60, got -1"),
+     ("min_chain_seconds", 3.0, "a chain of 3 s covers 360 cells at 60 fps .maximum 250")],
 )  # fmt: skip
-def test_rules_that_cannot_be_are_refused(name, value, told):
-    given = {"alpha": 0.15, "reach": 0.15, "chain": 0.25, "near": 0.15, "bridge": 2.0, "limit": 0.4, "level": 0.6} | {
-        name: value
-    }
+def test_invalid_options_are_refused(name, value, told):
     with pytest.raises(InvalidValue, match=told):
-        Rules.of(60.0, **given)
+        Rules.from_options(WebOptions(**{name: value}), 60.0)

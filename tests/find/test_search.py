@@ -7,8 +7,8 @@ from marey.core.labels import Label, Labels
 from marey.edit import resample
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.find import MatchWeb
+from marey.find.match_graph import grow_match_graph
 from marey.find.search import Query, search
-from marey.find.tiers import grow
 from marey.register.dtw import dtw
 from marey.samples import sample
 from tests.find.searched import FPS, THRESHOLD, clips, hits, samples, truth, web
@@ -99,26 +99,26 @@ def test_a_web_finds_what_the_reference_finds():
     assert again >= 0.95 * total
 
 
-def test_one_tier_is_what_is_like_the_query_itself():
+def test_one_tier_finds_matches_of_the_query_only():
     clip, start, stop = truth("kick")[0]
     all_tiers = search(web(), clip, start, stop, THRESHOLD)
-    first = search(web(), clip, start, stop, THRESHOLD, tiers=1)
+    first = search(web(), clip, start, stop, THRESHOLD, max_tiers=1)
     assert {match.tier for match in first} == {0, 1}
     assert len(first) <= len(all_tiers)
 
 
-def test_a_cap_is_announced():
+def test_a_limit_of_matches_is_reported():
     clip, start, stop = truth("kick")[0]
-    found = search(web(), clip, start, stop, THRESHOLD, most=2)
+    found = search(web(), clip, start, stop, THRESHOLD, max_matches=2)
     assert len(found) == 3
-    assert found.notes == ("the search stopped at 2 matches, there are more; lower the threshold or raise most",)
+    assert found.notes == ("the search stopped at 2 matches, there are more; lower the threshold or raise max_matches",)
     assert search(web(), clip, start, stop, THRESHOLD).notes == ()
 
 
-def test_an_outside_example_finds_what_a_clip_of_the_set_finds():
+def test_an_external_query_finds_what_a_clip_of_the_web_finds():
     clip, start, stop = truth("kick")[0]
-    inside = search(web(), clip, start, stop, THRESHOLD, tiers=1)
-    outside = search(web(), clips()[clip], start, stop, THRESHOLD, tiers=1)
+    inside = search(web(), clip, start, stop, THRESHOLD, max_tiers=1)
+    outside = search(web(), clips()[clip], start, stop, THRESHOLD, max_tiers=1)
     assert outside.query.clip == "one (outside)"
     assert spans(outside.matches[1:]) == spans(inside)
     assert outside.motions[0].name.startswith("one (outside)")
@@ -131,27 +131,29 @@ def test_an_outside_example_finds_what_a_clip_of_the_set_finds():
     assert hits(whole.matches[1:], "kick")[0] == set(range(len(truth("kick"))))
 
 
-def test_standing_still_does_not_come_in_through_the_smallest_reach():
+def test_a_small_reach_does_not_match_standing_still():
     made = sample("medley", rng=5, fps=30.0, kicks=0, punches=0, reaches=10)
     own = MatchWeb.build([made.motion])
     reaches = [(round(30 * each.start), round(30 * each.stop)) for each in made.actions if each.name == "reach"]
-    smallest = min(reaches, key=lambda reach: Query.of(own, 0, *reach, None).still(0, *reach))
-    query = Query.of(own, 0, *smallest, None)
+    smallest = min(reaches, key=lambda reach: Query.make(own, 0, *reach, None).still(0, *reach))
+    query = Query.make(own, 0, *smallest, None)
     threshold = 1.2 * query.still(0, *smallest)
     found = search(own, 0, *smallest, threshold)
     assert len(found) >= 9
     for match in found:
         assert any(abs(match.start - s) < 6 and abs(match.stop - e) < 6 for s, e in reaches)
     # With everything as lively, there are more.
-    flooded = grow(query.place, query.finder(threshold), lambda *_: 1.0, threshold, overlap=(0.8, 0.2), most=200)
-    places = {flooded.place(k)[1:] for k in range(flooded.n)}
+    flooded = grow_match_graph(
+        query.interval, query.make_finder(threshold), lambda *_: 1.0, threshold, overlap=(0.8, 0.2), max_matches=200
+    )
+    places = {flooded.interval(k)[1:] for k in range(flooded.n)}
     more = [p for p in places if not any(abs(p[0] - s) < 6 and abs(p[1] - e) < 6 for s, e in reaches)]
     assert more
     assert max(query.still(0, *place) for place in more) < threshold / 1.5
 
 
 def test_a_query_that_stands_still_finds_standing():
-    start = next(s for s in range(0, 200, 5) if Query.of(web(), 0, s, s + 20, None).still(0, s, s + 20) < 0.01)
+    start = next(s for s in range(0, 200, 5) if Query.make(web(), 0, s, s + 20, None).still(0, s, s + 20) < 0.01)
     assert len(search(web(), 0, start, start + 20, 0.03)) > 10
 
 
@@ -165,9 +167,7 @@ def test_labels_restrict_where_matches_lie():
     found = search(marked, clip, start, stop, THRESHOLD, labels="good")
     assert {match.clip for match in found.matches[1:]} == {"two"}
     assert len(found) - 1 == sum(c == 1 for c, _, _ in kicks)
-    with pytest.raises(
-        UnknownName, match="no clip of this web has the label 'god'; there are .*'good'.*similar: 'good'"
-    ):
+    with pytest.raises(UnknownName, match="no clip has the label 'god'; there are .*'good'.*similar: 'good'"):
         search(marked, clip, start, stop, THRESHOLD, labels="god")
     with pytest.raises(InvalidValue, match="labels must contain at least one"):
         search(marked, clip, start, stop, THRESHOLD, labels=[])
@@ -176,7 +176,7 @@ def test_labels_restrict_where_matches_lie():
 def test_no_match_names_the_nearest():
     clip, start, stop = truth("kick")[0]
     with pytest.raises(
-        NoResult, match=r"nothing within 0\.0001 m of frames .*; the nearest is '(one|two)' \d+ to \d+, at 0\.0\d+ m"
+        NoResult, match=r"nothing within .*; the nearest match is '(one|two)', frames \d+ to \d+, at 0\.0\d+ m"
     ):
         search(web(), clip, start, stop, 0.0001)
 
@@ -184,15 +184,15 @@ def test_no_match_names_the_nearest():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((0, -1, 30, 0.1), "must lie within its clip: 'one' has frames 0 to"),
-        ((0, 10, 100_000, 0.1), "got 10 to 100000"),
-        ((0, 30, 20, 0.1), "got 30 to 20"),
-        ((0, 10, 14, 0.1), r"at least 8 frames, 0\.27 s, got 4 of 'one'"),
+        ((0, -1, 30, 0.1), "0 <= start < stop <="),
+        ((0, 10, 100_000, 0.1), "not 10 and 100000"),
+        ((0, 30, 20, 0.1), "not 30 and 20"),
+        ((0, 10, 14, 0.1), r"at least 8 frames \(0\.27 s\), not 4 of 'one'"),
         ((0, 1.5, 30, 0.1), "start must be an integer"),
-        ((0, 10, 40, 0.0), "threshold in metres must be a number above 0"),
-        ((0, 10, 40, "far"), "threshold in metres"),
-        (("on", 10, 40, 0.1), "no clip 'on' in this web; similar: 'one'"),
-        ((7, 10, 40, 0.1), "got 7"),
+        ((0, 10, 40, 0.0), "threshold in meters must be a number greater than 0"),
+        ((0, 10, 40, "far"), "threshold in meters"),
+        (("on", 10, 40, 0.1), "no clip 'on' in this match web; similar: 'one'"),
+        ((7, 10, 40, 0.1), "not 7"),
     ],
 )
 def test_bad_queries(given, message):
@@ -204,9 +204,9 @@ def test_bad_queries(given, message):
     ("options", "message"),
     [
         ({"overlap": (0.2, 0.8)}, "0 <= new <= same < 1"),
-        ({"overlap": 0.8}, r"two fractions such as \(0\.8, 0\.2\)"),
-        ({"most": 0}, "at least 1, got 0 and None"),
-        ({"tiers": 0}, "at least 1, got 500 and 0"),
+        ({"overlap": 0.8}, r"such as \(0\.8, 0\.2\)"),
+        ({"max_matches": 0}, "max_matches must be at least 1, got 0"),
+        ({"max_tiers": 0}, "max_tiers must be at least 1, got 0"),
     ],
 )
 def test_bad_options(options, message):
@@ -214,19 +214,19 @@ def test_bad_options(options, message):
         search(web(), 0, 10, 40, 0.1, **options)
 
 
-def test_an_outside_example_must_be_the_same_figure_and_long_enough():
+def test_an_external_query_needs_the_same_skeleton_and_enough_frames():
     from marey.samples import sample
 
     short = sample("kick").motion[:5]
-    with pytest.raises(InvalidValue, match="a query must last at least 15 frames"):
+    with pytest.raises(InvalidValue, match="the query must have at least 15 frames"):
         search(web(), short, None, None, 0.1)
     slow = sample("kick", fps=9).motion
-    assert len(search(web(), slow[2:6], None, None, 0.3, tiers=1).motions[0]) >= 8
-    with pytest.raises(InvalidValue, match="must lie within its clip"):
+    assert len(search(web(), slow[2:6], None, None, 0.3, max_tiers=1).motions[0]) >= 8
+    with pytest.raises(InvalidValue, match="start and stop must be frames"):
         search(web(), sample("kick").motion, 0, 10_000, 0.1)
 
 
-def test_nothing_changes_what_was_given():
+def test_a_search_does_not_change_its_input():
     before = [clip.rotations.copy() for clip in clips()]
     _, start, stop = truth("punch")[0]
     search(web(), 0, start, stop, THRESHOLD)

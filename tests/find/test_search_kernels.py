@@ -16,7 +16,7 @@ def some_cells(rng, shape, share):
     """Units (R, C), which of them are kept, and the cells; kept ones come in runs and leave paths open."""
     units = 10 * rng.integers(1, 3_000, shape).astype(np.uint16)
     kept = rng.random(shape) < share
-    return units, kept, Cells.of(units, kept)
+    return units, kept, Cells.from_grid(units, kept)
 
 
 def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
@@ -77,7 +77,7 @@ def test_kept_cells_give_what_whole_rows_give(share):
 def test_both_orientations_agree(seed):
     rng = np.random.default_rng(seed)
     _, _, cells = some_cells(rng, (70, 90), 0.8)
-    turned = cells.transposed()
+    turned = cells.transpose()
     for start, stop in ((0, 20), (33, 55), (60, 70)):
         one, other = by_kernel(cells, start, stop), by_kernel(turned, start, stop, is_row=False)
         np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
@@ -92,7 +92,7 @@ def test_a_cap_changes_nothing_below_it():
     _, _, cells = some_cells(rng, (30, 200), 0.7)
     whole = by_kernel(cells, 4, 20)
     cap = float(np.nanquantile(whole[0][np.isfinite(whole[0])], 0.3))
-    for is_row, grid in ((True, cells), (False, cells.transposed())):
+    for is_row, grid in ((True, cells), (False, cells.transpose())):
         capped = by_kernel(grid, 4, 20, cap=cap, is_row=is_row)
         below = whole[0] <= cap
         assert below.any()
@@ -103,7 +103,7 @@ def test_a_cap_changes_nothing_below_it():
 
 
 def test_nothing_kept_gives_nothing():
-    cells = Cells.of(np.ones((10, 12), np.uint16), np.zeros((10, 12), bool))
+    cells = Cells.from_grid(np.ones((10, 12), np.uint16), np.zeros((10, 12), bool))
     assert np.isinf(by_kernel(cells, 2, 8)[0]).all()
     assert np.isinf(by_kernel(cells, 2, 8, is_row=False)[0]).all()
 
@@ -114,7 +114,7 @@ def test_paths_through_a_very_wide_grid_are_the_same():
     wide[:, -12:] = kept
     values = np.zeros(wide.shape, np.uint16)
     values[:, -12:] = units
-    narrow, far = by_kernel(cells, 1, 8), by_kernel(Cells.of(values, wide), 1, 8)
+    narrow, far = by_kernel(cells, 1, 8), by_kernel(Cells.from_grid(values, wide), 1, 8)
     ends = np.isfinite(narrow[0])
     assert ends.any()
     assert np.isinf(far[0][:-12]).all()
@@ -127,7 +127,7 @@ def test_paths_through_a_very_wide_grid_are_the_same():
 def test_the_diagonal_of_equal_frames_costs_nothing():
     units = np.full((20, 20), 40_000, np.uint16)
     np.fill_diagonal(units, 0)
-    cells = Cells.of(units, np.ones((20, 20), bool))
+    cells = Cells.from_grid(units, np.ones((20, 20), bool))
     totals, counts, firsts, _ = by_kernel(cells, 5, 15)
     assert totals[14] == 0.0
     assert counts[14] == 10
@@ -135,7 +135,7 @@ def test_the_diagonal_of_equal_frames_costs_nothing():
     assert (np.delete(totals, 14) > 0.0).all()
 
 
-def test_distinct_keeps_the_first_of_what_overlaps():
+def test_the_first_of_overlapping_intervals_is_kept():
     clips = np.array([0, 0, 0, 1, 0])
     starts, stops = np.array([0, 1, 5, 0, 40]), np.array([10, 11, 15, 10, 45])
     kept = np.empty(5, np.int64)
@@ -145,7 +145,7 @@ def test_distinct_keeps_the_first_of_what_overlaps():
     assert kept[:n].tolist() == [0, 3, 4]
 
 
-def test_overlap_is_a_share_of_the_shorter():
+def test_overlap_is_a_fraction_of_the_shorter_interval():
     places = np.array([[0, 10, 20], [0, 15, 45], [1, 10, 20]])
     assert find_most_overlap(places, 3, (0, 16, 26)) == (1, 1.0)
     assert find_most_overlap(places, 3, (0, 5, 12)) == (0, pytest.approx(2 / 7))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from marey.edit import resample
-from marey.find import MatchWeb
-from marey.find.search import Query
-from marey.find.stillness import stillness_of
+from marey.find import MatchWeb, WebOptions
+from marey.find.search import Query, make_stillness
 from tests.find.searched import clips, truth, web
 from tests.twins import stillness as twin
 
@@ -20,11 +19,11 @@ def stretches(n_frames):
     return [*inside, (0, 12), (1, 9), (n_frames - 20, n_frames), (n_frames - 9, n_frames - 1), (0, n_frames)]
 
 
-@pytest.mark.parametrize("options", [{}, {"markers": "upper", "remove_height": True, "window": 0.4}])
+@pytest.mark.parametrize("options", [WebOptions(), WebOptions(markers="upper", remove_height=True, window=0.4)])
 def test_the_kernel_gives_what_the_grid_gives(options):
     far = replace(clips()[0], root_positions=clips()[0].root_positions + [400.0, 0.0, -300.0])
-    made = MatchWeb.build([far], **options)
-    still = stillness_of(made)
+    made = MatchWeb.build([far], options=options)
+    still = make_stillness(made)
     for start, stop in stretches(len(far)):
         wanted = twin.stillness(made, made.clips[0], start, stop)
         assert still(0, start, stop) == pytest.approx(wanted, abs=1e-6)
@@ -32,8 +31,8 @@ def test_the_kernel_gives_what_the_grid_gives(options):
 
 def test_an_action_is_further_than_the_standing_before_it_and_an_outside_one_as_far():
     clip, start, stop = truth("kick")[0]
-    still = stillness_of(web())
+    still = make_stillness(web())
     assert still(clip, start, stop) > 3 * still(clip, start - 6, start + 4)
     twice = resample(clips()[clip], 60.0)
-    query = Query.of(web(), twice, 2 * start, 2 * stop, None)
-    assert query.still(*query.place) == pytest.approx(still(clip, start, stop), rel=0.1)
+    query = Query.make(web(), twice, 2 * start, 2 * stop, None)
+    assert query.still(*query.interval) == pytest.approx(still(clip, start, stop), rel=0.1)

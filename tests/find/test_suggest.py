@@ -5,18 +5,18 @@ import pytest
 
 from marey.errors import InvalidValue, NoResult
 from marey.find.search import search
-from marey.find.suggest import _levels, counts, suggest
+from marey.find.suggest import _find_plateaus, count_matches, suggest_threshold
 from tests.find.searched import hits, truth, web
 
 
 def level(many, still=1.0, is_full=False):
     """Of thresholds of 1, 2, 3 ... cm, the level stretch that stands out most: its ends, or None."""
     rungs = [0.01 * (k + 1) for k in range(len(many))]
-    best = max(_levels(rungs, many, [still] * len(many), is_full), key=lambda one: one.weight)
+    best = max(_find_plateaus(rungs, many, [still] * len(many), is_full), key=lambda one: one.weight)
     return (round(100 * best.low), round(100 * best.high), best.n) if best.weight else None
 
 
-def test_the_level_stretch_that_stands_out():
+def test_the_plateau_that_stands_out():
     assert level([1, 2, 8, 8, 8, 8, 60]) == (3, 6, 8)
     # A longer one with more matches wins over an earlier one.
     assert level([4, 4, 8, 8, 8, 8, 8, 60]) == (3, 7, 8)
@@ -33,9 +33,9 @@ def test_the_level_stretch_that_stands_out():
 @pytest.mark.parametrize("kind", ["kick", "punch"])
 def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
     for clip, start, stop in truth(kind):
-        told = suggest(web(), clip, start, stop)
-        assert told.level[0] < told.threshold < told.level[1]
-        assert told.level[1] <= told.still  # beyond that anything will do
+        told = suggest_threshold(web(), clip, start, stop)
+        assert told.plateau[0] < told.threshold < told.plateau[1]
+        assert told.plateau[1] <= told.still_distance  # beyond that anything will do
         assert told.n_matches == len(truth(kind)) - 1
         seen, _, others = hits(search(web(), clip, start, stop, told.threshold), kind)
         assert len(seen) == len(truth(kind))
@@ -45,23 +45,23 @@ def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
         assert f"finds {told.n_matches} matches, and so does nearly any threshold" in str(told)
 
 
-def test_the_table_is_what_searches_find():
+def test_the_counts_of_a_suggestion_are_what_searches_find():
     clip, start, stop = truth("punch")[1]
-    told = suggest(web(), clip, start, stop, most=30)
+    told = suggest_threshold(web(), clip, start, stop, max_matches=30)
     assert (told.counts[:-1] <= 30).all()
     for threshold, n in [*zip(told.thresholds, told.counts, strict=True)][::9]:
-        assert len(search(web(), clip, start, stop, threshold, most=30)) - 1 == n
+        assert len(search(web(), clip, start, stop, threshold, max_matches=30)) - 1 == n
 
 
 def test_counts_are_what_searches_find():
     clip, start, stop = truth("kick")[0]
     thresholds = [0.001, 0.02, 0.03, 0.05, 0.1]
-    many = counts(web(), clip, start, stop, thresholds)
+    many = count_matches(web(), clip, start, stop, thresholds)
     assert many[0] == 0
     for threshold, n in zip(thresholds, many, strict=True):
         if n:
             assert len(search(web(), clip, start, stop, threshold)) - 1 == n
-    assert counts(web(), clip, start, stop, [0.1], most=2).tolist() == [2]
+    assert count_matches(web(), clip, start, stop, [0.1], max_matches=2).tolist() == [2]
 
 
 def test_nothing_to_suggest():
@@ -69,28 +69,32 @@ def test_nothing_to_suggest():
 
     from marey.find.cells import Cells
 
-    empty = [Cells.of(np.zeros(c.shape, np.uint16), np.zeros(c.shape, bool)) for c in web().pairs]
+    empty = [Cells.from_grid(np.zeros(c.shape, np.uint16), np.zeros(c.shape, bool)) for c in web().pairs]
     bare = replace(web(), pairs=tuple(empty))
     with pytest.raises(NoResult, match="than standing still, at .* m; there is no match at all"):
-        suggest(bare, 0, 10, 40)
-    with pytest.raises(NoResult, match="nor within .* m, the limit of this web"):
+        suggest_threshold(bare, 0, 10, 40)
+    with pytest.raises(NoResult, match="nor within .* m, the largest distance in this match web"):
         search(bare, 0, 10, 40, 0.1)
 
 
 @pytest.mark.parametrize("thresholds", [[0.0, 0.1], [[0.1]], [-1.0]])
 def test_bad_thresholds(thresholds):
-    with pytest.raises(InvalidValue, match="metres above 0"):
-        counts(web(), 0, 10, 40, thresholds)
+    with pytest.raises(InvalidValue, match="meters above 0"):
+        count_matches(web(), 0, 10, 40, thresholds)
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: suggest(web(), 0, 10, 40, most=0), lambda: counts(web(), 0, 10, 40, [1], most=0)]
+    "call",
+    [
+        lambda: suggest_threshold(web(), 0, 10, 40, max_matches=0),
+        lambda: count_matches(web(), 0, 10, 40, [1], max_matches=0),
+    ],
 )
-def test_bad_caps(call):
-    with pytest.raises(InvalidValue, match="most must be at least 1, got 0"):
+def test_bad_limits(call):
+    with pytest.raises(InvalidValue, match="max_matches must be at least 1, got 0"):
         call()
 
 
 def test_bad_tiers():
-    with pytest.raises(InvalidValue, match="tiers must be at least 1, got 0"):
-        suggest(web(), 0, 10, 40, tiers=0)
+    with pytest.raises(InvalidValue, match="max_tiers must be at least 1, got 0"):
+        suggest_threshold(web(), 0, 10, 40, max_tiers=0)

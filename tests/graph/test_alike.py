@@ -1,4 +1,4 @@
-"""All places where clips are alike: the same bits however the work is cut up and wherever it runs."""
+"""All similar frames of clips: the same bits however the work is split and wherever it runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
 from marey.compiled import python_form
 from marey.errors import InvalidValue
-from marey.graph.alike import at_cells, center_clip, find_alike
 from marey.graph.alike_kernels import align_cells
-from marey.graph.coarse import find_alike_coarsely
+from marey.graph.minima import align_at_cells, center_clip, find_transitions
 from marey.store import Cache, processes, threads
 from tests.compare.clips import wandering
 from tests.graph.clips import sneaks, walks
@@ -30,8 +29,8 @@ def same(a, b):
 
 def search(coarse, clouds, **options):
     if coarse == 1:
-        return find_alike(clouds, WEIGHTS, 0.2, **options)
-    return find_alike_coarsely(clouds, WEIGHTS, 0.2, coarse, **options)
+        return find_transitions(clouds, WEIGHTS, 0.2, **options)
+    return find_transitions(clouds, WEIGHTS, 0.2, coarse_step=coarse, **options)
 
 
 def test_markers_are_added_in_the_same_order_by_compiled_and_python_code():
@@ -49,7 +48,7 @@ def test_distance_and_transform_are_those_of_the_frames():
     rng = np.random.default_rng(0)
     cells = np.stack([rng.integers(7, 83, 60), rng.integers(7, 73, 60)], axis=1)
     moves, left = frame_distances(a, cells[:, 0].astype(float), b, cells[:, 1].astype(float), WEIGHTS)
-    got = at_cells(a, b, WEIGHTS, cells)
+    got = align_at_cells(a, b, WEIGHTS, cells)
     np.testing.assert_array_equal(got[:, :2], cells)
     np.testing.assert_allclose(got[:, 2], left, atol=1e-13)
     np.testing.assert_allclose(got[:, 3:], moves, atol=1e-11)
@@ -58,13 +57,13 @@ def test_distance_and_transform_are_those_of_the_frames():
 def test_frames_with_themselves_are_0_apart():
     a = wandering(60, 7, seed=1, far=(5000.0, 0.0, -3000.0))
     cells = np.repeat(np.arange(7, 53)[:, None], 2, axis=1)
-    got = at_cells(a, a, WEIGHTS, cells)
+    got = align_at_cells(a, a, WEIGHTS, cells)
     assert got[:, 2].max() < 1e-14
     assert np.abs(got[:, 3:]).max() < 1e-11
 
 
 def test_minima_are_those_of_the_grids(clouds):
-    found = find_alike(clouds, WEIGHTS, None, max_memory=2**26)
+    found = find_transitions(clouds, WEIGHTS, None, max_memory=2**26)
     half = len(WEIGHTS) // 2
     for a, first in enumerate(clouds):
         for b, second in enumerate(clouds[a:], start=a):
@@ -95,9 +94,9 @@ def test_runners_give_the_same_bits(clouds, coarse, run):
 
 
 def test_blocks_of_any_size_give_the_same_bits(clouds):
-    whole = find_alike(clouds, WEIGHTS, None, max_memory=2**28)
+    whole = find_transitions(clouds, WEIGHTS, None, max_memory=2**28)
     for memory in (2**16, 2**18):
-        assert same(find_alike(clouds, WEIGHTS, None, max_memory=memory), whole)
+        assert same(find_transitions(clouds, WEIGHTS, None, max_memory=memory), whole)
 
 
 @pytest.mark.parametrize("coarse", [1, 3])
@@ -133,7 +132,7 @@ def test_a_coarse_search_does_not_take_what_a_full_one_has_kept(clouds, tmp_path
 
 
 def test_bad_input(clouds):
-    with pytest.raises(InvalidValue, match="a threshold must be at least 0 m"):
-        find_alike(clouds, WEIGHTS, -0.1, max_memory=2**20)
+    with pytest.raises(InvalidValue, match="threshold must be at least 0 m"):
+        find_transitions(clouds, WEIGHTS, -0.1, max_memory=2**20)
     with pytest.raises(InvalidValue, match="frames per second"):
-        find_alike([clouds[0], wandering(60, clouds[0].n_markers, fps=60.0)], WEIGHTS, None, max_memory=2**20)
+        find_transitions([clouds[0], wandering(60, clouds[0].n_markers, fps=60.0)], WEIGHTS, None, max_memory=2**20)

@@ -8,7 +8,7 @@ import pytest
 from marey.core.placement import find_placement
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.graph import MotionGraph, Walk
-from marey.graph.follow import way_of
+from marey.graph.follow import find_walked_path
 from marey.graph.reach_kernels import measure_dubins_path
 from marey.maths import rigid2d
 from tests.graph.clips import two_styles, walking_graph
@@ -30,7 +30,7 @@ def slow_length(x, z, ahead, goal_x, goal_z, heading, radius) -> float:
     turned = np.linspace(0.0, 2.0 * np.pi, 200_001)
     for first in (1.0, -1.0):
         now = ahead + first * turned
-        # Round a centre to the left or right of where it begins; in x, z, left of an angle is (cos, -sin).
+        # Round a center to the left or right of where it begins; in x, z, left of an angle is (cos, -sin).
         px = x + first * radius * (np.cos(ahead) - np.cos(now))
         pz = z + first * radius * (np.sin(now) - np.sin(ahead))
         for last in (1.0, -1.0):
@@ -46,7 +46,7 @@ def slow_length(x, z, ahead, goal_x, goal_z, heading, radius) -> float:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_left_to_go_is_the_shortest_bent_way(seed):
+def test_the_remaining_distance_is_the_shortest_dubins_path(seed):
     chance = np.random.default_rng(seed)
     x, z, goal_x, goal_z = chance.normal(0, 3, 4)
     ahead, heading = chance.uniform(-3, 3, 2)
@@ -58,18 +58,19 @@ def test_what_is_left_to_go_is_the_shortest_bent_way(seed):
     assert measure_dubins_path(x, z, ahead, goal_x, goal_z, np.nan, 0.9) <= found + 1e-9
 
 
-def test_straight_ahead_the_way_is_straight_and_back_it_is_half_a_turn_more():
+def test_dubins_paths_ahead_are_straight_and_back_take_half_a_turn_more():
     assert measure_dubins_path(1.0, 0.0, 0.0, 1.0, 5.0, np.nan, 2.0) == pytest.approx(5.0)
     assert measure_dubins_path(0.0, 0.0, 0.0, 2.0, -6.0, np.pi, 1.0) == pytest.approx(np.pi + 6.0)
 
 
 @pytest.mark.parametrize("heading", [None, 0.5])
 def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
-    longer = walk.led_to((3.0, 4.0), heading)
+    longer = walk.extend_to((3.0, 4.0), heading)
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     np.testing.assert_array_equal(longer.start, walk.start)
-    made, landing = longer.landed((3.0, 4.0), heading)
-    end = find_placement(made.skeleton, made.world(), len(made) - 1)
+    landing = longer.land_at((3.0, 4.0), heading)
+    made = landing.motion()
+    end = find_placement(made, len(made) - 1)
     np.testing.assert_allclose(end[1:], [3.0, 4.0], atol=1e-9)
     if heading is not None:
         np.testing.assert_allclose(end[0], heading, atol=1e-9)
@@ -78,50 +79,51 @@ def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
 
 @pytest.mark.parametrize("clip", ["walk1", "walk2"])
 def test_a_walk_goes_on_into_a_clip_at_a_place(graph, walk, clip):
-    longer = walk.led_into(clip, (1.0, 7.0), 0.0)
+    longer = walk.extend_into_clip(clip, (1.0, 7.0), 0.0)
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     edge = int(longer.edges[-1])
-    number = graph.clip_index(clip)
+    number = graph.index(clip)
     assert graph.nodes[graph.edges.heads[edge], 0] == number
     frame = graph.nodes[graph.edges.heads[edge], 1] - 1
     motion = graph.clips[number]
-    own = find_placement(motion[:1].skeleton, motion[:1].world(), 0)
+    own = find_placement(motion[:1], 0)
     wanted = rigid2d.compose(np.array([0.0, 1.0, 7.0]), rigid2d.invert(own))
     there = rigid2d.apply(wanted, motion.travel[frame, [0, 2]])
-    here = longer.motion(clean=False).travel[-1, [0, 2]]
+    here = longer.motion(feet=None).travel[-1, [0, 2]]
     assert np.hypot(*(here - there)) < 0.5
     assert abs(rigid2d.wrap_angle(longer.places[-1][0] - wanted[0])) < 0.5
 
 
-def test_what_makes_no_sense_is_refused(walk):
+def test_invalid_targets_are_refused(walk):
     with pytest.raises(InvalidValue, match="an angle in radians"):
-        walk.led_to((3.0, 4.0), np.nan)
+        walk.extend_to((3.0, 4.0), np.nan)
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
-        walk.led_into("walk7", (1.0, 1.0), 0.0)
+        walk.extend_into_clip("walk7", (1.0, 1.0), 0.0)
     with pytest.raises(
         NoResult, match=r"no walk leads into the clip 'walk1' at that position: the best walk .* 0\.\d\d m"
     ):
-        walk.led_into("walk1", (1.0, 7.0), 0.0, within=1e-9)
+        walk.extend_into_clip("walk1", (1.0, 7.0), 0.0, max_error=1e-9)
 
 
 @pytest.mark.parametrize("at", [(0.1, 0.1, 1.5), (-2.0, 1.0, 3.0), (3.0, -2.0, None), (0.0, 6.0, -1.0)])
 def test_a_place_is_reached_from_the_origin_wherever_it_is(graph, at):
-    walk = graph.reached(at[:2], at[2], rng=3)
-    made, landing = walk.landed(at[:2], at[2])
+    walk = graph.reach(at[:2], at[2], rng=3)
+    landing = walk.land_at(at[:2], at[2])
+    made = landing.motion()
     assert landing.shift <= 0.3
     np.testing.assert_allclose(made.travel[-1, [0, 2]], at[:2], atol=1e-9)
-    np.testing.assert_allclose(way_of(walk)[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(find_walked_path(walk)[0], 0.0, atol=1e-9)
     assert not graph.edges.blends[walk.edges[0]]
 
 
 @pytest.mark.parametrize("at", [(1.0, 4.0, 0.0), (0.0, 3.0, 1.0), (-2.0, 5.0, -0.8)])
 def test_a_clip_is_entered_in_its_first_seconds(graph, at):
-    walk = graph.reached(at[:2], at[2], clip="walk2", begin="walk0")
+    walk = graph.reach(at[:2], at[2], clip="walk2", start_clip="walk0")
     clip, frame = graph.nodes[graph.edges.heads[walk.edges[-1]]]
     assert (graph.clips[clip].name, frame <= 3.0 * graph.fps) == ("walk2", True)
     assert graph.nodes[graph.edges.tails[walk.edges[0]], 0] == 0
     motion = graph.clips[2]
-    own = find_placement(motion[:1].skeleton, motion[:1].world(), 0)
+    own = find_placement(motion[:1], 0)
     wanted = rigid2d.compose(np.array([at[2], *at[:2]]), rigid2d.invert(own))
     assert abs(rigid2d.wrap_angle(walk.places[-1][0] - wanted[0])) < 0.5
     there = rigid2d.apply(wanted, motion.travel[frame, [0, 2]])
@@ -131,39 +133,39 @@ def test_a_clip_is_entered_in_its_first_seconds(graph, at):
 def test_circles_and_labels_are_kept_on_the_way():
     graph = two_styles()
     circle = np.array([[0.0, 2.5, 0.5]])
-    walk = graph.reached((0.0, 5.0), None, label="walk", avoid=circle)
-    assert np.hypot(*(way_of(walk) - circle[0, :2]).T).min() > 0.5
-    assert walk.landed((0.0, 5.0))[1].shift < 0.3
-    made = walk.motion(clean=False)
+    walk = graph.reach((0.0, 5.0), None, label="walk", avoid=circle)
+    assert np.hypot(*(find_walked_path(walk) - circle[0, :2]).T).min() > 0.5
+    assert walk.land_at((0.0, 5.0)).shift < 0.3
+    made = walk.motion(feet=None)
     assert made.labels.mask("walk", len(made)).all()
     with pytest.raises(NoResult, match="no walk leads to that position and avoids the circles"):
-        graph.reached((0.0, 5.0), None, avoid=[[0.0, 0.0, 2.0]])
+        graph.reach((0.0, 5.0), None, avoid=[[0.0, 0.0, 2.0]])
 
 
-def test_a_walk_is_given_another_end(graph):
+def test_the_end_of_a_walk_is_replanned(graph):
     walk = graph.follow([[0.0, 0.0], [0.0, 6.0]]).walk
-    other = walk.ended((0.4, 6.2), 0.6)
-    assert other.landed((0.4, 6.2), 0.6)[1].shift < 0.2
+    other = walk.replan_end((0.4, 6.2), 0.6)
+    assert other.land_at((0.4, 6.2), 0.6).shift < 0.2
     shared = min(len(walk.edges), len(other.edges))
     same = int(np.argmin(np.append(walk.edges[:shared] == other.edges[:shared], False)))
     assert same > 0
-    assert walk.ended(walk.end[1:], float(walk.end[0])) is walk
+    assert walk.replan_end(walk.end[1:], float(walk.end[0])) is walk
 
 
-def test_walks_are_put_elsewhere_and_padded(graph):
+def test_walks_are_moved_and_padded(graph):
     walk = graph.shortest_walk("walk0", "walk2")
-    longer = walk.padded(0.4, 1.0)
+    longer = walk.pad(0.4, 1.0)
     assert len(walk) <= len(longer) <= len(walk) + round(1.0 * graph.fps) + graph.edges.n_frames.max() + 15
     at = int(np.flatnonzero(longer.edges == walk.edges[0])[0])
     np.testing.assert_array_equal(longer.edges[at : at + len(walk.edges)], walk.edges)
-    put = longer.begun_at((1.0, 2.0), 0.3)
-    np.testing.assert_allclose(put.motion(clean=False).travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
-    gone = np.diff(way_of(put)[[0, 7]], axis=0)[0]
+    put = longer.place_at((1.0, 2.0), 0.3)
+    np.testing.assert_allclose(put.motion(feet=None).travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
+    gone = np.diff(find_walked_path(put)[[0, 7]], axis=0)[0]
     assert abs(np.arctan2(*gone) - 0.3) < 0.4
-    np.testing.assert_allclose(put.begun_at((0.0, 0.0)).start[0], put.start[0])
+    np.testing.assert_allclose(put.place_at((0.0, 0.0)).start[0], put.start[0])
 
 
-def test_the_quickest_walk_between_clips_is_the_quickest(graph):
+def test_the_shortest_walk_between_clips_is_the_shortest(graph):
     from marey.graph import shortest_walk
 
     found = graph.shortest_walk("walk0", "walk2")
@@ -176,7 +178,7 @@ def test_the_quickest_walk_between_clips_is_the_quickest(graph):
     assert len(loop) == graph.edges.n_frames[loop.edges].sum() > 0
 
 
-def test_there_may_be_no_way_between_clips():
+def test_clips_without_a_connection_are_named():
     apart = MotionGraph.build(two_styles().clips, 0.06)
     with pytest.raises(NoResult, match="no walk leads from clip 'walk0' to clip 'sneak1'"):
         apart.shortest_walk("walk0", "sneak1")

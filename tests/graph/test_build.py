@@ -12,9 +12,9 @@ import pytest
 from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
-from marey.graph import Edges, MotionGraph, Transitions
-from marey.graph.alike import blocks_of, find_alike
-from marey.graph.network import both_ways, compacted, connect_clips
+from marey.graph import Edges, GraphOptions, MotionGraph, Transitions
+from marey.graph.minima import find_transitions, split_into_blocks
+from marey.graph.network import add_reverses, compact, connect_clips
 from marey.graph.prune import prune
 from marey.maths import rigid2d
 from tests.graph.clips import one_label, two_styles, walking_graph, walks
@@ -42,7 +42,7 @@ def test_blocks_find_the_minima_of_the_whole_grid(memory):
     clips = [motion[:130] for motion in walks()[:2]]
     weights = frame_weights(0.5, 30.0, "triangle")
     half = len(weights) // 2
-    found = find_alike([point_clouds(clip) for clip in clips], weights, None, max_memory=memory // 64)
+    found = find_transitions([point_clouds(clip) for clip in clips], weights, None, max_memory=memory // 64)
     by_pair = defaultdict(set)
     for (a, b), (i, j) in zip(found.clips.tolist(), found.frames.tolist(), strict=True):
         assert (i, j) not in by_pair[a, b]
@@ -54,7 +54,7 @@ def test_blocks_find_the_minima_of_the_whole_grid(memory):
 
 def test_blocks_cover_each_pair_of_frames_once_and_keep_to_the_memory():
     seen = defaultdict(int)
-    for block in blocks_of([100, 70], 7, 16 * 64 * 64):
+    for block in split_into_blocks([100, 70], 7, 16 * 64 * 64):
         assert block.n_cells <= 64 * 64
         for i in range(*block.rows):
             for j in range(*block.columns):
@@ -87,7 +87,7 @@ def test_nothing_is_a_dead_end(graph):
 
 def test_transitions_go_both_ways_before_pruning():
     one = Transitions([[0, 1]], [[20, 30]], [0.05], [[0.3, 1.0, 2.0]])
-    both = both_ways(one)
+    both = add_reverses(one)
     assert both.clips.tolist() == [[0, 1], [1, 0]]
     assert both.frames.tolist() == [[20, 30], [30, 20]]
     np.testing.assert_allclose(rigid2d.compose(both.transforms[0], both.transforms[1]), 0.0, atol=1e-15)
@@ -158,8 +158,8 @@ def test_compacting_changes_no_path():
         columns["n_frames"][e], columns["n_frames"][-1] = half, columns["n_frames"][-1] - half
         columns["starts"][-1] = [frame, frame]
     cut = Edges(*(np.array(columns[name]) for name in Edges.__slots__))
-    cut = cut.taken(np.argsort(cut.tails, kind="stable"))
-    small_nodes, small = compacted(np.array(nodes), cut)
+    cut = cut.select(np.argsort(cut.tails, kind="stable"))
+    small_nodes, small = compact(np.array(nodes), cut)
     assert {tuple(n) for n in small_nodes} <= {tuple(n) for n in graph.nodes}
 
     def played(nodes, edges):
@@ -174,7 +174,7 @@ def test_compacting_changes_no_path():
 def test_a_share_is_a_threshold_too():
     clips = walks()[:2]
     by_share = MotionGraph.build(clips, "30%")
-    distances = find_alike(
+    distances = find_transitions(
         [point_clouds(clip) for clip in clips], frame_weights(0.5, 30.0, "triangle"), None, max_memory=2**28
     ).distances
     by_value = MotionGraph.build(clips, float(np.quantile(distances, 0.3)))
@@ -185,7 +185,7 @@ def test_pairs_of_labels_have_their_own_thresholds():
     clips = (*walks(), replace(walks()[0], name="again", labels=Labels((Label("march", 0, len(walks()[0])),))))
     open_graph = MotionGraph.build(clips, 0.08)
     no_way = MotionGraph.build(clips, 0.08, thresholds={("walk", "march"): 0.0, ("march", "walk"): 0.0})
-    march = no_way.label_index("march")
+    march = no_way.index(label="march")
     both = no_way.edges.labels.all(axis=1)
     assert open_graph.edges.labels.all(axis=1).any()
     assert not both.any()
@@ -217,7 +217,7 @@ def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
     from marey.io import save
 
     save(graph.clips[0], tmp_path / "m.npz")
-    with pytest.raises(UnknownVersion, match=r"expected format 'marey.graph', got 'marey.motion'"):
+    with pytest.raises(UnknownVersion, match=r"expected a motion graph \(marey.graph\), got a motion \(marey.motion\)"):
         MotionGraph.load(tmp_path / "m.npz")
     (tmp_path / "broken.npz").write_bytes(b"PK no zip")
     with pytest.raises(ParseError, match=r"broken.npz: not a readable NPZ file"):
@@ -226,7 +226,7 @@ def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
 
 def test_no_graph_says_which_threshold_would_give_one():
     with pytest.raises(
-        NoResult, match=r"a threshold of 0.001 leaves only dead ends; the smallest that works is"
+        NoResult, match=r"with threshold 0.001 the graph has only dead ends; the smallest that works is"
     ) as said:
         MotionGraph.build(walks(), 0.001)
     least = float(str(said.value).rsplit("is ", 1)[1].removesuffix(" m"))
@@ -238,11 +238,11 @@ def test_no_graph_says_which_threshold_would_give_one():
     [
         ((), {}, "a graph needs at least one clip, got none"),
         ("short", {}, r"the longest clip lasts 0.63 s, too short for transitions of 0.5 s"),
-        ("walks", {"threshold": "lots"}, "at least 0 m, or a percentage such as '10%', got 'lots'"),
-        ("walks", {"threshold": -1.0}, "a threshold must be at least 0 m"),
-        ("walks", {"threshold": "120%"}, "a threshold must be at least 0 m"),
-        ("walks", {"thresholds": {("walk", "dance"): 0.1}}, "contain the label 'dance', but the clips have walk"),
-        ("bodies", {}, "a graph .* needs motions of one skeleton"),
+        ("walks", {"threshold": "lots"}, "at least 0 m, or a percentage such as '10%', not 'lots'"),
+        ("walks", {"threshold": -1.0}, "threshold must be at least 0 m"),
+        ("walks", {"threshold": "120%"}, "threshold must be at least 0 m"),
+        ("walks", {"thresholds": {("walk", "dance"): 0.1}}, "must use labels of the clips .walk"),
+        ("bodies", {}, "a graph .* needs motions that share a skeleton"),
     ],
 )  # fmt: skip
 def test_bad_input(clips, options, message):
@@ -260,13 +260,13 @@ def test_bad_input(clips, options, message):
 
 def test_unknown_labels_are_named(graph):
     with pytest.raises(UnknownName, match="no label 'wolk' in this graph; there are 'walk'; similar: 'walk'"):
-        graph.label_index("wolk")
+        graph.index(label="wolk")
 
 
 @pytest.mark.parametrize(
     ("clips", "told"),
     [
-        ("clips/", "a graph is built from motions, got the name 'clips/'; open a folder with marey.MotionSet.open"),
+        ("clips/", "a graph needs motions, got the name 'clips/'; open a folder with marey.MotionSet.open"),
         ([1], "got a list with int"),
         (walks()[0], "a list of motions or a set of them, got Motion"),
     ],
@@ -277,18 +277,18 @@ def test_what_is_no_clips_is_refused(clips, told):
 
 
 def test_windows_labels_edges_and_names_that_cannot_be_are_refused(graph, tmp_path):
-    with pytest.raises(InvalidValue, match="the window of a transition must last more than 0 s, got 0"):
-        MotionGraph.build(walks(), window=0.0)
-    with pytest.raises(InvalidValue, match="label '\\(unlabelled\\)', which is reserved"):
-        MotionGraph.build([one_label(walks()[0], "(unlabelled)")])
+    with pytest.raises(InvalidValue, match="window must be longer than 0 s, not 0"):
+        MotionGraph.build(walks(), options=GraphOptions(window=0.0))
+    with pytest.raises(InvalidValue, match="label '\\(unlabeled\\)', which is reserved"):
+        MotionGraph.build([one_label(walks()[0], "(unlabeled)")])
     with pytest.raises(InvalidValue, match="edges must be numbers from 0 to"):
         graph.walk([10**7])
-    with pytest.raises(UnknownFormat, match="a graph is written as .npz, got .bvh"):
+    with pytest.raises(UnknownFormat, match="a motion graph is saved as .npz, got .bvh"):
         graph.save(tmp_path / "g.bvh")
 
 
 def test_a_graph_knows_its_threshold_also_where_that_was_a_share(graph):
     found = MotionGraph.build(walks(), "20%")
-    assert found.how.kind == "distance"
-    assert found.edges.distances.max() <= found.how.threshold < 0.5
-    assert pickle.loads(pickle.dumps(found)).how == found.how
+    assert found.build_info.kind == "distance"
+    assert found.edges.distances.max() <= found.build_info.threshold < 0.5
+    assert pickle.loads(pickle.dumps(found)).build_info == found.build_info

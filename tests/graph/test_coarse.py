@@ -7,9 +7,8 @@ import pytest
 
 from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, NoResult
-from marey.graph import MotionGraph, Transitions
-from marey.graph.alike import find_alike
-from marey.graph.coarse import find_alike_coarsely
+from marey.graph import GraphOptions, MotionGraph, Transitions
+from marey.graph.minima import find_transitions
 from tests.graph.clips import sneaks, walks
 
 FPS = 30.0
@@ -32,8 +31,8 @@ def places(found: Transitions) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize("coarse", [2, 3, 4])
 @pytest.mark.parametrize("limit", [0.04, 0.08, None])
 def test_nearly_all_minima_are_found_and_nothing_else(clouds, weights, coarse, limit):
-    full = find_alike(clouds, weights, limit, max_memory=2**26)
-    found = find_alike_coarsely(clouds, weights, limit, coarse, max_memory=2**26)
+    full = find_transitions(clouds, weights, limit, max_memory=2**26)
+    found = find_transitions(clouds, weights, limit, coarse_step=coarse, max_memory=2**26)
     assert len(full) > 50
     assert places(found) <= places(full)
     assert len(found) >= 0.99 * len(full)
@@ -44,45 +43,51 @@ def test_nearly_all_minima_are_found_and_nothing_else(clouds, weights, coarse, l
 
 
 def test_blocks_and_threads_do_not_change_what_is_found(clouds, weights):
-    whole = find_alike_coarsely(clouds, weights, 0.08, 3, max_memory=2**28)
-    pieces = find_alike_coarsely(clouds, weights, 0.08, 3, max_memory=2**12)
+    whole = find_transitions(clouds, weights, 0.08, coarse_step=3, max_memory=2**28)
+    pieces = find_transitions(clouds, weights, 0.08, coarse_step=3, max_memory=2**12)
     assert places(whole) == places(pieces)
 
 
 def test_far_from_the_origin_nothing_changes(clouds, weights):
     moved = [point_clouds(clip.moved((0.3, 700.0, -900.0))) for clip in walks()[:2]]
-    here = find_alike_coarsely(clouds[:2], weights, 0.08, 2, max_memory=2**28)
-    there = find_alike_coarsely(moved, weights, 0.08, 2, max_memory=2**28)
+    here = find_transitions(clouds[:2], weights, 0.08, coarse_step=2, max_memory=2**28)
+    there = find_transitions(moved, weights, 0.08, coarse_step=2, max_memory=2**28)
     assert places(here) == places(there)
 
 
 def test_clips_shorter_than_a_window_have_nothing(clouds, weights):
     short = point_clouds(walks()[0][:9])
-    assert len(find_alike_coarsely([short, clouds[0]], weights, 0.08, 2, max_memory=2**28)) == len(
-        find_alike([short, clouds[0]], weights, 0.08, max_memory=2**28)
+    assert len(find_transitions([short, clouds[0]], weights, 0.08, coarse_step=2, max_memory=2**28)) == len(
+        find_transitions([short, clouds[0]], weights, 0.08, max_memory=2**28)
     )
 
 
 def test_progress_ends_at_one_and_never_goes_back(clouds, weights):
     told: list[float] = []
-    find_alike_coarsely(clouds[:2], weights, 0.05, 2, max_memory=2**14, progress=told.append)
+    find_transitions(clouds[:2], weights, 0.05, coarse_step=2, max_memory=2**14, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("coarse", "told"), [(0, "1 or more, got 0"), (-1, "1 or more, got -1"), (8, "n from 2 to 7")])
+@pytest.mark.parametrize(("coarse", "told"), [(0, "at least 1, not 0"), (-1, "at least 1, not -1"), (8, "from 2 to 7")])
 def test_a_step_that_leaves_no_window_is_refused(coarse, told):
     with pytest.raises(InvalidValue, match=told):
-        MotionGraph.build(walks(), 0.08, coarse=coarse)
+        MotionGraph.build(walks(), 0.08, options=GraphOptions(coarse_step=coarse))
 
 
 def test_a_graph_built_coarsely_has_the_same_transitions():
-    full, coarse = MotionGraph.build(walks(), 0.08), MotionGraph.build(walks(), 0.08, coarse=2)
+    full, coarse = (
+        MotionGraph.build(walks(), 0.08),
+        MotionGraph.build(walks(), 0.08, options=GraphOptions(coarse_step=2)),
+    )
     assert 0.99 * full.n_transitions <= coarse.n_transitions <= full.n_transitions
 
 
 def test_shares_are_of_all_places():
-    full, coarse = MotionGraph.build(walks(), "30%"), MotionGraph.build(walks(), "30%", coarse=2)
+    full, coarse = (
+        MotionGraph.build(walks(), "30%"),
+        MotionGraph.build(walks(), "30%", options=GraphOptions(coarse_step=2)),
+    )
     assert coarse.n_transitions == pytest.approx(full.n_transitions, rel=0.02)
 
 
@@ -90,12 +95,12 @@ def test_no_graph_names_the_same_threshold_as_a_full_search():
     told = []
     for coarse in (1, 3):
         with pytest.raises(NoResult) as caught:
-            MotionGraph.build(walks()[:1], 0.001, coarse=coarse)
+            MotionGraph.build(walks()[:1], 0.001, options=GraphOptions(coarse_step=coarse))
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "the smallest that works is" in told[0]
 
 
 def test_a_wrong_threshold_is_refused_before_the_search():
-    with pytest.raises(InvalidValue, match="a threshold must be at least"):
-        MotionGraph.build(walks(), "near", coarse=2)
+    with pytest.raises(InvalidValue, match="threshold must be at least"):
+        MotionGraph.build(walks(), "near", options=GraphOptions(coarse_step=2))

@@ -1,4 +1,4 @@
-"""Crowds: everybody on the own path, nobody in another."""
+"""Crowds: each character on its own path, without collisions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def graph():
     return walking_graph()
 
 
-def test_figures_that_would_meet_keep_apart(graph):
+def test_characters_that_would_meet_keep_their_distance(graph):
     paths = [np.array([[0.0, -4.0], [0.0, 4.0]]), np.array([[0.0, 4.0], [0.0, -4.0]])]
-    alone = [follow(graph, path, seconds=6.0).way for path in paths]
+    alone = [follow(graph, path, seconds=6.0).walked_path for path in paths]
     assert nearest_pair(np.stack(alone, axis=1)) < 0.4  # they would walk through each other
-    made = crowd(graph, paths, 6.0, apart=0.6)
+    made = crowd(graph, paths, 6.0, min_distance=0.6)
     assert all(found is not None for found in made.found)
     assert made.nearest >= 0.36
-    np.testing.assert_array_equal(made.places[:, 0], made.found[0].way)
+    np.testing.assert_array_equal(made.places[:, 0], made.found[0].walked_path)
     # The motions themselves, with the sway of the hips.
-    hips = [found.walk.motion(clean=False).travel[:, [0, 2]] for found in made.found]
+    hips = [found.walk.motion(feet=None).travel[:, [0, 2]] for found in made.found]
     assert np.hypot(*(hips[0] - hips[1]).T).min() > 0.25
 
 
@@ -44,7 +44,7 @@ def test_the_same_seed_gives_the_same_crowd(graph):
     np.testing.assert_array_equal(one, same)
 
 
-def test_who_has_gone_is_in_nobodys_way(graph):
+def test_a_character_that_left_is_no_obstacle(graph):
     short, long = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 0.0], [3.0, 8.0]])
     made = crowd(graph, [short, long], 6.0)
     assert np.isnan(made.places[-1, 0]).all()
@@ -54,9 +54,9 @@ def test_who_has_gone_is_in_nobodys_way(graph):
 @pytest.mark.parametrize(
     ("paths", "options", "message"),
     [
-        ([], {}, "a crowd needs at least one path, got none"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"apart": 0.0}, "apart must be a distance above 0 m"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "a walk must last at least one frame"),
+        ([], {}, "paths must contain at least one path"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"min_distance": 0.0}, "min_distance must be a distance above 0 m"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "seconds must be at least one frame"),
     ],
 )
 def test_bad_input(graph, paths, options, message):
@@ -65,5 +65,5 @@ def test_bad_input(graph, paths, options, message):
 
 
 def test_bad_circles():
-    with pytest.raises(InvalidValue, match="expected at least 1 character and a radius above 0 m"):
+    with pytest.raises(InvalidValue, match="n must be at least 1 and radius above 0 m"):
         crossing_paths(0, 5.0)

@@ -9,7 +9,7 @@ from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
 from marey.graph.beam_kernels import Bounds, Course, FollowSearch, FollowSettings, extend_state
 from marey.graph.edge_paths import edge_layout, edge_paths
-from marey.graph.follow import checked_path, follow, way_of
+from marey.graph.follow import find_walked_path, follow, resample_path
 from tests.graph.clips import two_styles, walking_graph
 
 
@@ -38,13 +38,13 @@ def test_paths_are_followed(graph, path):
     assert found.mean_uncovered <= 0.15
 
 
-def test_figures_are_what_the_motion_does(graph):
+def test_distances_are_those_of_the_motion(graph):
     found = follow(graph, wave(), width=50)
-    made = found.walk.motion(clean=False).travel[:, [0, 2]]
-    course, _ = checked_path(wave())
+    made = found.walk.motion(feet=None).travel[:, [0, 2]]
+    course, _ = resample_path(wave())
     away = np.sqrt(((made[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
     assert away.mean() == pytest.approx(found.mean_distance, abs=0.03)  # the hips sway about their way
-    assert np.abs(way_of(found.walk) - made).max() < 0.12
+    assert np.abs(find_walked_path(found.walk) - made).max() < 0.12
 
 
 def frames_in_place(way, radius: float) -> int:
@@ -58,16 +58,14 @@ def frames_in_place(way, radius: float) -> int:
     return most
 
 
-def test_whoever_dawdles_pays(graph):
-    course, total = checked_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
+def test_staying_in_one_place_costs(graph):
+    course, total = resample_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
     still = np.zeros((60, 2))
     state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
     out = np.zeros(5)
 
     def cost(patience: int) -> float:
-        layout = edge_layout(graph, edge_paths(graph), 0.2)._replace(
-            first=np.array([0, 60]), points=still, steps=np.zeros(60)
-        )
+        layout = edge_layout(graph, 0.2)._replace(first=np.array([0, 60]), points=still, steps=np.zeros(60))
         search = FollowSearch(
             layout,
             Course(course, 0.02, np.array([total]), np.ones((1, 1), dtype=bool), 0.9),
@@ -94,9 +92,9 @@ def test_a_wider_beam_is_never_worse(graph):
 def test_cost_is_the_sum_of_the_definition(graph):
     path = wave()
     found = follow(graph, path, width=50)
-    course, total = checked_path(path)
+    course, total = resample_path(path)
     ways = edge_paths(graph)
-    way = way_of(found.walk, ways)
+    way = find_walked_path(found.walk)
     steps = np.concatenate([ways.steps[ways.first[e] : ways.first[e + 1]] for e in found.walk.edges])[: len(way)]
     gone = np.minimum(np.cumsum(np.maximum(steps, 0.1 / 30.0)), total)
     at = np.stack(
@@ -112,7 +110,7 @@ def test_cost_is_the_sum_of_the_definition(graph):
 def test_styles_change_where_they_should():
     graph = two_styles()
     found = follow(graph, np.array([[0.0, 0.0], [0.0, 6.0]]), styles=[(3.0, "walk"), (6.0, "sneak")])
-    made = found.walk.motion(clean=False)
+    made = found.walk.motion(feet=None)
     sneaking = made.labels.mask("sneak", len(made))
     walking = made.labels.mask("walk", len(made))
     change = int(np.flatnonzero(sneaking)[0])
@@ -120,14 +118,14 @@ def test_styles_change_where_they_should():
     assert 2.0 < z[change] < 3.6
     assert walking[:change].all()
     assert sneaking[change:].all()
-    whole = follow(graph, np.array([[0.0, 0.0], [0.0, 4.0]]), styles="sneak").walk.motion(clean=False)
+    whole = follow(graph, np.array([[0.0, 0.0], [0.0, 4.0]]), styles="sneak").walk.motion(feet=None)
     assert whole.labels.mask("sneak", len(whole)).all()
 
 
-def test_circles_are_kept_out_of(graph):
+def test_circles_are_avoided(graph):
     path = np.array([[0.0, 0.0], [0.0, 10.0]])
     found = follow(graph, path, avoid=[[0.0, 5.0, 0.4]])
-    away = np.hypot(*(way_of(found.walk) - [0.0, 5.0]).T)
+    away = np.hypot(*(find_walked_path(found.walk) - [0.0, 5.0]).T)
     assert away.min() >= 0.4
 
 
@@ -142,13 +140,13 @@ def test_a_given_start_is_kept(graph):
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ([[0.0, 0.0]], {}, "a path needs at least 2 points x, z, got 1"),
-        ([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]], {}, "points 1 and 2 of the path are identical; remove one"),
+        ([[0.0, 0.0]], {}, "path must have at least 2 points .x, z., not 1"),
+        ([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]], {}, "path points 1 and 2 are identical; remove one"),
         ([[0.0, 0.0], [np.nan, 1.0]], {}, "a path must be finite"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must contain at least one label"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "must increase"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "at increasing"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"width": 24}, "width must be at least 25, got 24"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"width": 24}, "width must be at least 25, not 24"),
     ],
 )  # fmt: skip
 def test_bad_input(graph, path, options, message):
@@ -161,7 +159,7 @@ def test_a_path_through_a_wall_has_no_walk(graph):
         follow(graph, [[0.0, 0.0], [0.0, 4.0]], avoid=[[0.0, 2.0, 30.0]])
 
 
-def test_what_stands_in_the_way_is_named():
+def test_an_obstacle_is_named():
     graph = two_styles()
     with pytest.raises(NoResult, match=r"begins inside the circle at 0,0 with radius 2 m; move one of them"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0, 2.0]])
@@ -169,7 +167,7 @@ def test_what_stands_in_the_way_is_named():
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0]])
     with pytest.raises(InvalidValue, match="start must begin with a node from 0 to"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=(99999, (0.0, 0.0, 0.0)))
-    with pytest.raises(InvalidValue, match="start must be a node and the rigid2d"):
+    with pytest.raises(InvalidValue, match="start must be .node, placement"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)
     apart = MotionGraph.build(graph.clips, 0.06)
     with pytest.raises(NoResult, match="no transition leads from 'walk' to 'sneak'; raise the threshold"):

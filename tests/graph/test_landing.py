@@ -8,7 +8,7 @@ import pytest
 from marey.core import Motion
 from marey.core.placement import find_placement
 from marey.errors import InvalidValue, NoResult
-from marey.graph.landing import Landing, landed
+from marey.graph.landing import LandingResult, land_at
 from marey.maths import rigid2d
 from tests.graph.clips import walking_graph
 
@@ -26,16 +26,16 @@ def plain(walk) -> Motion:
 
 
 def end_of(motion: Motion) -> np.ndarray:
-    return find_placement(motion.skeleton, motion.world(), len(motion) - 1)
+    return find_placement(motion, len(motion) - 1)
 
 
 @pytest.fixture(scope="module", params=[(0.2, 0.3), (0.15, -0.25), (0.0, 0.4)])
-def landing(request, walk, plain) -> tuple[Motion, Landing, np.ndarray]:
+def landing(request, walk, plain) -> tuple[Motion, LandingResult, np.ndarray]:
     away, turn = request.param
     end = end_of(plain)
     goal = end + [turn, away * 0.6, -away * 0.8]
-    made, report = landed(walk, goal[1:], goal[0], seconds=SECONDS)
-    return made, report, goal
+    report = land_at(walk, goal[1:], goal[0], seconds=SECONDS)
+    return report.motion(), report, goal
 
 
 def test_the_end_is_exact(landing):
@@ -61,7 +61,7 @@ def test_nothing_jumps(landing, plain):
     assert changes[1] < 1.5 * changes[0]
 
 
-def test_the_size_of_the_bend_is_told(landing, plain):
+def test_the_size_of_the_bend_is_reported(landing, plain):
     made, report, goal = landing
     end = end_of(plain)
     assert report.shift == pytest.approx(np.hypot(*(goal - end)[1:]), abs=1e-12)
@@ -86,34 +86,34 @@ def test_planted_feet_do_not_slide_more_than_they_did(landing, plain):
 
 
 def test_where_it_ends_already_nothing_is_bent(walk, plain):
-    _, report = landed(walk, end_of(plain)[1:])
+    report = land_at(walk, end_of(plain)[1:])
     assert (report.shift, report.turn) == (0.0, 0.0)
 
 
 def test_without_cleanup_only_the_bend_is_applied(plain):
     end = end_of(plain)
-    made, _ = landed(plain, end[1:] + [0.1, 0.0], clean=False)
+    made = land_at(plain, end[1:] + [0.1, 0.0], feet=None).motion()
     np.testing.assert_array_equal(made.rotations, plain.rotations)
     np.testing.assert_allclose(end_of(made), end + [0.0, 0.1, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize(("shift", "turn"), [(0.4, 0.0), (0.0, 0.6)])
-def test_beyond_the_bound_it_is_refused_with_figures(walk, plain, shift, turn):
+def test_an_adjustment_beyond_the_limit_is_refused_with_its_size(walk, plain, shift, turn):
     end = end_of(plain)
     with pytest.raises(NoResult, match=rf"ends {shift:.3f} m and {np.degrees(turn):.1f} degrees from"):
-        landed(walk, end[1:] + [shift, 0.0], end[0] + turn)
+        land_at(walk, end[1:] + [shift, 0.0], end[0] + turn)
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"at": (1.0,)}, "the place to land at"),
-        ({"at": (0.0, 0.0), "heading": np.nan}, "an angle in radians"),
-        ({"at": (0.0, 0.0), "seconds": 30.0}, "lasts 6.97 s"),
-        ({"at": (0.0, 0.0), "seconds": 0.0}, "seconds"),
-        ({"at": (0.0, 0.0), "most": -1.0}, "most in metres"),
+        ({"position": (1.0,)}, "the position to land at"),
+        ({"position": (0.0, 0.0), "heading": np.nan}, "an angle in radians"),
+        ({"position": (0.0, 0.0), "seconds": 30.0}, "lasts 6.97 s"),
+        ({"position": (0.0, 0.0), "seconds": 0.0}, "seconds"),
+        ({"position": (0.0, 0.0), "max_shift": -1.0}, "max_shift in meters"),
     ],
 )
 def test_what_makes_no_sense_is_refused(walk, options, told):
     with pytest.raises(InvalidValue, match=told):
-        landed(walk, **options)
+        land_at(walk, **options)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from marey.graph import MotionGraph, word_path
-from marey.graph.follow import checked_path, follow
+from marey.graph.direction_table import direction_table
+from marey.graph.follow import follow, resample_path
 from marey.graph.skate import foot_skate
-from marey.graph.table import direction_table
 from marey.io import load_motion
 from marey.samples import sample
-from tests.graph.test_table import by_table, greedily, progress
+from tests.graph.test_direction_table import by_table, greedily, progress
 
 
 @cache
@@ -37,7 +37,7 @@ def recorded(data_folder) -> MotionGraph:
     folder = data_folder / "cmu" / "144"
     if not folder.is_dir():
         pytest.skip(f"no walking clips at {folder}")
-    return MotionGraph.build([load_motion(path, trim_rest=True) for path in sorted(folder.glob("*.bvh"))], 0.08, fps=30)
+    return MotionGraph.build([load_motion(path) for path in sorted(folder.glob("*.bvh"))], 0.08, fps=30)
 
 
 def random_curve(seed: int) -> np.ndarray:
@@ -58,7 +58,7 @@ def square() -> np.ndarray:
 
 def seconds_in_place(found) -> float:
     """The longest time within 0.3 m in which less than 0.25 m of the path is gone, frames taken along it in order."""
-    way, (course, _) = found.way, checked_path(found.path)
+    way, (course, _) = found.walked_path, resample_path(found.path)
     away = ((way[:, None] - course[None]) ** 2).sum(axis=-1)
     least, back = away[0], []
     for row in away[1:]:
@@ -105,7 +105,7 @@ def test_recorded_walks_turn_corners_and_write_a_word(recorded):
 
 
 def steps(motion) -> np.ndarray:
-    """(F - 1, J) metres from frame to frame, without fingers."""
+    """(F - 1, J) meters from frame to frame, without fingers."""
     names = [name.lower() for name in motion.skeleton.names]
     body = [k for k, name in enumerate(names) if "finger" not in name and "thumb" not in name]
     return np.linalg.norm(np.diff(motion.world().positions[:, body], axis=0), axis=-1)
@@ -114,7 +114,7 @@ def steps(motion) -> np.ndarray:
 def check_continuity(graph, seed: int) -> None:
     walk = graph.random_walk(600.0, rng=seed)
     theirs = np.concatenate([steps(clip) for clip in graph.clips])
-    ours = steps(walk.motion(clean=False))
+    ours = steps(walk.motion(feet=None))
     joins = np.zeros(len(ours), dtype=bool)
     for part in walk.parts:
         if part.into is not None:
@@ -193,7 +193,7 @@ def test_a_recorded_walk_within_one_clip_is_the_clip(recorded):
         taken.append(next(e for e in recorded.out_edges(int(edges.heads[taken[-1]])) if not edges.blends[e]))
     walk = recorded.walk(taken)
     clip, start = recorded.clips[int(edges.clips[first, 0])], int(edges.starts[first, 0])
-    made = walk.motion(clean=False)
+    made = walk.motion(feet=None)
     np.testing.assert_array_equal(made.root_positions, clip.root_positions[start : start + len(walk)])
     np.testing.assert_array_equal(made.world().positions, clip[start : start + len(walk)].world().positions)
     assert len(walk.parts) == 1

@@ -22,7 +22,7 @@ def plain() -> MotionGraph:
 
 @pytest.fixture(scope="module")
 def graph(plain) -> MotionGraph:
-    return with_registered_transitions(plain, threshold=0.2, most=60)
+    return with_registered_transitions(plain, threshold=0.2, max_transitions=60)
 
 
 def own(graph: MotionGraph) -> np.ndarray:
@@ -33,7 +33,7 @@ def own(graph: MotionGraph) -> np.ndarray:
 def test_styles_that_could_not_be_got_to_can_be_now(plain, graph):
     assert any("no route" in told for told in plain.findings)
     assert graph.findings == ()
-    labels = graph.random_walk(120.0, rng=0, between=0.3).motion(clean=False).labels.names
+    labels = graph.random_walk(120.0, rng=0, transition_interval=0.3).motion(feet=None).labels.names
     assert set(labels) == {"walk", "sneak"}
 
 
@@ -57,7 +57,7 @@ def test_they_are_longer_and_of_more_than_one_length(graph):
 def test_they_begin_where_one_clip_is_left_and_end_where_the_other_is_entered(graph):
     edges = graph.edges
     for edge in own(graph)[:10]:
-        played = graph.walk([edge]).motion(clean=False)
+        played = graph.walk([edge]).motion(feet=None)
         (a, leave), (b, enter) = graph.nodes[edges.tails[edge]], graph.nodes[edges.heads[edge]]
         one, other = graph.clips[a], graph.clips[b].moved(edges.moves[edge])
         for motion, frame, at in ((one, leave, 0), (other, enter - 1, -1)):
@@ -78,7 +78,7 @@ def test_walks_do_not_jump(graph):
     edge = int(own(graph)[0])
     into = next(e for e in range(len(graph.edges)) if graph.edges.heads[e] == graph.edges.tails[edge])
     onward = graph.out_edges(int(graph.edges.heads[edge]))[0]
-    made = graph.walk([into, edge, onward]).motion(clean=False)
+    made = graph.walk([into, edge, onward]).motion(feet=None)
     change = [
         max(float(np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max()) for m in motions)
         for motions in ((*walks(), *sneaks()), [made])
@@ -94,18 +94,22 @@ def test_it_serves_like_any_other_graph(graph, tmp_path):
 
 
 def test_a_graph_that_has_them_is_not_given_more(graph):
-    with pytest.raises(InvalidValue, match="already has transitions with motions of their own"):
+    with pytest.raises(InvalidValue, match="already has registered transitions"):
         with_registered_transitions(graph)
 
 
 def test_where_none_can_be_made_it_says_so(plain):
-    with pytest.raises(NoResult, match=r"at \d+ frame pairs between 0\.073 and 0\.200 m"):
+    with pytest.raises(NoResult, match=r"at any of \d+ frame pairs between 0\.073 and 0\.200 m"):
         with_registered_transitions(plain, threshold=0.2, lengths=(20.0,))
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({"lengths": ()}, "at least one"), ({"lengths": (0.0,)}, "lengths in seconds"), ({"most": 0}, "at least 1")],
+    [
+        ({"lengths": ()}, "at least one"),
+        ({"lengths": (0.0,)}, "lengths in seconds"),
+        ({"max_transitions": 0}, "at least 1"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(plain, options, told):
     with pytest.raises(InvalidValue, match=told):

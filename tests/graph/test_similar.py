@@ -12,7 +12,7 @@ import pytest
 from marey.compare import pose_cost, similarity
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
-from marey.graph.similar import build_by_similarity
+from marey.graph.similar import SimilarityOptions, build_by_similarity
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from tests.graph.clips import sneaks, walks
@@ -54,7 +54,7 @@ def test_the_offset_fades_as_the_definition_says(graph):
     edge = int(jumps(graph)[7])
     a, i, b, j = ends(graph, edge)
     n = int(graph.edges.n_frames[edge])
-    played = graph.walk([edge]).motion(clean=False)
+    played = graph.walk([edge]).motion(feet=None)
     one, other = graph.clips[a], graph.clips[b].moved(graph.edges.moves[edge])
     share = ease_in((np.arange(n) + 1.0) / (n + 1.0))
     offset = quat.mul_inv(one.rotations[i], other.rotations[j])
@@ -72,13 +72,13 @@ def test_after_the_fade_the_other_clip_goes_on(graph):
     walk = graph.walk([edge, onward])
     b, enter = graph.nodes[graph.edges.heads[edge]]
     n = int(graph.edges.n_frames[edge])
-    last = walk.motion(clean=False)[n:]
+    last = walk.motion(feet=None)[n:]
     there = rigid2d.apply(graph.edges.moves[edge], graph.clips[b].root_positions[enter : enter + len(last)])
     np.testing.assert_allclose(last.root_positions, there, atol=1e-12)
 
 
 def test_walks_do_not_jump(graph):
-    made = graph.random_walk(60.0, rng=2, between=0.5).motion(clean=False)
+    made = graph.random_walk(60.0, rng=2, transition_interval=0.5).motion(feet=None)
     change = [
         max(float(np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max()) for m in motions)
         for motions in (walks(), [made])
@@ -94,7 +94,7 @@ def test_it_serves_like_any_other_graph(graph, tmp_path):
     np.testing.assert_array_equal(again.edges, graph.random_walk(5.0, rng=1).edges)
 
 
-def test_what_is_too_unlike_is_told():
+def test_too_different_clips_are_reported():
     graph = build_by_similarity((*walks()[:1], *sneaks()[:1]), 0.8)
     assert any("lower the similarity" in told for told in graph.findings)
 
@@ -104,9 +104,9 @@ def test_what_is_too_unlike_is_told():
     [
         ({"threshold": 0.0}, "above 0 and at most 1"),
         ({"threshold": 1.5}, "above 0 and at most 1"),
-        ({"fade": 0.0}, "fade in seconds"),
-        ({"fade": 8.0}, "too short for a fade"),
-        ({"velocity": -1.0}, "velocity"),
+        ({"options": SimilarityOptions(fade=0.0)}, "fade in seconds"),
+        ({"options": SimilarityOptions(fade=8.0)}, "too short for fade"),
+        ({"options": SimilarityOptions(velocity=-1.0)}, "velocity"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, told):
@@ -114,7 +114,7 @@ def test_what_makes_no_sense_is_refused(options, told):
         build_by_similarity(walks()[:1], **options)
 
 
-def test_a_threshold_that_leaves_nothing_says_how_alike_places_are():
+def test_a_threshold_that_leaves_nothing_reports_the_similarities():
     with pytest.raises(NoResult, match=r"the largest that works is 0\.\d+") as told:
         build_by_similarity(walks()[:1], 0.999)
     most = float(re.search(r"is (0\.\d+)", str(told.value))[1])
@@ -123,18 +123,18 @@ def test_a_threshold_that_leaves_nothing_says_how_alike_places_are():
         build_by_similarity(walks()[:1], most + 0.002)
 
 
-def test_what_is_higher_up_is_not_joined_however_alike_it_is():
+def test_frames_at_other_heights_are_not_joined_even_if_similar():
     low = walks()[0]
     up = replace(low, root_positions=low.root_positions + [0.0, 0.4, 0.0], name="up")
     graph = build_by_similarity((low, up), 0.8)
     for edge in jumps(graph):
         a, _, b, _ = ends(graph, edge)
         assert a == b
-    both = build_by_similarity((low, up), 0.8, most_apart=1.0)
+    both = build_by_similarity((low, up), 0.8, options=SimilarityOptions(max_distance=1.0))
     assert any(a != b for a, _, b, _ in (ends(both, edge) for edge in jumps(both)))
 
 
 def test_the_graph_knows_how_it_was_built(graph, tmp_path):
-    assert graph.how == ("similarity", 0.8)
+    assert graph.build_info == ("similarity", 0.8)
     graph.save(tmp_path / "g.npz")
-    assert MotionGraph.load(tmp_path / "g.npz").how == graph.how
+    assert MotionGraph.load(tmp_path / "g.npz").build_info == graph.build_info

@@ -1,4 +1,4 @@
-"""Variations: blends by chance between takes, with their story told."""
+"""Variations: random blends of takes, with their provenance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from marey.blend import blend
 from marey.core import Label, Labels, Motion
 from marey.errors import InvalidValue, MareyWarning, NoResult, NotBlendable
-from marey.graph import MotionGraph
+from marey.graph import GraphOptions, MotionGraph, SimilarityOptions
 from marey.graph.variations import more_takes, variations
 from marey.register import register
 from marey.samples import sample
@@ -68,13 +68,13 @@ def test_the_same_seed_gives_the_same_and_another_another(made, registered):
 
 
 def test_without_spread_every_one_is_the_mean(registered):
-    one, other = variations(registered, 2, spread=0.0, enforce=False)
+    one, other = variations(registered, 2, spread=0.0, feet=None)
     np.testing.assert_array_equal(one.rotations, other.rotations)
     assert one.source.provenance[-1]["weights"] == pytest.approx([1 / 3] * 3)
 
 
 def test_beyond_one_they_go_beyond_the_takes(registered):
-    found = [m.source.provenance[-1]["weights"] for m in variations(registered, 6, spread=1.5, enforce=False)]
+    found = [m.source.provenance[-1]["weights"] for m in variations(registered, 6, spread=1.5, feet=None)]
     assert min(map(min, found)) < 0.0
 
 
@@ -87,7 +87,7 @@ def test_a_graph_takes_them_as_clips(takes, made):
 @pytest.mark.parametrize(
     ("n", "options", "told"),
     [
-        (0, {}, "at least 1 variation"),
+        (0, {}, "n, the number of variations, must be at least 1, not 0"),
         (2, {"spread": 2.0}, "spread must be at most 1.5"),
         (2, {"spread": -1.0}, "spread"),
     ],
@@ -108,12 +108,16 @@ def test_a_build_adds_variations_of_each_action(takes):
     assert sorted(motion.name for motion in found) == [
         "sneak variation 1", "sneak variation 2", "walk variation 1", "walk variation 2",
     ]  # fmt: skip
-    graph = MotionGraph.build(takes, 0.1, variations=2, rng=3)
+    graph = MotionGraph.build(takes, 0.1, options=GraphOptions(variations=2, rng=3))
     assert [clip.name for clip in graph.clips[3:]] == ["walk variation 1", "walk variation 2"]
     np.testing.assert_array_equal(
-        graph.clips[3].rotations, MotionGraph.build(takes, 0.1, variations=2, rng=3).clips[3].rotations
+        graph.clips[3].rotations,
+        MotionGraph.build(takes, 0.1, options=GraphOptions(variations=2, rng=3)).clips[3].rotations,
     )
-    assert len(MotionGraph.build_by_similarity(takes, 0.8, variations=1).random_walk(5.0)) == 150
+    assert (
+        len(MotionGraph.build_by_similarity(takes, 0.8, options=SimilarityOptions(variations=1)).random_walk(5.0))
+        == 150
+    )
 
 
 def test_clips_without_their_like_are_named(takes):
@@ -123,7 +127,7 @@ def test_clips_without_their_like_are_named(takes):
     assert [motion.name for motion in found] == ["walk variation 1"]
     with pytest.raises(NoResult, match="no two of these clips are takes of one action"):
         more_takes((takes[0], one_label(alone, "sit")), 1)
-    with pytest.raises(InvalidValue, match="at least 1 variation"):
+    with pytest.raises(InvalidValue, match="n, the number of variations, must be at least 1, not 0"):
         more_takes(takes, 0)
 
 

@@ -19,7 +19,7 @@ def graph():
 
 
 def steps(motion) -> np.ndarray:
-    """(F - 1, J) metres from frame to frame."""
+    """(F - 1, J) meters from frame to frame."""
     return np.linalg.norm(np.diff(motion.world().positions, axis=0), axis=-1)
 
 
@@ -28,7 +28,7 @@ def test_a_walk_inside_one_clip_is_the_clip(graph):
     edge = max(runs, key=lambda e: graph.edges.n_frames[e])
     clip = graph.clips[1]
     start, n = int(graph.edges.starts[edge, 0]), int(graph.edges.n_frames[edge])
-    made = graph.walk([edge]).motion(clean=False)
+    made = graph.walk([edge]).motion(feet=None)
     np.testing.assert_array_equal(made.root_positions, clip.root_positions[start : start + n])
     np.testing.assert_array_equal(made.rotations, clip.rotations[start : start + n])
     np.testing.assert_array_equal(made.contacts.mask, clip.contacts.mask[start : start + n])
@@ -36,7 +36,7 @@ def test_a_walk_inside_one_clip_is_the_clip(graph):
 
 
 def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):
-    made = graph.random_walk(120, rng=0).motion(clean=False)
+    made = graph.random_walk(120, rng=0).motion(feet=None)
     theirs = np.concatenate([steps(clip) for clip in graph.clips])
     ours = steps(made)
     assert np.quantile(ours, 0.999) <= 1.15 * np.quantile(theirs, 0.999)
@@ -46,7 +46,7 @@ def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):
 def test_a_transition_is_blended_by_the_formula(graph):
     edges, half = graph.edges, graph.half_width
     edge = int(np.flatnonzero(edges.blends)[0])
-    made = graph.walk([edge]).motion(clean=False)
+    made = graph.walk([edge]).motion(feet=None)
     (a, b), (i, j) = edges.clips[edge], edges.starts[edge]
     other = graph.clips[b].moved(edges.moves[edge])
     for k in range(2 * half + 1):
@@ -66,7 +66,7 @@ def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
     after = next(e for e in graph.out_edges(int(edges.heads[jump])) if not edges.blends[e])
     start = np.array([0.4, 2.0, -1.0])
     walk = graph.walk([jump, after], start)
-    made = walk.motion(clean=False)
+    made = walk.motion(feet=None)
     place = rigid2d.compose(start, edges.moves[jump])
     b, j, n = int(edges.clips[after, 0]), int(edges.starts[after, 0]), int(edges.n_frames[after])
     expected = graph.clips[b].moved(place)[j : j + n]
@@ -77,7 +77,7 @@ def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
 
 def test_provenance_tells_where_each_frame_came_from(graph):
     walk = graph.random_walk(20, rng=5)
-    made = walk.motion(clean=False)
+    made = walk.motion(feet=None)
     parts = made.source.provenance[-1]["parts"]
     assert parts[0]["start"] == 0
     assert parts[-1]["stop"] == len(made) == 600
@@ -110,13 +110,13 @@ def test_the_same_seed_gives_the_same_walk_and_another_another(graph):
 def test_a_walk_of_one_label_keeps_to_it():
     graph = two_styles()
     for label in ("walk", "sneak"):
-        made = graph.random_walk(20, rng=2, label=label).motion(clean=False)
+        made = graph.random_walk(20, rng=2, label=label).motion(feet=None)
         assert made.labels.mask(label, len(made)).all()
 
 
 def test_walks_last_as_long_as_asked(graph):
     for seconds in (1 / 30, 0.1, 7.77):
-        assert len(graph.random_walk(seconds, rng=0).motion(clean=False)) == round(seconds * 30)
+        assert len(graph.random_walk(seconds, rng=0).motion(feet=None)) == round(seconds * 30)
 
 
 def test_clean_walks_hold_their_plants(graph):
@@ -133,10 +133,10 @@ def test_clean_walks_hold_their_plants(graph):
 @pytest.mark.parametrize(
     ("edges", "n_frames", "message"),
     [
-        ([], None, "a walk needs at least one edge"),
+        ([], None, "at least one edge"),
         ([10**6], 3, "edges must be numbers from 0 to"),
-        ("broken", None, "does not begin where edge"),
-        ([0], 10**6, "these edges play"),
+        ("broken", None, "does not begin at the node where edge"),
+        ([0], 10**6, "n_frames must end within the last edge"),
     ],
 )
 def test_bad_walks(graph, edges, n_frames, message):
@@ -149,5 +149,5 @@ def test_bad_walks(graph, edges, n_frames, message):
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
 def test_walks_of_no_length_are_refused(graph, seconds):
-    with pytest.raises(InvalidValue, match="a walk must last at least one frame"):
+    with pytest.raises(InvalidValue, match="seconds must be at least one frame"):
         graph.random_walk(seconds)

@@ -1,4 +1,4 @@
-"""One motion in many dialects of BVH, written by a small generator of its own, with the truth beside it.
+"""One motion in many dialects of BVH, written by a small separate generator, together with the ground truth.
 
 The truth is a tree of joints with offsets and a rotation matrix for each frame. A dialect is a function from the truth
 to a file; where the file says less or more than the plain one (a frame cut off, an End Site more), it says so.
@@ -619,7 +619,7 @@ announced("frames_empty", "Frames:", "number of frames is not given; 40 rows")
 
 
 def rated(name: str, frame_time: str) -> None:
-    DIALECTS[name] = lambda truth: replace(plain(truth, frame_time=frame_time), options={"fps": FPS})
+    DIALECTS[name] = lambda truth: replace(plain(truth, frame_time=frame_time), options={"file_fps": FPS})
 
 
 rated("frame_time_missing", "")

@@ -61,7 +61,7 @@ class Glb:
         return len(self.document["bufferViews"]) - 1
 
     def accessor(self, values: Any, dtype: str = "<f4", **more: Any) -> int:
-        """`more` may replace any property, so that it no longer tells the truth."""
+        """`more` may replace any property, so that it is wrong."""
         array = np.atleast_1d(np.asarray(values)).astype(dtype)
         array = array[:, None] if array.ndim == 1 else array
         entry = {"componentType": CODES[dtype], "count": len(array), "type": KINDS[array.shape[1]]}

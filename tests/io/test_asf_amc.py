@@ -200,7 +200,7 @@ def test_skeleton_keeps_what_the_file_says():
     ("factor", "unit"),
     [("0.45", 0.0254 / 0.45), ("1.0", None), ("2.54", None), ("0.5", 0.0508), ("9e9", None)],
 )
-def test_unit_only_where_the_file_states_one_and_the_figure_agrees(factor, unit):
+def test_unit_only_if_the_file_states_one_and_the_body_size_agrees(factor, unit):
     raw = motion(skeleton=parsed(ASF.replace("length 0.45", f"length {factor}")))
     assert raw.unit == (None if unit is None else pytest.approx(unit))
     assert raw.up is None
@@ -279,7 +279,7 @@ def test_cmu_trials_agree_with_their_bvh_files(data_folder, folder, trial, bvh_f
         assert np.abs(apart).max() < 1e-3
 
 
-def test_cmu_figures_are_as_tall_as_people(data_folder):
+def test_cmu_bodies_are_as_tall_as_people(data_folder):
     for folder in ("16", "02"):
         path = data_folder / "cmu-asfamc" / folder / f"{folder}.asf"
         raw = asf_motion(read_asf(path.read_bytes(), str(path)), path)
@@ -376,14 +376,14 @@ def test_root_position_and_orientation_move_the_whole_motion():
 def test_rate():
     assert motion().fps == 120.0
     assert (
-        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; fps= or --fps overrides"
+        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; file_fps= or --file-fps overrides"
         in motion().evidence
     )
     assert motion(fps=60).fps == 60.0
     stated = AMC.replace(":DEGREES", ":DEGREES\n:SAMPLES-PER-SECOND 30")
     assert motion(stated).fps == 30.0
     assert motion(stated, fps=25).fps == 25.0
-    with pytest.raises(InvalidValue, match="fps must lie between"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, got"):
         motion(fps=-1)
 
 
@@ -433,15 +433,15 @@ def test_frame_numbers_that_do_not_count_up():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((":root", ":roof"), "expected a :root section"),
-        ((":bonedata", ":bones"), "expected a :bonedata section"),
-        ((":hierarchy", ":tree"), "expected a :hierarchy section"),
+        ((":root", ":roof"), "the :root section is missing; is this an ASF file?"),
+        ((":bonedata", ":bones"), "the :bonedata section is missing; is this an ASF file?"),
+        ((":hierarchy", ":tree"), "the :hierarchy section is missing; is this an ASF file?"),
         (("# made for the tests", "HIERARCHY"), "1: expected a section such as :units, got 'HIERARCHY'"),
         ((":documentation", ":units"), "8: section ':units' occurs twice"),
-        (("angle deg", "angle gon"), "7: expected angle deg or rad, got 'gon'"),
+        (("angle deg", "angle gon"), "7: expected deg or rad after angle, got 'gon'"),
         (("length 0.45", "length 0"), "6: expected a positive unit of length, got 0"),
         (("length 0.45", "length nan"), "6: expected a number for length, got 'nan'"),
-        (("order TX TY TZ RX RY RZ", ""), "10: expected 'order TX TY TZ RX RY RZ' or the like in :root"),
+        (("order TX TY TZ RX RY RZ", ""), "10: expected a line such as 'order TX TY TZ RX RY RZ' in :root, got none"),
         (("order TX TY", "order TX TX"), "11: degree of freedom tx occurs twice"),
         (("axis XYZ", "axis XYY"), "12: expected an axis order such as XYZ, got 'XYY'"),
         (("position 0 0 0", "position 0 0"), "13: expected 3 values for position, got 2"),
@@ -457,19 +457,19 @@ def test_frame_numbers_that_do_not_count_up():
         (("dof rz rx", "dof rz rw"), "40: expected degrees of freedom among rx ry rz tx ty tz l, got 'rw'"),
         (("name arm", "name spine"), "34: bone name 'spine' occurs twice"),
         (("name arm", "name Root"), "34: bone name 'Root' occurs twice"),
-        (("     dof rx\n  end\n", "     dof rx\n"), "42: the bone begun in line 42 has no 'end'"),
+        (("     dof rx\n  end\n", "     dof rx\n"), "42: the bone that begins in line 42 has no 'end'"),
         (
             ("  end\n  begin\n     id 3", "  begin\n     id 3"),
-            "33: expected 'end' of the bone begun in line 23",
+            "33: expected 'end' of the bone that begins in line 23, got another 'begin'",
         ),
         (("  begin\n     id 3", "     id 3"), "34: expected 'begin' of a bone, got 'id'"),
         (("spine arm", "spine arn"), "54: bone 'arn' is not in :bonedata; similar: 'arm'"),
-        (("    spine arm\n", ""), "34: bone 'arm' has no parent in :hierarchy"),
+        (("    spine arm\n", ""), "34: bone 'arm' has no parent; add it to the :hierarchy section"),
         (("spine arm", "spine arm leg"), "54: bone 'leg' already has a parent, given in line 52"),
-        (("spine arm", "spine arm root"), "54: the root cannot hang from a bone"),
+        (("spine arm", "spine arm root"), "54: the root cannot be the child of a bone; check the :hierarchy section"),
         (
             ("root pelvis leg\n", "root leg\n    arm pelvis\n"),
-            "the hierarchy runs in a circle at bone 'pelvis'",
+            "the :hierarchy section has a cycle through bone 'pelvis' that is not connected to the root",
         ),
     ],
 )
@@ -489,7 +489,7 @@ def test_broken_asf(change, message):
         (("leg -9", "leg -9\npelvis 1"), "9: expected 0 values for bone 'pelvis', got 1"),
         (
             ("spine 4 5 6", "spime 4 5 6"),
-            "6: bone 'spime' is not in the skeleton; similar: 'spine'; is the ASF file",
+            "6: bone 'spime' is not in the skeleton; similar: 'spine'; check that this is the",
         ),
         (("spine 4 5 6", "spine 4 x 6"), "6: expected a number for bone 'spine', got 'x'"),
         (("spine 4 5 6", "spine 4 nan 6"), "6: expected a number for bone 'spine', got 'nan'"),
@@ -498,11 +498,14 @@ def test_broken_asf(change, message):
         (("spine 4 5 7", "spine 4 1_0 7"), "11: expected a number for bone 'spine', got '1_0'"),
         (("spine 4 5 6", "spine 4 1e13 6"), "6: expected a number for bone 'spine', got '1e13'"),
         (("\n2\n", "\n"), "9: bone 'root' occurs twice in frame 1"),
-        (("\n2\n", "\n2\n:RADIANS\n"), "10: keyword ':RADIANS' among the frames"),
+        (
+            ("\n2\n", "\n2\n:RADIANS\n"),
+            "10: expected a bone or a frame number, got the keyword ':RADIANS'; keywords must",
+        ),
         (("\n1\n", "\n"), "4: expected a keyword or frame number, got 'root 1 2 3 10 20 30'"),
-        ((AMC[AMC.index("\nroot") :], ""), "4: expected lines with bones after the frame's number"),
+        ((AMC[AMC.index("\nroot") :], ""), "4: expected lines of bone values after the frame number, got none"),
         ((AMC[AMC.index("1\nroot") :], ""), "the file has no frames"),
-        ((":DEGREES", ":SAMPLES-PER-SECOND 0"), "3: expected a rate up to 100000, got '0'"),
+        ((":DEGREES", ":SAMPLES-PER-SECOND 0"), "3: expected a frame rate greater than 0 and up to 100000 Hz, got '0'"),
         (("leg -11\n", "leg\n"), "18: expected 1 value (rx) for bone 'leg', got 0"),
     ],
 )
@@ -532,7 +535,7 @@ def test_a_chain_of_bones_may_be_deep_but_not_endless():
         return f":root\norder TX\n:bonedata\n{bones}:hierarchy\nroot b0\n{tree}"
 
     assert len(parsed(chain(3000)).names) == 3001
-    with pytest.raises(LimitExceeded, match="nested more than 10000 deep"):
+    with pytest.raises(LimitExceeded, match="stick.asf:60010: joints are nested more than 10000 levels deep"):
         parsed(chain(10_001))
 
 
@@ -554,7 +557,7 @@ def test_find_asf(tmp_path):
     for name in ("16.ASF", "16_11.asf", "16_11_b.asf"):
         (tmp_path / name).touch()
         assert find_asf(path).name == name
-    with pytest.raises(UnreadableFile, match="cannot look for its ASF file"):
+    with pytest.raises(UnreadableFile, match="cannot list its folder to find the ASF file"):
         find_asf(tmp_path / "nowhere" / "a.amc")
 
 

@@ -91,13 +91,13 @@ def test_survives_a_save(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "third.bvh").read_bytes() == written
 
 
-def test_root_offset_that_channels_replace_is_told(tmp_path: Path) -> None:
+def test_root_offset_that_channels_replace_is_reported(tmp_path: Path) -> None:
     motion, _ = load(DIALECTS["root_offset_with_position_channels"](TRUTH), tmp_path)
     assert "OFFSET 12 90 -7.5 of the root is replaced by its position channels" in motion.source.evidence
 
 
 @pytest.mark.parametrize(("name", "encoding"), [("latin_1_names", "cp1252"), ("shift_jis_names", "cp932")])
-def test_encoding_of_names_is_told(name: str, encoding: str, tmp_path: Path) -> None:
+def test_encoding_of_names_is_reported(name: str, encoding: str, tmp_path: Path) -> None:
     motion, _ = load(DIALECTS[name](TRUTH), tmp_path)
     assert f"joint names are not UTF-8 and were read as {encoding}" in motion.source.evidence
 
@@ -142,7 +142,7 @@ LAYOUTS = {
 @pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) -> None:
-    """Every number has six decimals, so that even a last number that is cut can be told."""
+    """Every number has six decimals, so that even a truncated last number can be detected."""
     text = LAYOUTS[layout]
     whole, _ = load_quietly(text.encode())
     n_prefixes = 0
@@ -165,7 +165,7 @@ def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) ->
 
 @pytest.mark.usefixtures("_each_reader")
 def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
-    """In any row but the last; there it cannot be told from a row cut short, and is dropped with a warning."""
+    """In any row but the last; there it cannot be distinguished from a truncated row, and is dropped with a warning."""
     lines = render(SHORT, FIXED).split("\n")
     first = lines.index("Frame Time: 0.0083333") + 1
     whole, _ = load_quietly("\n".join(lines).encode())

@@ -37,7 +37,7 @@ def is_close(value: float, expected: float) -> bool:
 
 
 def spellings(rng: np.random.Generator, n_digits: int) -> Iterator[str]:
-    """One number of so many digits with and without sign, point, exponent, leading and trailing zeros."""
+    """One number of this many digits with and without sign, point, exponent, leading and trailing zeros."""
     digits = "".join(map(str, rng.integers(0, 10, n_digits)))
     point = int(rng.integers(0, n_digits + 1))
     plain = digits[:point] + "." + digits[point:]
@@ -175,11 +175,11 @@ def test_rows_end_with_lines() -> None:
 
 def test_faults_tell_numbers_from_other_words() -> None:
     assert number_fault(b"Info:") is None
-    assert number_fault(b"nanometre") is None
+    assert number_fault(b"nanometer") is None
     assert number_fault(b"-nan(ind)") == "expected a finite number, got '-nan(ind)'"
-    assert number_fault(b"1,5") == "expected a decimal point, got '1,5'; replace ',' by '.'"
-    assert number_fault(b"1.0,2.0") == "expected blanks between numbers, got '1.0,2.0'; replace ',' by ' '"
-    assert number_fault(b"1e13") == "expected a number within 1e+12, got '1e13'"
+    assert number_fault(b"1,5") == "expected a decimal point, got '1,5'; replace ',' with '.'"
+    assert number_fault(b"1.0,2.0") == "expected spaces between numbers, got '1.0,2.0'; replace ',' with ' '"
+    assert number_fault(b"1e13") == "expected a number from -1e+12 to 1e+12, got '1e13'"
     assert complaint(b"\xff" * 90).endswith("...'")
 
 
@@ -216,7 +216,7 @@ def test_formatting_agrees_with_python(decimals: int, scale: float) -> None:
                 assert word == python_text(value, decimals)
 
 
-def test_halves_round_to_a_neighbour() -> None:
+def test_halves_round_to_a_neighbor() -> None:
     values = (np.arange(-50, 50) + 0.5) * 1e-6
     words = format_rows(values[None], 6).decode().split()
     assert all(abs(float(word) - value) <= 0.5000001e-6 for word, value in zip(words, values, strict=True))

@@ -116,12 +116,12 @@ MALFORMED_HIERARCHIES = {
     ),
     "OFFSET with decimal commas": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0,0 5,25 0,5"),
-        "number 1 of OFFSET: expected a decimal point, got '0,0'; replace ',' by '.'",
+        "number 1 of OFFSET: expected a decimal point, got '0,0'; replace ',' with '.'",
         8,
     ),
     "OFFSET separated by commas": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0,5.25,0.5"),
-        "number 1 of OFFSET: expected blanks between numbers, got '0.0,5.25,0.5'; replace ',' by ' '",
+        "number 1 of OFFSET: expected spaces between numbers, got '0.0,5.25,0.5'; replace ',' with ' '",
         8,
     ),
     "OFFSET not a number": (
@@ -131,27 +131,27 @@ MALFORMED_HIERARCHIES = {
     ),
     "OFFSET too large": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0 1e999 0.5"),
-        "number 2 of OFFSET: expected a number within 1e+12, got '1e999'",
+        "number 2 of OFFSET: expected a number from -1e+12 to 1e+12, got '1e999'",
         8,
     ),
     "OFFSET twice": (
         with_line("\t\tOFFSET 0.0 5.25 0.5\n", "\t\tOFFSET 0.0 5.25 0.5\n\t\tOFFSET 1 2 3\n"),
-        "expected one OFFSET of 'Chest', got a second one",
+        "expected one OFFSET for 'Chest', got a second one",
         9,
     ),
     "CHANNELS twice": (
         with_line("\t\tEnd Site", "\t\tCHANNELS 1 Xrotation\n\t\tEnd Site"),
-        "expected one CHANNELS of 'Chest', got a second one",
+        "expected one CHANNELS for 'Chest', got a second one",
         10,
     ),
     "fewer CHANNELS than announced": (
         with_line("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS 3 Zrotation Xrotation"),
-        "expected 3 CHANNELS of 'Chest' as announced, got 2",
+        "expected 3 CHANNELS for 'Chest', the number it states, got 2",
         10,
     ),
     "more CHANNELS than announced": (
         with_line("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS 2 Zrotation Xrotation Yrotation"),
-        "expected 2 CHANNELS of 'Chest' as announced, got more",
+        "expected 2 CHANNELS for 'Chest', the number it states, got more",
         9,
     ),
     "CHANNELS without a number": (
@@ -180,7 +180,7 @@ MALFORMED_HIERARCHIES = {
             "CHANNELS 1 Yrotation\n}\n",
             rows=["1 2"] * 4,
         ),
-        "expected CHANNELS of 'A' before those of its children, got them after",
+        "expected the CHANNELS of 'A' before those of its children, got them after",
         10,
     ),
     "End without Site": (
@@ -203,7 +203,7 @@ MALFORMED_HIERARCHIES = {
         "expected 1 more '}' before 'ROOT'; a brace is missing above",
         6,
     ),
-    "no ROOT": ("HIERARCHY\n" + bvh(""), "expected a ROOT before MOTION, got none", 2),
+    "no ROOT": ("HIERARCHY\n" + bvh(""), "expected a ROOT before MOTION, got no joints", 2),
     "no MOTION": (HIERARCHY, "expected a MOTION section, got the end of the file", 16),
     "end within the hierarchy": (
         HIERARCHY[: HIERARCHY.index("\t\tEnd")],
@@ -215,7 +215,7 @@ MALFORMED_HIERARCHIES = {
     "another text": ("solid cube\n facet", "not a BVH file: expected HIERARCHY, got 'solid'", 1),
     "no channels": (
         bvh(re.sub(r"\t+CHANNELS.*\n", "", HIERARCHY)),
-        "expected motion, got a hierarchy in which no joint has CHANNELS",
+        "the file holds no motion: no joint of its hierarchy has CHANNELS",
         None,
     ),
     "a long word": (
@@ -250,7 +250,7 @@ def test_binary_and_empty_files(tmp_path: Path) -> None:
     (tmp_path / "empty.bvh").write_bytes(b"")
     with pytest.raises(UnreadableFile, match=r"empty\.bvh: the file is empty"):
         marey.load(tmp_path / "empty.bvh")
-    raises(b"\xff\xfe" + b"\x00\xd8" * 4, "expected UTF-16, got something else; save the file as UTF-8")
+    raises(b"\xff\xfe" + b"\x00\xd8" * 4, "the text is not valid UTF-16; save the file as UTF-8")
 
 
 # The rows.
@@ -258,92 +258,92 @@ def test_binary_and_empty_files(tmp_path: Path) -> None:
 MALFORMED_ROWS = {
     "decimal commas": (
         bvh(rows=[row.replace(".", ",") for row in ROWS]),
-        "number 1 of the line (column 1): expected a decimal point, got '1,5'; replace ',' by '.'",
+        "number 1 of the line (column 1): expected a decimal point, got '1,5'; replace ',' with '.'",
         19,
     ),
     "a decimal comma": (
         with_row(3, "2 2 3 4 5 6 7 8 1,5"),
-        "number 9 of the line (column 17): expected a decimal point, got '1,5'; replace ',' by '.'",
+        "number 9 of the line (column 17): expected a decimal point, got '1,5'; replace ',' with '.'",
         22,
     ),
     "commas between numbers": (
         bvh(rows=[row.replace(" 2 ", ",2,") for row in ROWS]),
-        "number 1 of the line (column 1): expected blanks between numbers, got '1.5,2,3'; replace ',' by ' '",
+        "number 1 of the line (column 1): expected spaces between numbers, got '1.5,2,3'; replace ',' with ' '",
         19,
     ),
     "one number missing": (
         with_row(1, "1.75 2 3 4 5 6 7 8"),
-        "expected 9 numbers in a row, got 8; none may be missing or too many",
+        "expected 9 numbers in each row, got 8; add or remove numbers in this row",
         20,
     ),
     "one number missing in the first row": (
         with_row(0, "1 2 3 4 5 6 7 8"),
-        "expected 9 numbers in a row, got 8; none may be missing or too many",
+        "expected 9 numbers in each row, got 8; add or remove numbers in this row",
         19,
     ),
     "one number too many": (
         with_row(1, "1.75 2 3 4 5 6 7 8 10 11"),
-        "expected 9 numbers in a row, got 10; none may be missing or too many",
+        "expected 9 numbers in each row, got 10; add or remove numbers in this row",
         20,
     ),
     "one number too many in the last row": (
         with_row(3, "1.75 2 3 4 5 6 7 8 10 11"),
-        "expected 9 numbers in a row, got 10; none may be missing or too many",
+        "expected 9 numbers in each row, got 10; add or remove numbers in this row",
         22,
     ),
     "one missing here, one too many there": (
         bvh(rows=[ROWS[0], "1 2 3 4 5 6 7 8", "1 2 3 4 5 6 7 8 9 10", ROWS[3]]),
-        "expected 9 numbers in a row, got 8; none may be missing or too many",
+        "expected 9 numbers in each row, got 8; add or remove numbers in this row",
         20,
     ),
     "two rows of which halves are missing": (
         bvh(rows=[ROWS[0], "1 2 3 4 5", "6 7 8 9", ROWS[3]]),
-        "expected 9 numbers in a row, got 5; none may be missing or too many",
+        "expected 9 numbers in each row, got 5; add or remove numbers in this row",
         20,
     ),
     "rows of another hierarchy": (
         bvh(rows=[row + " 1 2 3" for row in ROWS]),
-        "expected 9 numbers in a row, got 12; none may be missing or too many",
+        "expected 9 numbers in each row, got 12; add or remove numbers in this row",
         19,
     ),
     "rows of a third of the numbers": (
         bvh(frames="Frames: 6", rows=["1 2 3"] * 6),
-        "expected 9 numbers in a row, got 3; none may be missing or too many",
+        "expected 9 numbers in each row, got 3; add or remove numbers in this row",
         19,
     ),
     "rows of twice the numbers": (
         bvh(rows=[f"{row} {row}" for row in ROWS]),
-        "expected 9 numbers in a row, got 18; none may be missing or too many",
+        "expected 9 numbers in each row, got 18; add or remove numbers in this row",
         19,
     ),
     "wrapped rows of which no number is announced": (
         bvh(frames="", rows=["1 2 3"] * 6),
-        "expected 9 numbers in a row, got 3; none may be missing or too many",
+        "expected 9 numbers in each row, got 3; add or remove numbers in this row",
         19,
     ),
     "one line of rows of which no number is announced": (
         bvh(frames="", rows=[" ".join(ROWS)]),
-        "expected 9 numbers in a row, got 36; none may be missing or too many",
+        "expected 9 numbers in each row, got 36; add or remove numbers in this row",
         19,
     ),
     "the first row beside an empty frame time": (
         bvh(time="Frame Time", frames="Frames", rows=["1 2 3 4 5 6 7 8"]),
-        "expected 9 numbers in a row, got 8; none may be missing or too many",
+        "expected 9 numbers in each row, got 8; add or remove numbers in this row",
         19,
     ),
     "one row with one number too many": (
         bvh(frames="Frames: 1", rows=[ROWS[0] + " 1"]),
-        "expected 9 numbers in a row, got 10; none may be missing or too many",
+        "expected 9 numbers in each row, got 10; add or remove numbers in this row",
         19,
     ),
     "all on one line, one number missing": (
         bvh(rows=[" ".join(ROWS).removesuffix(" 12")]),
-        "expected 9 numbers in a row, got 35; none may be missing or too many",
+        "expected 9 numbers in each row, got 35; add or remove numbers in this row",
         19,
     ),
     "one short row": (
         bvh(rows=["1 2 3"]),
-        "expected 9 numbers in a row, got 3; none may be missing or too many",
+        "expected 9 numbers in each row, got 3; add or remove numbers in this row",
         19,
     ),
     "a word in the middle": (
@@ -423,7 +423,7 @@ for _word in ("nan", "NaN", "inf", "-inf", "-nan(ind)", "1.#QNAN", "-1.#IND00", 
 for _word in ("1e999", "-1e999", "1e13", "9" * 13, "-3.4e38"):
     MALFORMED_ROWS[_word] = (
         with_row(2, f"1.75 2 3 4 5 6 7 8 {_word}"),
-        f"number 9 of the line (column 20): expected a number within 1e+12, got '{_word}'",
+        f"number 9 of the line (column 20): expected a number from -1e+12 to 1e+12, got '{_word}'",
         21,
     )
 
@@ -451,30 +451,21 @@ def test_place_of_a_bad_number_in_utf16() -> None:
 # Rates.
 
 
+REMEDY = "give the rate with file_fps= or --file-fps"
+
+
 @pytest.mark.parametrize(
     ("time", "message", "line"),
     [
-        ("", "expected a frame time, got none; give the rate with fps= or --fps", None),
-        ("Frame Time:", "expected a frame time, got none; give the rate with fps= or --fps", None),
-        ("Frame Time: 0", "expected a frame time of 1e-5 to 1e5 s, got '0'; give the rate with fps= or --fps", 18),
-        (
-            "Frame Time: -0.01",
-            "expected a frame time of 1e-5 to 1e5 s, got '-0.01'; give the rate with fps= or --fps",
-            18,
-        ),
-        (
-            "Frame Time: 1e-300",
-            "expected a frame time of 1e-5 to 1e5 s, got '1e-300'; give the rate with fps= or --fps",
-            18,
-        ),
-        (
-            "Frame Time: 0,01",
-            "expected a decimal point in the frame time, got '0,01'; give the rate with fps= or --fps",
-            18,
-        ),
-        ("Frame Time: nan", "expected a frame time in seconds, got 'nan'; give the rate with fps= or --fps", 18),
-        ("Frame Time: fast", "expected a frame time in seconds, got 'fast'; give the rate with fps= or --fps", 18),
-        ("Frame Time: 1_0", "expected a frame time in seconds, got '1_0'; give the rate with fps= or --fps", 18),
+        ("", "expected a frame time, got none; " + REMEDY, None),
+        ("Frame Time:", "expected a frame time, got none; " + REMEDY, None),
+        ("Frame Time: 0", "expected a frame time of 1e-5 to 1e5 s, got '0'; " + REMEDY, 18),
+        ("Frame Time: -0.01", "expected a frame time of 1e-5 to 1e5 s, got '-0.01'; " + REMEDY, 18),
+        ("Frame Time: 1e-300", "expected a frame time of 1e-5 to 1e5 s, got '1e-300'; " + REMEDY, 18),
+        ("Frame Time: 0,01", "expected a decimal point in the frame time, got '0,01'; " + REMEDY, 18),
+        ("Frame Time: nan", "expected a frame time in seconds, got 'nan'; " + REMEDY, 18),
+        ("Frame Time: fast", "expected a frame time in seconds, got 'fast'; " + REMEDY, 18),
+        ("Frame Time: 1_0", "expected a frame time in seconds, got '1_0'; " + REMEDY, 18),
     ],
 )
 def test_frame_times_that_are_none(time: str, message: str, line: int | None) -> None:
@@ -509,7 +500,7 @@ def test_odd_layouts_that_the_header_confirms(rows: list[str]) -> None:
     assert raw.source.channel_values.tolist() == [[float(word) for word in row.split()] for row in ROWS]
     confirmed = [row for row in rows if row.strip()] != rows
     if not confirmed:
-        with pytest.raises(ParseError, match="expected 9 numbers in a row"):
+        with pytest.raises(ParseError, match="expected 9 numbers in each row, got (5|18); add or remove numbers"):
             read_bvh(bvh(rows=rows, frames="Frames: 5").encode(), "x.bvh")
 
 
@@ -518,7 +509,7 @@ def test_a_single_channel_reads_by_lines_or_by_count() -> None:
     for rows in (["1", "2", "3", "4"], ["1 2 3 4"], ["1 2", "3 4"]):
         raw = read_bvh(bvh(hierarchy, rows=rows).encode(), "x.bvh")
         assert raw.source.channel_values.ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
-    with pytest.raises(ParseError, match="expected 1 numbers in a row, got 2"):
+    with pytest.raises(ParseError, match="expected 1 numbers in each row, got 2; add or remove numbers in this row"):
         read_bvh(bvh(hierarchy, frames="Frames: 3", rows=["1", "2 3", "4"]).encode(), "x.bvh")
 
 
@@ -558,10 +549,10 @@ def test_a_chain_of_5000_joints_is_read_and_written(tmp_path: Path) -> None:
 
 def test_too_deep_and_too_many() -> None:
     deep = chain(10_001, ["0 " * 10_006])
-    raises(deep, "joints are nested more than 10000 deep, which is the limit", 6 + 4 * 9_999, LimitExceeded)
+    raises(deep, "joints are nested more than 10000 levels deep (the maximum)", 6 + 4 * 9_999, LimitExceeded)
     sites = "End Site { OFFSET 0 1 0 }\n" * 25_000
     many = HIERARCHY.replace("\tJOINT", sites + "\tJOINT")
-    raises(bvh(many), "the hierarchy has more than 20000 joints, which is the limit", None, LimitExceeded)
+    raises(bvh(many), "the hierarchy has more than 20000 joints (the maximum)", None, LimitExceeded)
 
 
 def test_joints_of_one_name_take_no_time() -> None:

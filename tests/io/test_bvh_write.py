@@ -66,7 +66,7 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
     paths = sorted(data_folder.rglob("*.bvh"))
     assert paths
     for path in paths:
-        motion = marey.load(path)
+        motion = marey.load(path, trim_rest=False)
         marey.save(motion, tmp_path / "again.bvh")
         before = path.read_text().split("MOTION")
         after = (tmp_path / "again.bvh").read_text().split("MOTION")
@@ -76,7 +76,7 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
         assert before_head == after_head
         assert before_rows.shape == after_rows.shape
         assert np.abs(before_rows - after_rows).max() <= 1e-6
-        again = marey.load(tmp_path / "again.bvh")
+        again = marey.load(tmp_path / "again.bvh", trim_rest=False)
         assert again.source.unit == motion.source.unit
         assert again.source.up == motion.source.up
         np.testing.assert_allclose(again.world().positions, motion.world().positions, atol=1e-6)
@@ -85,7 +85,7 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
 def test_real_files_load_to_what_the_format_says(data_folder: Path) -> None:
     """Against the slow evaluator, at some frames of every file. The axis is given: detecting it is another matter."""
     for path in sorted(data_folder.rglob("*.bvh")):
-        motion = marey.load(path, up="y")
+        motion = marey.load(path, up="y", trim_rest=False)
         every = max(1, len(motion) // 4)
         evaluated = evaluate(path.read_text(), every=every)
         here = motion.world().positions[::every] / motion.source.unit

@@ -174,26 +174,26 @@ def test_memory_is_bounded(read):
     assert peak < 2 * markers.positions.nbytes + 16 * 2**20
 
 
-UNITS = {"mm": 0.001, "m": 1.0, "CM": 0.01, "Meters": 1.0, "millimetres": 0.001, "inches": 0.0254, "ft": 0.3048}
+UNITS = {"mm": 0.001, "m": 1.0, "CM": 0.01, "Meters": 1.0, "millimeters": 0.001, "inches": 0.0254, "ft": 0.3048}
 
 
-@pytest.mark.parametrize(("word", "metres"), UNITS.items())
-def test_units(read, word, metres):
-    points = standing() * 0.001 / metres
+@pytest.mark.parametrize(("word", "meters"), UNITS.items())
+def test_units(read, word, meters):
+    points = standing() * 0.001 / meters
     markers = read(c3d_bytes(points, UNITS=texts(word)))
-    assert markers.source.unit == metres
+    assert markers.source.unit == meters
     assert markers.positions[..., 1].max() == pytest.approx(1.7, abs=1e-3)
 
 
-@pytest.mark.parametrize("metres", [1.0, 0.01, 0.001, 0.0254])
-def test_a_unit_that_is_not_stated_is_recognised(read, metres):
-    points = standing() * 0.001 / metres
+@pytest.mark.parametrize("meters", [1.0, 0.01, 0.001, 0.0254])
+def test_a_unit_that_is_not_stated_is_recognised(read, meters):
+    points = standing() * 0.001 / meters
     for units in (None, texts("furlong")):
-        with pytest.warns(MareyWarning, match="unit= or --unit overrides"):
+        with pytest.warns(MareyWarning, match="; pass unit= or --unit if this is wrong"):
             markers = read(c3d_bytes(points, UNITS=units))
-        assert markers.source.unit == metres
-        assert any("across with it" in told for told in markers.source.evidence)
-    assert read(c3d_bytes(points, UNITS=None), unit=metres).source.unit == metres
+        assert markers.source.unit == meters
+        assert any("and with it the markers are" in told for told in markers.source.evidence)
+    assert read(c3d_bytes(points, UNITS=None), unit=meters).source.unit == meters
 
 
 @pytest.mark.parametrize("up", [0, 1, 2])
@@ -212,7 +212,7 @@ def test_the_upward_axis_as_stated_and_as_given(read):
     assert read(stated, up="Z").source.up == "z"
     flat = standing()
     flat[..., 2] *= 0.01
-    with pytest.warns(MareyWarning, match="which is not certain; up= or --up overrides"):
+    with pytest.warns(MareyWarning, match="which is not certain; pass up= or --up"):
         read(c3d_bytes(flat))
     with pytest.raises(InvalidValue, match="up must be one of"):
         read(stated, up="w")
@@ -244,7 +244,7 @@ def test_computed_values_are_left_out(read):
     )
     assert markers.names == ("M0", "M2", "M3", "M4")
     assert any("4 of 8 points are left out" in told for told in markers.source.evidence)
-    with pytest.raises(ParseError, match="none of its 8 points is a marker; all are computed values"):
+    with pytest.raises(ParseError, match="the file has no markers: all of its 8 points are computed values"):
         read(c3d_bytes(standing(), FORCES=texts(*(f"M{i}" for i in range(8)))))
 
 
@@ -347,7 +347,9 @@ def test_parameters_may_come_before_their_group_and_after_the_data(read):
 
 def test_frames_that_are_there_are_kept(read):
     data = c3d_bytes()
-    with pytest.warns(MareyWarning, match=r"trial\.c3d: the file ends after 15 of 20 frames; it is cut off or"):
+    with pytest.warns(
+        MareyWarning, match=r"trial\.c3d: the file ends after 15 of 20 frames; it is truncated or its header is "
+    ):
         markers = read(data[: 1024 + 128 * 15 + 127])
     assert np.allclose(markers.positions, ours(standing())[:15], atol=2e-7)
     with pytest.warns(MareyWarning, match="the file ends after 20 of 9999 frames"):
@@ -359,25 +361,25 @@ def test_frames_that_are_there_are_kept(read):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"SCALE": floats(0.1)}, r"\(the scale: 0.1 or -0.1\); 8 points .* scale -0.1, .* fit the length"),
-        ({"header": {"scale": 0.1}}, r"\(the scale: -0.1 or 0.1\); 8 points .* scale -0.1, .* fit the length"),
+        ({"SCALE": floats(0.1)}, r"\(the scale: 0.1 or -0.1\); 8 points .* scale -0.1, .* match the length"),
+        ({"header": {"scale": 0.1}}, r"\(the scale: -0.1 or 0.1\); 8 points .* scale -0.1, .* match the length"),
         ({"header": {"points": 7}}, r"\(the number of points: 8 or 7\); 8 points"),
         ({"USED": integers(9)}, r"\(the number of points: 9 or 8\); 8 points"),
         ({"header": {"analog": 6}}, r"\(the analog values in a frame: 0 or 6\); 8 points and 0 analog values"),
         ({"analog": (3, 2), "groups": {"ANALOG": ANALOG}}, r"\(.*in a frame: 2 or 6\); 8 points and 6 analog"),
-        ({"DATA_START": integers(4)}, r"\(where the data begin: 1536 or 1024\); .* from byte 1024 on fit"),
-        ({"header": {"data": 4}, "DATA_START": integers(3)}, r"begin: 1024 or 1536\); .* from byte 1024 on fit"),
+        ({"DATA_START": integers(4)}, r"\(where the data begin: 1536 or 1024\); .* starting at byte 1024, match"),
+        ({"header": {"data": 4}, "DATA_START": integers(3)}, r"begin: 1024 or 1536\); .* starting at byte 1024, match"),
     ],
 )
 def test_the_length_of_the_file_settles_what_contradicts(read, options, message):
-    points = standing(100)  # so many that the readings differ by more than the padding of the last block
+    points = standing(100)  # enough that the readings differ by more than the padding of the last block
     with pytest.warns(MareyWarning, match=message):
         markers = read(c3d_bytes(points, **options))
     assert np.allclose(markers.positions, ours(points), atol=1e-6)
 
 
 def test_the_parameters_hold_where_more_follows_the_points(read):
-    with pytest.warns(MareyWarning, match="8 points .* are what the parameters say"):
+    with pytest.warns(MareyWarning, match="8 points .* are taken from the parameters"):
         markers = read(c3d_bytes(header={"points": 7}) + bytes(2048))
     assert np.allclose(markers.positions, ours(standing()), atol=2e-7)
 
@@ -388,23 +390,32 @@ def test_the_parameters_hold_where_more_follows_the_points(read):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"header": {"data": 0}}, "the data should begin in block 0, which is not there"),
-        ({"header": {"data": 900}}, "the data should begin in block 900, which is not there"),
-        ({"header": {"data": 2}}, "the data should begin in block 2, which is not there"),
-        ({"header": {"last": 0}, "FRAMES": None}, "the header counts from frame 1 to frame 0"),
-        ({"FRAMES": integers(9999), "USED": integers(9)}, "(the number of points: 9 or 8), and neither fits"),
-        ({"USED": None}, "expected a number in a parameter POINT:USED, found none"),
-        ({"USED": (2, (0,), b"")}, "expected a number in a parameter POINT:USED, found none"),
-        ({"USED": texts("8")}, "expected a number in a parameter POINT:USED, found none"),
-        ({"USED": integers(0)}, "the file holds no points (POINT:USED is 0)"),
-        ({"USED": floats(-3.0)}, "the file holds no points (POINT:USED is 0)"),
-        ({"RATE": floats(-5.0)}, "expected a rate between 0 and 1e+06 Hz, got -5"),
-        ({"RATE": None, "header": {"rate": 0.0}}, "expected a rate between 0 and 1e+06 Hz, got 0"),
-        ({"RATE": floats(np.nan)}, "expected a rate between 0 and 1e+06 Hz, got nan"),
-        ({"SCALE": floats(np.inf), "header": {"scale": 0.0}}, "the scale is 0 in the header and inf in POINT:SCALE"),
+        ({"header": {"data": 0}}, "the data should begin in block 0, which is past the end of the file"),
+        ({"header": {"data": 900}}, "the data should begin in block 900, which is past the end of the file"),
+        ({"header": {"data": 2}}, "the data should begin in block 2, which is past the end of the file"),
+        (
+            {"header": {"last": 0}, "FRAMES": None},
+            "the last frame must not come before the first, got frames 1 to 0 in the header",
+        ),
+        (
+            {"FRAMES": integers(9999), "USED": integers(9)},
+            "parameters and header contradict each other (the number of points: 9 or 8), and",
+        ),
+        ({"USED": None}, "is missing or not a number"),
+        ({"USED": (2, (0,), b"")}, "is missing or not a number"),
+        ({"USED": texts("8")}, "is missing or not a number"),
+        ({"USED": integers(0)}, "the file has no points"),
+        ({"USED": floats(-3.0)}, "the file has no points"),
+        ({"RATE": floats(-5.0)}, "expected a frame rate greater than 0 and up to 1e+06 Hz, got -5"),
+        ({"RATE": None, "header": {"rate": 0.0}}, "expected a frame rate greater than 0 and up to 1e+06 Hz, got 0"),
+        ({"RATE": floats(np.nan)}, "expected a frame rate greater than 0 and up to 1e+06 Hz, got nan"),
+        (
+            {"SCALE": floats(np.inf), "header": {"scale": 0.0}},
+            "the scale must not be 0, got 0 in the header and inf in POINT:SCALE",
+        ),
         ({"OTHER": (3, (), b"abc")}, "parameter 'OTHER' has an unknown type or too many dimensions"),
         ({"OTHER": (2, (1,) * 8, [1])}, "parameter 'OTHER' has an unknown type or too many dimensions"),
-        ({"OTHER": (2, (255, 255), b"")}, "parameter 'OTHER' is longer than the parameter section"),
+        ({"OTHER": (2, (255, 255), b"")}, "parameter 'OTHER' extends past the end of the parameter section"),
     ],
 )
 def test_files_that_contradict_themselves(read, options, message):
@@ -417,16 +428,16 @@ def test_files_that_contradict_themselves(read, options, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data[:600], "a C3D file has at least 1024 bytes, this one has 600"),
+        (lambda data: data[:600], "not a C3D file: expected at least 1024 bytes, got 600"),
         (lambda data: data[:1] + b"\x51" + data[2:], "not a C3D file: the key byte 0x50 is missing"),
         (lambda data: b"\x00" + data[1:], "not a C3D file"),
         (lambda data: b"\xc8" + data[1:], "the file ends before its parameters, which should begin at byte 101888"),
         (lambda data: data[:515] + b"\x53" + data[516:], "expected processor type 84, 85 or 86, got 83"),
-        (lambda data: data[:1100], "a frame of 8 points needs 128 bytes, but only 76 are left for the data"),
-        (lambda data: data[:1024], "the data should begin in block 3, which is not there"),
-        (lambda data: data[:517] + b"\x00" + data[518:], "expected a number in a parameter POINT:USED, found none"),
+        (lambda data: data[:1100], "a frame of 8 points needs 128 bytes, but only 76 remain for the data; the file is"),
+        (lambda data: data[:1024], "the data should begin in block 3, which is past the end of the file"),
+        (lambda data: data[:517] + b"\x00" + data[518:], "is missing or not a number"),
         (lambda data: data[:523] + b"\xff\xff" + data[525:], "the record after 'POINT' should begin between bytes"),
-        (lambda data: data[:523] + b"\x01\x00" + data[525:], "but is said to at 524"),
+        (lambda data: data[:523] + b"\x01\x00" + data[525:], "but its offset points to byte 524"),
     ],
 )
 def test_broken_bytes(read, change, message):
@@ -446,7 +457,7 @@ def test_groups_of_the_same_name_or_number(read):
 
 def test_limits_and_missing_files(read, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "MAX_MARKERS", 7)
-    with pytest.raises(LimitExceeded, match="8 markers, over the limit of 7"):
+    with pytest.raises(LimitExceeded, match="the recording has 8 markers"):
         read(c3d_bytes(standing()))
     with pytest.raises(UnreadableFile, match="no such file"):
         read_c3d(str(tmp_path / "nothing.c3d"))

@@ -45,7 +45,7 @@ def an_asf(folder: Path) -> Path:
 
 
 def a_glb(folder: Path) -> Path:
-    marey.save([WALK[:6]], folder / "walk.glb", figure=False)
+    marey.save([WALK[:6]], folder / "walk.glb", body=False)
     return folder / "walk.glb"
 
 

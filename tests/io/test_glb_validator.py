@@ -71,9 +71,9 @@ def test_one_motion() -> None:
     assert info["totalTriangleCount"] % 8 == 0
 
 
-def test_one_motion_without_a_figure() -> None:
+def test_one_motion_without_a_body() -> None:
     # The skin tells viewers which nodes are bones, though no mesh uses it.
-    info = check_valid(write_glb([make_motion()], figure=False), allowed=("UNUSED_OBJECT",))
+    info = check_valid(write_glb([make_motion()], body=False), allowed=("UNUSED_OBJECT",))
     assert (info["animationCount"], info["drawCallCount"]) == (1, 0)
 
 

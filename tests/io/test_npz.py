@@ -169,23 +169,26 @@ def test_names_that_would_not_come_back_are_refused():
     for name in ("x" * 5000, "x\0"):
         skeleton = Skeleton((name,), np.array([-1]), np.zeros((1, 3)))
         motion = Motion(skeleton, np.zeros((1, 3)), np.array([[[1.0, 0, 0, 0]]]), 30.0)
-        with pytest.raises(InvalidValue, match="text of up to 4096 letters that does not end in a zero byte"):
+        with pytest.raises(
+            InvalidValue,
+            match="joint names must have at most 4096 characters and must not end in a zero byte to be stored in",
+        ):
             write_npz(motion)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": None}, "not a motion file written by marey: it has no array 'format'"),
+        ({"format": None}, "not a motion written by marey: it has no array 'format'"),
         ({"version": None}, "it has no array 'version'"),
-        ({"version": np.array("1")}, "array 'version' is malformed"),
-        ({"rotations": None}, "expected an array 'rotations', found none"),
-        ({"names": None}, "expected an array 'names', found none"),
+        ({"version": np.array("1")}, "array 'version' must be a single value of the right type; the file is damaged"),
+        ({"rotations": None}, "array 'rotations' is missing; this is not a complete file of a motion"),
+        ({"names": None}, "array 'names' is missing; this is not a complete file of a motion"),
         ({"rotations": np.zeros((7, 4, 3))}, "array 'rotations' must have shape (7, 4, 4), got (7, 4, 3)"),
         ({"rotations": np.zeros((7, 4))}, "rotations must have shape (F, J, 4), got (7, 4)"),
         ({"rotations": np.zeros((0, 4, 4))}, "rotations must have shape (F, J, 4), got (0, 4, 4)"),
-        ({"rotations": np.zeros((7, 4, 4))}, "must hold unit quaternions, wxyz, but some are not of length 1"),
-        ({"rotations": np.full((7, 4, 4), np.nan)}, "array 'rotations' holds values that are not finite"),
+        ({"rotations": np.zeros((7, 4, 4))}, "array 'rotations' must hold unit quaternions"),
+        ({"rotations": np.full((7, 4, 4), np.nan)}, "array 'rotations' must hold finite numbers only"),
         ({"rotations": np.zeros((7, 4, 4), dtype=complex)}, "array 'rotations' has type '<c16', expected numbers"),
         ({"root_positions": np.zeros((6, 3))}, "array 'root_positions' must have shape (7, 3), got (6, 3)"),
         ({"offsets": np.zeros((4, 3), dtype="U1")}, "array 'offsets' must hold numbers, got <U1"),
@@ -194,11 +197,11 @@ def test_names_that_would_not_come_back_are_refused():
         ({"parents": np.array([-1, 2, 1, 0])}, "parents must come before children"),
         ({"names": np.array(["a", "b", "b", "c"])}, "joint names must differ, but 'b' occurs twice"),
         ({"names": np.array([1, 2, 3, 4])}, "array 'names' must hold text, got int64"),
-        ({"names": np.array(["a", 2, "b", "c"], dtype=object)}, "has type '|O', expected numbers or text; objects"),
-        ({"fps": np.array(0.0)}, "expected a positive fps, got 0"),
-        ({"fps": np.array(np.inf)}, "array 'fps' holds values that are not finite"),
+        ({"names": np.array(["a", 2, "b", "c"], dtype=object)}, "has type '|O', expected numbers or text; arrays of"),
+        ({"fps": np.array(0.0)}, "fps must be positive, got 0; save the file again with a valid frame rate"),
+        ({"fps": np.array(np.inf)}, "array 'fps' must hold finite numbers only"),
         ({"bone_offsets": np.zeros((7, 4, 4))}, "array 'bone_offsets' must have shape (7, 4, 3), got (7, 4, 4)"),
-        ({"channels": np.array(["Wrotation", "", "", ""])}, "holds the unknown channel 'Wrotation'"),
+        ({"channels": np.array(["Wrotation", "", "", ""])}, "array 'channels' has an unknown channel 'Wrotation'"),
         ({"name": np.array(["a", "b"])}, "array 'name' must have shape (), got (2,)"),
     ],
 )
@@ -210,9 +213,13 @@ def test_arrays_that_do_not_fit(arrays, changes, message):
 
 
 def test_foreign_formats_and_newer_versions_are_refused_by_name(arrays):
-    with pytest.raises(UnknownVersion, match="the file has version 2, and this marey reads version 1; update marey"):
+    with pytest.raises(
+        UnknownVersion, match="the file has format version 2, but this version of marey reads 1; update marey"
+    ):
         read_npz(saved(arrays, version=np.array(2)), "clip.npz")
-    with pytest.raises(UnknownVersion, match=r"expected format 'marey\.motion', got 'marey\.graph'"):
+    with pytest.raises(
+        UnknownVersion, match=r"expected a motion \(marey\.motion\), got a motion graph \(marey\.graph\)"
+    ):
         read_npz(saved(arrays, format=np.array("marey.graph")), "clip.npz")
 
 
@@ -224,12 +231,12 @@ def test_archives_that_are_broken():
     content = members(data)
     rotations = content["rotations.npy"]
     for change, message in (
-        (rotations[:-8], "should take 896 bytes by its header, but takes 888"),
-        (rotations + b"\0", "should take 896 bytes by its header, but takes 897"),
-        (b"\x93NUMPX" + rotations[6:], "array 'rotations' is not in NumPy's format"),
-        (rotations.replace(b"(7, 4, 4)", b"(7, -4,4)"), "has a header that NumPy does not write"),
+        (rotations[:-8], "array 'rotations' has 888 bytes, but its header requires 896"),
+        (rotations + b"\0", "has 897 bytes, but its header requires 896"),
+        (b"\x93NUMPX" + rotations[6:], "array 'rotations' is not in the NumPy format"),
+        (rotations.replace(b"(7, 4, 4)", b"(7, -4,4)"), "has a header that NumPy would not write"),
         (rotations.replace(b"'<f8'", b"'<f7'"), "array 'rotations' has the unknown type '<f7'"),
-        (rotations[:20], "array 'rotations' has a header that NumPy does not write"),
+        (rotations[:20], "array 'rotations' has a header that NumPy would not write"),
     ):
         with pytest.raises(ParseError) as error:
             read_npz(zipped({**content, "rotations.npy": change}), "clip.npz")
@@ -239,7 +246,9 @@ def test_archives_that_are_broken():
         wrong = name[:-4] + struct.pack("<I", codes)
         with pytest.raises(ParseError, match="array 'name' holds invalid characters"):
             read_npz(zipped({**content, "name.npy": wrong}), "clip.npz")
-    with pytest.raises(ParseError, match="uses a compression that NPZ files do not use"):
+    with pytest.raises(
+        ParseError, match="is compressed with a method that NPZ files do not use; expected stored or deflated"
+    ):
         read_npz(zipped(content, zipfile.ZIP_LZMA), "clip.npz")
 
 
@@ -258,7 +267,9 @@ def test_sizes_are_checked_before_anything_is_unpacked(arrays):
     np.lib.format.write_array_header_1_0(head, huge)
     content = members(saved(arrays))
     bomb = zipped({**content, "rotations.npy": head.getvalue() + bytes(1000)})
-    with pytest.raises(ParseError, match="bytes by its header, but takes 1000"):
+    with pytest.raises(
+        ParseError, match="bomb.npz: array 'rotations' has 1000 bytes, but its header requires 9120000000000"
+    ):
         read_npz(bomb, "bomb.npz")
     # The same with a directory that agrees with the header: refused by its size, not by running out of data.
     text = np.lib.format.header_data_from_array_1_0(np.zeros(4, dtype="<U9999999"))
@@ -266,7 +277,9 @@ def test_sizes_are_checked_before_anything_is_unpacked(arrays):
     np.lib.format.write_array_header_1_0(head, text)
     packed = zipped({**content, "names.npy": head.getvalue() + bytes(4 * 4 * 9_999_999)})
     assert len(packed) < 2**20
-    with pytest.raises(LimitExceeded, match="its arrays would take 153 MB from a file of 0.15 MB"):
+    with pytest.raises(
+        LimitExceeded, match="its arrays would take 153 MB, too much for a file of 0.15 MB; it may be damaged"
+    ):
         read_npz(packed, "bomb.npz")
 
 

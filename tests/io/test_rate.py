@@ -71,15 +71,15 @@ def test_impossible_frame_times(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         rate_from_text(text, None, "walk.bvh", 17)
     assert str(caught.value) == (
-        f"walk.bvh:17: expected a frame time of 1e-5 to 1e5 s, got '{text}'; give the rate with fps= or --fps"
+        f"walk.bvh:17: expected a frame time of 1e-5 to 1e5 s, got '{text}'; give the rate with file_fps= or --file-fps"
     )
 
 
 @pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf"), 1e6])
 def test_impossible_rates(fps: float) -> None:
-    with pytest.raises(InvalidValue, match="fps must lie between 0 and 100000, got"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, got"):
         check_rate(fps)
-    with pytest.raises(InvalidValue, match="fps must lie between"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, got"):
         rate_from_text("0.01", fps, "x")
 
 

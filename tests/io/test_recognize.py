@@ -11,9 +11,9 @@ from marey.core import Motion, Skeleton
 from marey.errors import InvalidValue
 from marey.io import axes, recognize, starts_with_rest_pose
 from marey.maths import quat
-from marey.samples import figure_skeleton, straight_walk
+from marey.samples import body_skeleton, straight_walk
 
-# Stature in meters of the figures in the data folder, to be told from the file alone.
+# Stature in meters of the bodies in the data folder, to be recognized from the file alone.
 CMU = 0.0254 / 0.45
 
 
@@ -23,14 +23,14 @@ def scaled(skeleton: Skeleton, factor: float) -> Skeleton:
 
 @pytest.mark.parametrize("unit", recognize.UNITS)
 @pytest.mark.parametrize("size", [0.85, 1.0, 1.15])
-def test_unit_of_a_person_between_one_and_a_half_and_two_metres(unit: str, size: float) -> None:
-    guess = recognize.recognize_unit(scaled(figure_skeleton(), size / recognize.UNITS[unit]))
+def test_unit_of_a_person_between_one_and_a_half_and_two_meters(unit: str, size: float) -> None:
+    guess = recognize.recognize_unit(scaled(body_skeleton(), size / recognize.UNITS[unit]))
     assert guess.value == recognize.UNITS[unit]
     assert "tall" in guess.evidence
 
 
 def test_unit_that_could_be_two_says_so() -> None:
-    child = recognize.recognize_unit(scaled(figure_skeleton(), 0.62 / 0.01))
+    child = recognize.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
     assert child.value == 0.01
     assert not child.is_sure
     assert "inches would give" in child.evidence
@@ -115,7 +115,7 @@ def test_every_real_clip_comes_out_as_a_standing_person(data_folder: Path) -> No
     """Unit, axes and roles of every human BVH file in the data folder, without a hint."""
     checked = 0
     for path in sorted((data_folder / "cmu").rglob("*.bvh")) + sorted((data_folder / "bandai-namco").glob("*.bvh")):
-        clip = marey.load(path)
+        clip = marey.load(path, trim_rest=False)
         expected = CMU if "cmu" in path.parts else 0.01
         assert clip.source.unit == pytest.approx(expected), path.name
         assert clip.source.up == "y", path.name
@@ -128,7 +128,7 @@ def test_every_real_clip_comes_out_as_a_standing_person(data_folder: Path) -> No
 
 def test_trim_rest_drops_one_frame_and_says_so(data_folder: Path) -> None:
     path = data_folder / "cmu" / "016" / "16_15.bvh"
-    whole, trimmed = marey.load(path), marey.load(path, trim_rest=True)
+    whole, trimmed = marey.load(path, trim_rest=False), marey.load(path)
     assert len(trimmed) == len(whole) - 1
     np.testing.assert_array_equal(trimmed.rotations, whole.rotations[1:])
-    assert trimmed.source.evidence[-1] == "frame 0 was a rest pose and is left out"
+    assert trimmed.source.evidence[-1] == "frame 0 is a rest pose and is skipped"

@@ -64,7 +64,7 @@ def test_trim_rest_cuts_the_annotations_too(tmp_path: Path) -> None:
         rotations=np.concatenate([rest, long.rotations]),
         root_positions=np.concatenate([long.root_positions[:1], long.root_positions]),
     )
-    trimmed = marey.load(saved(tmp_path, long), trim_rest=True)
+    trimmed = marey.load(saved(tmp_path, long))
     assert trimmed.labels.items == (("walk", 0, 99),)
 
 
@@ -77,10 +77,10 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"frames": 7}, "annotations are for 7 frames, but walk.bvh has 61; correct or remove it"),
+        ({"frames": 7}, "its annotations are for 7 frames, but walk.bvh has 61; correct or delete this file"),
         (
             {"labels": [{"name": "walk", "start": 3, "stop": 400}]},
-            "ends at frame 400 of a motion of 61 frames",
+            "label 'walk' ends at frame 400, but the motion has only 61 frames",
         ),
         ({"labels": [{"name": "walk", "start": 9, "stop": 3}]}, "must have 0 <= start < stop"),
         ({"labels": [{"start": 9, "stop": 30}]}, 'expected each of "labels" to be like'),
@@ -98,11 +98,11 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
         ({"contacts": {"points": {"toe": {"joint": "Tow"}}}}, "joint 'Tow' not in skeleton"),
         (
             {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"b": [[0, 1]]}}},
-            "contact point 'b' not among a",
+            "no contact point 'b'; the contact points are a",
         ),
         (
             {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"a": [[5, 99]]}}},
-            "does not fit a motion of 61",
+            "must have 0 <= start < stop <= 61",
         ),
         ({"contacts": {"points": {"a": {"joint": "Head", "offset": [1]}}}}, "must have shape"),
         ({"floor": "low"}, 'expected "floor" to be a height'),
@@ -124,10 +124,12 @@ def test_malformed_json_and_foreign_versions(tmp_path: Path) -> None:
         marey.load(path)
     assert caught.value.line == 2
     put(tmp_path, version=99)
-    with pytest.raises(UnknownVersion, match="version 99 of marey.sidecar is not known"):
+    with pytest.raises(
+        UnknownVersion, match="the file has format version 99, but this version of marey reads 1; update marey"
+    ):
         marey.load(path)
     side.write_text("[]")
-    with pytest.raises(ParseError, match='expected an object with "format"'):
+    with pytest.raises(ParseError, match='expected a sidecar, a JSON object with "format"'):
         marey.load(path)
     side.write_text("[" * 100_000)
     with pytest.raises(ParseError, match="not valid JSON"):
@@ -153,7 +155,9 @@ def test_two_formats_of_one_motion_share_it(tmp_path: Path) -> None:
 def test_other_motion_does_not_overwrite_it(tmp_path: Path) -> None:
     saved(tmp_path, WALK)
     before = (tmp_path / "walk.marey.json").read_bytes()
-    with pytest.raises(UnwritableFile, match="holds the annotations of walk.bvh; write to another name than walk.glb"):
+    with pytest.raises(
+        UnwritableFile, match="already holds the annotations of walk.bvh; save under another name than walk.glb"
+    ):
         saved(tmp_path, WALK[:30], "walk.glb")
     assert not (tmp_path / "walk.glb").exists()
     assert (tmp_path / "walk.marey.json").read_bytes() == before
@@ -181,13 +185,15 @@ def test_a_hand_written_sidecar_of_another_file_is_neither_removed_nor_overwritt
     before = side.read_bytes()
     saved(tmp_path, PLAIN[:30], "walk.glb")
     assert side.read_bytes() == before
-    with pytest.raises(UnwritableFile, match="holds the annotations of walk.bvh, walk.glb; write to another name"):
+    with pytest.raises(
+        UnwritableFile, match="already holds the annotations of walk.bvh, walk.glb; save under another name"
+    ):
         saved(tmp_path, WALK[:30], "walk.npz")
     assert side.read_bytes() == before
 
 
 def test_several_clips_in_a_file_have_no_sidecar(tmp_path: Path) -> None:
-    with pytest.warns(MareyWarning, match="contacts and labels are left out"):
+    with pytest.warns(MareyWarning, match="contacts and labels were not saved"):
         marey.save([WALK, replace(WALK, name="again")], tmp_path / "walk.glb")
     assert not (tmp_path / "walk.marey.json").exists()
     put(tmp_path, labels=[{"name": "stride", "start": 3, "stop": 40}])

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from marey.errors import NotBlendable
-from marey.layer import correlations
+from marey.layer import find_correlations
 from marey.plot.layer import draw_correlation, draw_neck
 from marey.samples import sample
 
 
 @pytest.fixture(scope="module")
 def found():
-    return correlations(sample("walk", rng=1).motion)
+    return find_correlations(sample("walk", rng=1).motion)
 
 
 def names(found, relation, kind):
-    return {f"{trend.joint} {trend.axis}" for trend in found.named(relation, kind)}
+    return {f"{trend.joint} {trend.axis}" for trend in found.select(relation, kind)}
 
 
 def test_arms_swing_against_the_legs_of_their_side(found):
@@ -47,25 +47,25 @@ def test_hips_are_in_counter_phase_with_one_another(found):
 
 
 def test_trends_follow_their_curves_and_are_sorted_by_swing(found):
-    listed = found.named("counter-phase", "global")
+    listed = found.select("counter-phase", "global")
     assert [trend.swing for trend in listed] == sorted((trend.swing for trend in listed), reverse=True)
     for trend in listed:
         assert np.std(trend.values - trend.curve) < 0.35 * np.std(trend.values)
 
 
 def test_held_arms_do_not_swing():
-    carried = correlations(sample("carry_box").motion)
+    carried = find_correlations(sample("carry_box").motion)
     skeleton = carried.motion.skeleton
     arm = f"{skeleton.names[skeleton.roles['left_upper_arm']]} pitch"
     assert arm not in names(carried, "in phase", "local") | names(carried, "counter-phase", "local")
 
 
 def test_a_clip_without_steps_is_refused():
-    with pytest.raises(NotBlendable, match="no locomotion"):
-        correlations(sample("stand").motion)
+    with pytest.raises(NotBlendable, match="must have at least 2 consecutive steps to be aligned, but"):
+        find_correlations(sample("stand").motion)
 
 
-def test_figures_show_curves_and_the_neck(found):
+def test_plots_show_curves_and_the_neck(found):
     figure = draw_correlation(found)
     labels = [text for axes in figure.axes for text in axes.get_legend_handles_labels()[1]]
     assert "left hip" in labels

@@ -1,4 +1,4 @@
-"""From captured looks to gaze displacement motions: what made them is found again, and what cannot be used is told."""
+"""From captured looks to gaze displacement motions: their parameters are recovered, and unusable takes are refused."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,7 @@ from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, Unkno
 from marey.io import load_markers
 from marey.layer.gaze_capture import gaze_example
 from marey.layer.gaze_markers import load_triads
-from marey.layer.gaze_model import angles_to_direction, reached
+from marey.layer.gaze_model import angles_to_direction, find_reached_angles
 from marey.maths import quat
 from marey.samples.gaze import GAZE_TRIADS, gaze_take, gaze_takes
 from tests.io.make_c3d import c3d_bytes, floats, texts
@@ -30,7 +30,7 @@ def off(take, found):
     return np.abs(starts), abs(found.overshoot / take.overshoot - 1.0)
 
 
-def test_a_clean_recording_gives_back_what_made_it(takes):
+def test_a_clean_recording_gives_back_its_parameters(takes):
     for take in takes[::5]:
         found = gaze_example(take.markers(noise=0.0), take.goal, GAZE_TRIADS)
         starts, overshoot = off(take, found)
@@ -83,7 +83,7 @@ def test_gaps_are_filled_and_a_marker_too_many_may_be_lost(takes):
     assert overshoot < 0.15
     valid = markers.valid.copy()
     valid[20:90, markers.index("HTOP")] = False
-    with pytest.warns(MareyWarning, match="neck goes without 'HTOP', missing too long"):
+    with pytest.warns(MareyWarning, match="neck does not use 'HTOP', missing for too long"):
         found = gaze_example(replace(markers, valid=valid), take.goal, GAZE_TRIADS)
     assert off(take, found)[1] < 0.15
 
@@ -110,7 +110,7 @@ def test_a_skeletal_clip_serves_too(takes):
         assert overshoot < 0.10
 
 
-def test_a_body_that_faces_elsewhere_is_told_by_front_and_back_or_by_hand():
+def test_front_and_back_markers_or_facing_give_the_heading():
     take = gaze_take(1.0, 0.2)
     moved = replace(take, motion=take.motion.moved([0.7, 1.0, 2.0]))
     markers = moved.markers(noise=0.0)
@@ -126,7 +126,7 @@ def test_a_body_that_faces_elsewhere_is_told_by_front_and_back_or_by_hand():
 def test_the_eyes_do_what_the_head_leaves_of_the_goal():
     take = gaze_take(0.9, -0.3)
     found = gaze_example(take.motion, (0.7, -0.1))
-    np.testing.assert_allclose(reached(found.row()[None])[0], [0.7, -0.1], atol=1e-9)
+    np.testing.assert_allclose(find_reached_angles(found.to_row()[None])[0], [0.7, -0.1], atol=1e-9)
     assert angles_to_direction((0.7, -0.1)) @ angles_to_direction(take.goal) < 0.99
 
 
@@ -136,16 +136,20 @@ def test_a_look_straight_ahead_needs_no_movement():
     assert quat.angle(found.pose).max() == 0.0
 
 
-def test_without_rest_the_look_has_to_be_told():
+def test_without_rest_start_and_stop_are_required():
     take = gaze_take(1.0, 0.0)
     frames = round(take.begin * FPS), round((take.begin + take.length) * FPS)
-    with pytest.raises(NoResult, match="no rest after its look; it has to stand still before and after, or say with"):
+    with pytest.raises(
+        NoResult, match="does not stand still after its gaze shift; record a pause before and after it, or pass the"
+    ):
         gaze_example(take.motion[: round((take.begin + take.peak * take.length) * FPS) + 3], take.goal)
     found = gaze_example(take.motion, take.goal, start=frames[0] - 14, stop=frames[1] + 14)
     starts, overshoot = off(take, found)
     assert starts.max() < 0.5
     assert overshoot < 0.02
-    with pytest.raises(InvalidValue, match="start and stop must be frames of 0 to"):
+    with pytest.raises(
+        InvalidValue, match="start and stop must be frames from 0 to 164, more than 27 apart, got 5 and 9"
+    ):
         gaze_example(take.motion, take.goal, start=5, stop=9)
 
 
@@ -183,22 +187,28 @@ def test_a_recording_that_lies_on_its_side_is_set_upright(axes):
     if axes == (0, 1, 2):
         found = gaze_example(lying, take.goal, triads)
     else:
-        with pytest.warns(MareyWarning, match=r"the head's markers lie along \+[XZ] from the base .* set upright"):
+        with pytest.warns(MareyWarning, match=r"displaced from the base of the spine along \+[XZ] .* turned upright"):
             found = gaze_example(lying, take.goal, triads)
         for wrong, facing in ((GAZE_TRIADS, None), (triads, 0.0)):
             with pytest.raises(
-                InvalidValue, match=r"say which axis is up as it is read \(up=, --up\), or name markers"
+                InvalidValue,
+                match=r"; pass the upward axis of the file as up= or --up when you load it, or name front and back",
             ):
                 gaze_example(lying, take.goal, wrong, facing=facing)
     assert np.degrees(quat.angle_between(found.pose, take.pose)).max() < 0.1
 
 
-def test_a_goal_that_eyes_cannot_meet_is_refused_or_told():
+def test_a_goal_that_eyes_cannot_meet_is_refused_or_raises_a_warning():
     take = gaze_take(0.9, 0.0)
     markers = take.markers(noise=0.0)
-    with pytest.raises(NoResult, match="further than eyes can turn; check the goal, which way the body faces"):
+    with pytest.raises(
+        NoResult,
+        match="eyes turn at most 55 degrees; check the goal, the direction in which the body faces, and which axis",
+    ):
         gaze_example(markers, (-0.9, 0.0), GAZE_TRIADS)
-    with pytest.warns(MareyWarning, match="leaves 4[0-9] degrees to the eyes .* more than the 35 that eyes easily do"):
+    with pytest.warns(
+        MareyWarning, match="the eyes must turn another 4[0-9] degrees .*, more than the comfortable 35; check the goal"
+    ):
         found = gaze_example(markers, (1.35, 0.0), GAZE_TRIADS)
     assert 35.0 < np.degrees(quat.angle(found.pose[4])) < 55.0
 
@@ -209,11 +219,15 @@ def test_a_goal_that_eyes_cannot_meet_is_refused_or_told():
         (
             {"pelvis": ["LB1", "LB2"]},
             InvalidValue,
-            "'pelvis' needs three markers or more to show how it is turned, got 2",
+            "triads must give at least three markers for 'pelvis', which define its rotation, got 2",
         ),
-        ({"neck": None}, InvalidValue, "must name markers for 'neck', got None"),
-        ({"tail": ["HD1"]}, InvalidValue, "name 'tail', which is none of base, pelvis"),
-        ({"base": "BASS"}, UnknownName, "marker 'BASS' not in recording; similar: 'BASE'"),
+        ({"neck": None}, InvalidValue, "triads must give a list of marker names for 'neck', got None"),
+        (
+            {"tail": ["HD1"]},
+            InvalidValue,
+            "keys of triads must be base, pelvis, lower_spine, upper_spine, neck, front or back, got 'tail'",
+        ),
+        ({"base": "BASS"}, UnknownName, "no marker 'BASS' in the recording; similar: 'BASE'"),
         ({"front": ["HD1"]}, InvalidValue, "both front and back"),
         ({"upper_spine": ["UB2", "UB3", "BASE"]}, None, ""),
     ],
@@ -233,28 +247,30 @@ def test_a_triad_on_one_line_is_refused():
     positions = markers.positions.copy()
     a, b, c = (markers.index(name) for name in GAZE_TRIADS["pelvis"])
     positions[:, c] = 0.5 * (positions[:, a] + positions[:, b])
-    with pytest.raises(InvalidValue, match=r"'pelvis' are on one line \(0.0 mm across it\)"):
+    with pytest.raises(InvalidValue, match=r"so its rotation is unknown; choose markers that form a triangle"):
         gaze_example(replace(markers, positions=positions), take.goal, GAZE_TRIADS)
 
 
 def test_what_is_no_look_is_refused(tmp_path):
     take = gaze_take(0.9, 0.2)
-    with pytest.raises(InvalidValue, match="markers need triads"):
+    with pytest.raises(
+        InvalidValue, match="triads must be given for Markers: a mapping or JSON file that assigns marker names to body"
+    ):
         gaze_example(take.markers(), take.goal)
-    with pytest.raises(InvalidValue, match="triads name markers, but a skeletal clip has none"):
+    with pytest.raises(InvalidValue, match="triads must be None for a Motion"):
         gaze_example(take.motion, take.goal, GAZE_TRIADS)
-    with pytest.raises(InvalidValue, match="expected markers or a motion of a look, got str"):
+    with pytest.raises(InvalidValue, match="source must be Markers or a Motion, got str"):
         gaze_example("look.c3d", take.goal)
     missing = {part: names for part, names in GAZE_TRIADS.items() if part != "lower_spine"}
-    with pytest.raises(InvalidValue, match="do not name 'lower_spine'"):
+    with pytest.raises(InvalidValue, match=", but 'lower_spine' is missing"):
         gaze_example(take.markers(), take.goal, missing)
     (tmp_path / "a.json").write_text("[1, 2]")
     (tmp_path / "b.json").write_text('{"format": "marey.gaze_triads", "version": 9}')
     (tmp_path / "c.json").write_text('{"base": "BASE"}')
     for name, error, message in (
-        ("a", ParseError, "expected a JSON object"),
+        ("a", ParseError, "expected a list of gaze markers, a JSON object"),
         ("b", UnknownVersion, "version 9"),
-        ("c", ParseError, "do not name 'pelvis'"),
+        ("c", ParseError, "triads must have the keys"),
     ):
         with pytest.raises(error, match=message):
             load_triads(tmp_path / f"{name}.json")

@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.layer.gaze_model import GazeShift, angles_of, angles_to_direction, checked_goal, find_progress, reached
-from marey.layer.gaze_region import convex_hull, project
+from marey.layer.gaze_model import (
+    GazeShift,
+    angles_to_direction,
+    check_goal,
+    direction_to_angles,
+    find_progress,
+    find_reached_angles,
+)
+from marey.layer.gaze_region import convex_hull, project_into_region
 from marey.maths import quat
 from marey.samples.gaze import gaze_take
 
@@ -41,7 +48,7 @@ def test_the_curve_has_no_jump_in_its_slope(n):
 
 def test_a_row_holds_all_of_a_shift():
     shift = shift_of()
-    again = GazeShift.of_row(shift.row())
+    again = GazeShift.from_row(shift.to_row())
     assert quat.angle_between(again.pose, shift.pose).max() < 1e-9
     np.testing.assert_allclose(again.starts, shift.starts)
     assert (again.length, again.peak, again.overshoot) == pytest.approx((shift.length, shift.peak, shift.overshoot))
@@ -53,7 +60,7 @@ def test_a_row_holds_all_of_a_shift():
 
 def test_turns_are_powers_of_the_pose():
     shift = shift_of()
-    turns = shift.turns([-0.1, shift.peak * shift.length, shift.length, 9.0])
+    turns = shift.rotations_at([-0.1, shift.peak * shift.length, shift.length, 9.0])
     assert quat.angle(turns[0]).max() == 0.0
     np.testing.assert_allclose(quat.angle(turns[1]), (1.0 + shift.overshoot) * quat.angle(shift.pose), atol=1e-9)
     assert quat.angle_between(turns[2:], shift.pose).max() < 1e-9
@@ -63,15 +70,20 @@ def test_left_is_positive_yaw_and_up_positive_pitch():
     np.testing.assert_allclose(angles_to_direction([math.pi / 2, 0.0]), [1.0, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(angles_to_direction([0.0, math.pi / 2]), [0.0, 1.0, 0.0], atol=1e-12)
     angles = np.random.default_rng(0).uniform([-3.1, -1.5], [3.1, 1.5], (50, 2))
-    np.testing.assert_allclose(angles_of(angles_to_direction(angles)), angles, atol=1e-9)
-    rows = np.array([shift_of(-1.7, 0.2).row()])
-    np.testing.assert_allclose(reached(rows, np.array([[4.6, 0.2]])), [[2.0 * math.pi - 1.7, 0.2]], atol=1e-6)
+    np.testing.assert_allclose(direction_to_angles(angles_to_direction(angles)), angles, atol=1e-9)
+    rows = np.array([shift_of(-1.7, 0.2).to_row()])
+    np.testing.assert_allclose(
+        find_reached_angles(rows, np.array([[4.6, 0.2]])), [[2.0 * math.pi - 1.7, 0.2]], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
     ("goal", "message"),
     [
-        ((60.0, 10.0), "yaw from -3.142 to 3.142, got 60; degrees are turned into radians by math.radians"),
+        (
+            (60.0, 10.0),
+            "must be angles in radians, yaw from -3.142 to 3.142, got 60; convert degrees with math.radians",
+        ),
         ((0.5, 10.0), "pitch from -1.571 to 1.571, got 10"),
         ((0.5,), "two angles in radians, yaw to the left and pitch upward, got"),
         (("left", "up"), "two angles in radians"),
@@ -81,16 +93,16 @@ def test_left_is_positive_yaw_and_up_positive_pitch():
 )
 def test_goals_that_are_no_angles_are_refused(goal, message):
     with pytest.raises(InvalidValue, match=message):
-        checked_goal(goal)
+        check_goal(goal)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"length": 0.0}, "length of a shift of gaze must be 0.05 to 20.0 s"),
-        ({"peak": 1.0}, "share of the length between 0 and 1"),
-        ({"starts": (0.9, 0.1, 0.1, 0.1)}, "before the peak"),
-        ({"overshoot": -0.1}, "overshoot must be a share"),
+        ({"length": 0.0}, "length must be from 0.05 to 20.0 s, got 0"),
+        ({"peak": 1.0}, "peak must be a fraction of the length, greater than 0 and less than 1, got 1"),
+        ({"starts": (0.9, 0.1, 0.1, 0.1)}, "starts must be at least 0 and less than the peak"),
+        ({"overshoot": -0.1}, "overshoot must be a fraction from 0 to 1, got"),
         ({"pose": np.zeros((5, 4))}, "five unit quaternions"),
     ],
 )
@@ -104,10 +116,10 @@ def test_impossible_shifts_are_refused(changed, message):
 def test_a_region_keeps_what_is_inside_and_projects_the_rest():
     region = convex_hull(np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0], [0.0, -1.0]]))
     assert len(region) == 4
-    moved, apart = project(np.array([[0.3, 0.4], [3.0, 0.5], [2.0, 2.0]]), region)
+    moved, apart = project_into_region(np.array([[0.3, 0.4], [3.0, 0.5], [2.0, 2.0]]), region)
     np.testing.assert_allclose(moved, [[0.3, 0.4], [1.0, 0.5], [1.0, 1.0]])
     np.testing.assert_allclose(apart, [0.0, 2.0, math.sqrt(2.0)])
     line = convex_hull(np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]))
-    moved, apart = project(np.array([[0.5, 0.3], [2.0, 0.0]]), line)
+    moved, apart = project_into_region(np.array([[0.5, 0.3], [2.0, 0.0]]), line)
     np.testing.assert_allclose(moved, [[0.5, 0.0], [1.0, 0.0]], atol=1e-12)
     np.testing.assert_allclose(apart, [0.3, 1.0])

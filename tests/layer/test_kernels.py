@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from marey.compiled import python_form
-from marey.layer import gaze_kernels, gaze_turns_kernels, phase_kernels, runtime_kernels, trunk_kernels
+from marey.layer import gaze_kernels, phase_kernels, runtime_kernels, trunk_kernels
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_map import GazeMap
-from marey.layer.halves import halves_of
+from marey.layer.halves import split_body
 from marey.samples import sample
 
 WALK = sample("walk", seconds=0.5, fps=30.0).motion
-HALVES = halves_of(WALK.skeleton)
+HALVES = split_body(WALK.skeleton)
 J, F = len(WALK.skeleton), len(WALK)
 
 
@@ -85,7 +85,7 @@ def test_frames_of_a_splice(transfer: int, loop: tuple[float, float, float, floa
 @pytest.mark.parametrize("seed", range(4))
 def test_looks(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    body, world, table, n = GazeBody.of(WALK.skeleton), WALK.world(), GazeMap.default().grid, 4
+    body, world, table, n = GazeBody.from_skeleton(WALK.skeleton), WALK.world(), GazeMap.default().grid, 4
     looks = gaze_kernels.GazeLooks(
         begins=np.sort(rng.uniform(0.0, 0.4, n)),
         kinds=rng.integers(0, 3, n),
@@ -101,7 +101,7 @@ def test_looks(seed: int) -> None:
         offsets=WALK.skeleton.offsets[None],
         parents=WALK.skeleton.parents,
         chain=body.chain,
-        shares=body.shares,
+        weights=body.fractions,
         ahead=body.ahead,
         eye_offset=body.eyes,
         heading=rng.normal(size=F),
@@ -117,10 +117,10 @@ def test_looks(seed: int) -> None:
     assert_same_forms(gaze_kernels.aim_row, table, rng.normal(size=2), goal / np.linalg.norm(goal), np.empty(22))
     angles, vectors = rng.normal(size=F), rng.normal(size=(F, 15))
     assert_same_forms(
-        gaze_turns_kernels.rotate_spine, np.array([0]), body.chain, body.shares, angles, vectors, WALK.rotations.copy()
+        gaze_kernels.rotate_spine, np.array([0]), body.chain, body.fractions, angles, vectors, WALK.rotations.copy()
     )
     head, eyes, goal = rng.normal(size=(3, 3))
-    assert_same_forms(gaze_turns_kernels.find_goal_angles, head, quaternions(rng), eyes, 0.4, goal)
+    assert_same_forms(gaze_kernels.find_goal_angles, head, quaternions(rng), eyes, 0.4, goal)
 
 
 @pytest.mark.parametrize("limit", [2, 3])

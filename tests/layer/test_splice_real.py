@@ -6,7 +6,7 @@ import pytest
 from marey.errors import NotBlendable
 from marey.io import load_motion
 from marey.layer import align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
-from marey.layer.gait import gait_of
+from marey.layer.gait import find_gait
 
 WALKS = (11, 13, 17, 19, 21, 23, 27, 29, 31)
 RUNS = (35, 37, 41, 43, 45, 49, 51, 55, 57)
@@ -22,8 +22,8 @@ def clip(data_folder):
         if not path.exists():
             pytest.skip(f"no {path}")
         if name not in kept:
-            rate = {"fps": 60.0} if number == "143" else {}  # the files say 120 Hz, and are wrong
-            kept[name] = load_motion(path, trim_rest=True, **rate)
+            rate = {"file_fps": 60.0} if number == "143" else {}  # the files say 120 Hz, and are wrong
+            kept[name] = load_motion(path, **rate)
         return kept[name][start:stop]
 
     return load
@@ -37,7 +37,7 @@ def check(lower, upper, most_phase):
     assert np.quantile(errors, 0.95) <= most_phase
     assert (np.diff(times.times) > 0.0).all()
     ours, aligned = splice(lower, upper, times=times), splice_naive(lower, upper, times=times)
-    stride = lower.fps / gait_of(lower, "it").cycle
+    stride = lower.fps / find_gait(lower, "it").cycle
     own, naive, below = (wobble(each, stride) for each in (ours, splice_naive(lower, upper), lower))
     assert own <= 0.3 * naive
     assert own <= 1.5 * below
@@ -62,7 +62,9 @@ def test_the_carrying_part_of_a_clip_on_a_walk_and_on_stairs(clip, carry):
 
 
 def test_a_clip_with_one_step_is_refused(clip):
-    with pytest.raises(NotBlendable, match="'143_23' has no locomotion to align to"):
+    with pytest.raises(
+        NotBlendable, match="the upper clip '143_23' must have at least 2 consecutive steps to be aligned, but no steps"
+    ):
         splice(clip("143_32"), clip("143_23"))
 
 

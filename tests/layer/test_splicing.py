@@ -13,7 +13,7 @@ from marey.core.labels import Label, Labels
 from marey.errors import InvalidValue
 from marey.io import load_motion, save
 from marey.layer import align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
-from marey.layer.halves import halves_of
+from marey.layer.halves import split_body
 from marey.layer.steadiness import neck_path
 from marey.maths import quat
 from marey.samples import sample
@@ -84,7 +84,7 @@ def test_posture_leans_back_with_the_load(curve, carry):
 
 
 def test_every_joint_but_the_attachment_comes_from_its_source(curve, carry, made):
-    halves = halves_of(curve.skeleton)
+    halves = split_body(curve.skeleton)
     lower = ~halves.upper
     lower[halves.attachment] = False
     np.testing.assert_array_equal(made.rotations[:, lower], curve.rotations[:, lower])
@@ -159,7 +159,7 @@ def test_wobble_is_the_energy_above_the_second_harmonic(curve):
 
 
 def test_all_changes_are_smooth(curve, carry, made):
-    halves = halves_of(curve.skeleton)
+    halves = split_body(curve.skeleton)
     turning = quat.angle_between(made.rotations[1:], made.rotations[:-1])
     usual = max(float(quat.angle_between(clip.rotations[1:], clip.rotations[:-1]).max()) for clip in (curve, carry))
     assert turning.max() <= 2.5 * usual
@@ -193,7 +193,7 @@ def test_labels_are_united(curve, carry):
     assert sum(label.name == "walk" for label in got) == 1
 
 
-def test_moving_bones_are_kept_of_both(curve, carry):
+def test_moving_bones_of_both_remain(curve, carry):
     bones = np.broadcast_to(curve.skeleton.offsets, (len(carry), *curve.skeleton.offsets.shape)).copy()
     forearm = curve.skeleton.roles["left_forearm"]
     bones[:, forearm] *= 1.01
@@ -206,7 +206,7 @@ def test_moving_bones_are_kept_of_both(curve, carry):
 
 
 def test_naive_copies_every_angle_of_the_upper_body(curve, carry):
-    halves = halves_of(curve.skeleton)
+    halves = split_body(curve.skeleton)
     got = splice_naive(curve[:100], carry)
     np.testing.assert_allclose(got.rotations[:, halves.upper], carry.rotations[:100, halves.upper], atol=1e-12)
     np.testing.assert_allclose(
@@ -216,7 +216,7 @@ def test_naive_copies_every_angle_of_the_upper_body(curve, carry):
 
 def test_naive_copying_needs_no_steps_and_then_holds_the_last_frame(curve):
     stand = sample("stand", seconds=2.0).motion
-    halves = halves_of(curve.skeleton)
+    halves = split_body(curve.skeleton)
     got = splice_naive(curve, stand)
     want = np.broadcast_to(stand.rotations[-1, halves.upper], got.rotations[len(stand) :, halves.upper].shape)
     np.testing.assert_allclose(got.rotations[len(stand) :, halves.upper], want, atol=1e-12)
@@ -241,12 +241,18 @@ def test_provenance_says_what_was_done(made):
 
 def test_other_skeletons_and_other_times_are_refused(curve, carry):
     longer = dataclasses.replace(curve.skeleton, offsets=1.1 * curve.skeleton.offsets)
-    with pytest.raises(InvalidValue, match="a splice needs motions of one skeleton.*retarget one first"):
+    with pytest.raises(
+        InvalidValue, match="a splice needs motions that share a skeleton, but they have different proportions: offsets"
+    ):
         splice(curve, dataclasses.replace(carry, skeleton=longer))
     found = align_motions(curve, carry)
-    with pytest.raises(InvalidValue, match="times are for 361 frames of a lower clip.*align these two"):
+    with pytest.raises(
+        InvalidValue,
+        match="times were computed for a lower clip of 361 frames and an upper clip of 361, "
+        "but the clips have 100 and 361; align these two clips",
+    ):
         splice(curve[:100], carry, times=found)
-    with pytest.raises(InvalidValue, match='posture as "pitch", "full" or None'):
+    with pytest.raises(InvalidValue, match="posture must be 'pitch', 'full' or None"):
         splice(curve, carry, posture="upright")
 
 
@@ -266,7 +272,9 @@ def test_the_room_offers_its_names():
 def test_what_is_no_motion_is_refused():
     walk = sample("walk", seconds=3.0).motion
     for call in (lambda: splice(walk, None), lambda: splice("walk.bvh", walk), lambda: splice_naive(walk, None)):
-        with pytest.raises(InvalidValue, match=r"a splice needs two motions, got (NoneType|str); marey.load reads one"):
+        with pytest.raises(
+            InvalidValue, match=r"a splice needs two motions, got (NoneType|str); load one with marey.load"
+        ):
             call()
 
 
@@ -304,8 +312,8 @@ def test_packages_need_no_import_of_their_own():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_another_skeleton_is_told_what_to_do():
+def test_another_skeleton_is_refused_with_a_remedy():
     walk = sample("walk", seconds=3.0).motion
     longer = dataclasses.replace(walk.skeleton, offsets=1.1 * walk.skeleton.offsets)
-    with pytest.raises(InvalidValue, match=r"bone offsets differ .* \(marey.edit.retarget, or `marey edit retarget`\)"):
+    with pytest.raises(InvalidValue, match=r"offsets differ at .*; retarget one first \(marey.edit.retarget\)"):
         splice(walk, dataclasses.replace(walk, skeleton=longer))

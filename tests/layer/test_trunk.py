@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue, JointNotFound
 from marey.layer import phase_kernels, trunk_kernels
-from marey.layer.halves import get_bone_offsets, halves_of
+from marey.layer.halves import get_bone_offsets, split_body
 from marey.layer.posture import check_transfer, find_posture_rotation, measure_posture, steady_hips
 from marey.layer.splicing import UpperFrames, align_trunk_frames
 from marey.maths import quat
@@ -41,7 +41,7 @@ def test_a_turned_cloud_is_turned_back_exactly(angle):
 
 def test_alignment_is_that_of_the_slow_twin(pair):
     lower, upper = pair
-    halves = halves_of(lower.skeleton)
+    halves = split_body(lower.skeleton)
     got = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
     stands, shoulders = twin.trunk(lower, upper)
     assert quat.angle_between(quat.mul(got.carrier, got.local), stands).max() < 1e-7
@@ -54,20 +54,20 @@ def test_alignment_is_that_of_the_slow_twin(pair):
 
 def test_a_clip_aligned_with_itself_stays(pair):
     lower, _ = pair
-    halves = halves_of(lower.skeleton)
+    halves = split_body(lower.skeleton)
     got = align_trunk_frames(halves, lower, UpperFrames(lower.rotations, get_bone_offsets(lower)))
     assert quat.angle_between(got.local, lower.rotations[:, halves.attachment]).max() < 1e-7
     np.testing.assert_allclose(got.shoulders.mean(axis=0), measure_posture(lower, halves), atol=1e-12)
 
 
-def test_where_the_figure_goes_makes_no_difference_to_posture(pair):
+def test_posture_does_not_depend_on_the_path(pair):
     lower, _ = pair
-    halves = halves_of(lower.skeleton)
+    halves = split_body(lower.skeleton)
     moved = lower.moved((2.0, 3.0, -4.0))
     np.testing.assert_allclose(measure_posture(moved, halves), measure_posture(lower, halves), atol=1e-12)
 
 
-def test_pitch_turns_about_the_hip_line_alone_and_full_turns_all():
+def test_pitch_rotates_about_the_hip_line_alone_and_full_about_all_axes():
     mean = np.array([[0.2, 0.5, 0.05], [-0.2, 0.5, 0.05]])
     turn = Rotation.from_rotvec([0.3, 0.0, 0.0])
     wanted = turn.apply(mean)
@@ -78,9 +78,9 @@ def test_pitch_turns_about_the_hip_line_alone_and_full_turns_all():
     np.testing.assert_array_equal(find_posture_rotation(mean, leant, None), [1.0, 0.0, 0.0, 0.0])
 
 
-def test_a_posture_turn_is_made_in_the_hip_frame(pair):
+def test_posture_is_rotated_in_the_hip_frame(pair):
     lower, upper = pair
-    halves = halves_of(lower.skeleton)
+    halves = split_body(lower.skeleton)
     trunk = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
     turn = quat.from_axis_angle([1.0, 0.0, 0.0], 0.2)
     local = trunk.with_turn(turn)
@@ -99,16 +99,16 @@ def test_steadied_hips_follow_a_turn_but_not_the_steps():
     assert np.abs(left[60:-60]).max() < 0.06
 
 
-def test_a_figure_without_a_spine_or_arms_is_refused_by_name():
+def test_a_skeleton_without_a_spine_or_arms_is_refused_by_name():
     skeleton = sample("walk", seconds=1.0).motion.skeleton
     bare = type(skeleton)(skeleton.names[:1], skeleton.parents[:1], skeleton.offsets[:1])
     with pytest.raises(JointNotFound, match="'spine' was not found"):
-        halves_of(bare)
+        split_body(bare)
 
 
 def test_the_cut_is_at_the_first_spine_joint():
     skeleton = sample("walk", seconds=1.0).motion.skeleton
-    halves = halves_of(skeleton)
+    halves = split_body(skeleton)
     roles = skeleton.roles
     assert halves.attachment == roles["spine"]
     assert not halves.upper[halves.attachment]
@@ -119,7 +119,7 @@ def test_the_cut_is_at_the_first_spine_joint():
 
 
 def test_an_unknown_transfer_is_refused():
-    with pytest.raises(InvalidValue, match='"pitch", "full" or None, got \'all\''):
+    with pytest.raises(InvalidValue, match="posture must be 'pitch', 'full' or None, got 'all'"):
         check_transfer("all")
 
 

@@ -41,7 +41,7 @@ def test_values_and_slopes_are_scipys(n_points, columns):
     assert bspline.evaluate(points, 0.3).shape == columns
 
 
-def test_borders_are_means_of_neighbours():
+def test_borders_are_means_of_neighbors():
     points = rising(7)
     np.testing.assert_allclose(
         bspline.evaluate(points, np.linspace(0, 1, 6)), (points[1:] + points[:-1]) / 2, rtol=1e-15
@@ -216,17 +216,29 @@ def test_number_of_points(n_samples, every, expected):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bspline.evaluate([1.0, 2.0], 0.5), "expected 3 or more control points (K, ...), got shape (2,)"),
-        (lambda: bspline.inverse([1.0, 1.0, 2.0], 0.5), "expected one column of control points (K,) that increase"),
-        (lambda: bspline.inverse(np.ones((4, 2)), 0.5), "expected one column"),
-        (lambda: bspline.fit([], 4), "expected samples (N, ...), at least one"),
-        (lambda: bspline.fit([1.0, np.nan], 4), "expected finite samples, got nan"),
-        (lambda: bspline.fit([1.0, 2.0], 2), "expected 3 or more control points, got 2"),
-        (lambda: bspline.fit([1.0, 2.0], 4, at=[0.5, 0.2]), "expected one u in [0, 1] for each of the 2 samples"),
-        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), "expected smooth of 0 or more, got -1"),
-        (lambda: bspline.fit_increasing([2.0, 1.0], 4), "samples that rise from first to last, got a rise of -1"),
-        (lambda: bspline.fit_increasing([1.0, 2.0], 4, least=1.0), "expected least between 0 and 1, got 1.0"),
-        (lambda: bspline.n_points_for(9, 0), "expected knot_every above 0 samples, got 0"),
+        (lambda: bspline.evaluate([1.0, 2.0], 0.5), " with K at least 3, got shape (2,)"),
+        (
+            lambda: bspline.inverse([1.0, 1.0, 2.0], 0.5),
+            "points must have shape (K,) and increase",
+        ),
+        (lambda: bspline.inverse(np.ones((4, 2)), 0.5), "and increase; otherwise there is no unique u"),
+        (lambda: bspline.fit([], 4), "samples must have shape (N, ...) with N at least 1"),
+        (lambda: bspline.fit([1.0, np.nan], 4), ": samples must be finite, got nan"),
+        (lambda: bspline.fit([1.0, 2.0], 2), "n_points must be at least 3, got 2"),
+        (
+            lambda: bspline.fit([1.0, 2.0], 4, at=[0.5, 0.2]),
+            "at must have one value from 0 to 1 for each of the 2 samples",
+        ),
+        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), ": smooth must be at least 0, got -1"),
+        (
+            lambda: bspline.fit_increasing([2.0, 1.0], 4),
+            ": the last sample must be greater than the first, got a difference of -1",
+        ),
+        (
+            lambda: bspline.fit_increasing([1.0, 2.0], 4, least=1.0),
+            ": least must be greater than 0 and less than 1, got 1.0",
+        ),
+        (lambda: bspline.n_points_for(9, 0), "bspline.n_points_for: knot_every must be greater than 0 samples, got 0"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -262,13 +262,13 @@ def test_an_unknown_order_is_refused_with_an_example(order):
 
 
 def test_wrong_shapes_are_refused():
-    with pytest.raises(InvalidValue, match=r"euler\.from_euler: expected angles of shape \(\.\.\., 3\), got \(4,\)"):
+    with pytest.raises(InvalidValue, match=r"euler\.from_euler: angles must have shape"):
         euler.from_euler(np.zeros(4), "ZYX")
-    with pytest.raises(InvalidValue, match=r"euler\.to_euler: expected q of shape \(\.\.\., 4\), got \(3,\)"):
+    with pytest.raises(InvalidValue, match=r"euler.to_euler: q must have shape"):
         euler.to_euler(np.zeros(3), "ZYX")
-    with pytest.raises(InvalidValue, match=r"euler\.continuous: expected angles of shape \(F, \.\.\., 3\)"):
+    with pytest.raises(InvalidValue, match=r"euler.continuous: angles must have shape"):
         euler.continuous(np.zeros(3), "ZYX")
-    with pytest.raises(InvalidValue, match=r"euler\.from_axes: expected angles of shape \(\.\.\., 2\), got \(3,\)"):
+    with pytest.raises(InvalidValue, match=r"euler\.from_axes: angles must have shape \(\.\.\., 2\), got \(3,\)"):
         euler.from_axes(np.zeros(3), "ZX")
-    with pytest.raises(InvalidValue, match=r"expected axes of the letters X, Y, Z \(upper case\), got 'zxy'"):
+    with pytest.raises(InvalidValue, match=r"euler.from_axes: axes must be of the letters X, Y, Z"):
         euler.from_axes(np.zeros(3), "zxy")

@@ -103,7 +103,9 @@ def test_normalize_scales_to_length_one():
 
 @pytest.mark.parametrize("bad", [np.zeros(4), [np.nan, 0, 0, 1], [np.inf, 0, 0, 0], [1e300, 0, 0, 0]])
 def test_normalize_refuses_what_has_no_direction(bad):
-    with pytest.raises(InvalidValue, match=r"quat\.normalize: expected quaternions of finite length above 0"):
+    with pytest.raises(
+        InvalidValue, match=r"quat.normalize: quaternions must have a finite length greater than 0, got"
+    ):
         quat.normalize(bad)
     with pytest.raises(InvalidValue, match=r"at index \(1,\)"):
         quat.normalize([[1, 0, 0, 0], bad])
@@ -273,7 +275,7 @@ def test_from_matrix_accepts_rounded_text():
 
 @pytest.mark.parametrize("bad", [np.diag([1.0, 1.0, -1.0]), 2 * np.eye(3), np.zeros((3, 3)), np.full((3, 3), np.inf)])
 def test_from_matrix_refuses_what_is_no_rotation(bad):
-    with pytest.raises(InvalidValue, match=r"expected rotation matrices \(orthonormal, determinant \+1\)"):
+    with pytest.raises(InvalidValue, match=r"quat.from_matrix: m must hold rotation matrices"):
         quat.from_matrix(bad)
 
 
@@ -362,7 +364,12 @@ def test_twist_angle_at_the_seam_and_where_it_is_undefined():
 
 def test_an_axis_of_length_zero_is_refused():
     for call in (quat.swing_twist, quat.twist_angle):
-        with pytest.raises(InvalidValue, match="expected an axis of finite length above 0"):
+        with pytest.raises(
+            InvalidValue,
+            match=rf"quat\.{call.__name__}: an axis must have a finite length greater than 0, got \[0\.0, 0\.0, 0\.0\]",
+        ):
             call([1, 0, 0, 0], [0, 0, 0])
-    with pytest.raises(InvalidValue, match=r"quat\.from_axis_angle: expected an axis of finite length"):
+    with pytest.raises(
+        InvalidValue, match=r"quat\.from_axis_angle: an axis must have a finite length greater than 0, got"
+    ):
         quat.from_axis_angle([0, 0, 0], 1.0)

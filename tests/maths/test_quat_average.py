@@ -30,8 +30,8 @@ def average_twin(q, weights):
 @pytest.mark.parametrize("n", [1, 2, 3, 18])
 def test_average_is_the_principal_eigenvector(spread, n):
     rng = np.random.default_rng(n)
-    centre = random_quaternions(40, 1, seed=1)
-    q = quat.normalize(centre + spread * rng.normal(size=(40, n, 4)))
+    center = random_quaternions(40, 1, seed=1)
+    q = quat.normalize(center + spread * rng.normal(size=(40, n, 4)))
     weights = rng.uniform(0.1, 1.0, size=n)
     out = quat.average(q, weights)
     assert out.shape == (40, 4)
@@ -45,17 +45,17 @@ def test_average_is_the_principal_eigenvector(spread, n):
 @given(st.data())
 def test_average_does_not_see_signs_or_order(data):
     n = data.draw(st.integers(1, 6))
-    centre = data.draw(quaternions())
+    center = data.draw(quaternions())
     nudges = data.draw(vectors((n,), 0.3))
     weights = data.draw(st.lists(st.floats(0.05, 1.0), min_size=n, max_size=n).map(np.array))
     signs = data.draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=n, max_size=n).map(np.array))
     order = data.draw(st.permutations(range(n)))
-    q = quat.mul(centre, quat.exp(nudges))
+    q = quat.mul(center, quat.exp(nudges))
     out = quat.average(q, weights)
     assert_same_rotation(quat.average(q * signs[:, N], weights), out, atol=1e-13)
     assert_same_rotation(quat.average(q[order], weights[order]), out, atol=1e-13)
     assert_same_rotation(quat.average(q, 17.0 * weights), out, atol=1e-13)
-    assert_same_rotation(quat.average(quat.mul(centre, q), weights), quat.mul(centre, out), atol=1e-13)
+    assert_same_rotation(quat.average(quat.mul(center, q), weights), quat.mul(center, out), atol=1e-13)
 
 
 @LAWS
@@ -92,19 +92,23 @@ def test_average_with_a_negative_weight_extrapolates():
 
 def test_average_refuses_bad_weights():
     q = random_quaternions(3)
-    with pytest.raises(InvalidValue, match=r"quat\.average: expected 3 weights, one for each sample, got 2"):
+    with pytest.raises(InvalidValue, match=r"quat\.average: weights must have 3 values, one for each sample, got 2"):
         quat.average(q, [1, 2])
-    with pytest.raises(InvalidValue, match="expected finite weights with a sum above 0"):
+    with pytest.raises(
+        InvalidValue, match="quat.average: weights must be finite with a sum greater than 0, got a sum of 0.0"
+    ):
         quat.average(q, [1, -1, 0])
-    with pytest.raises(InvalidValue, match="expected finite weights"):
+    with pytest.raises(InvalidValue, match=": weights must be finite with a sum greater than 0, got a sum of"):
         quat.average(q, [1, np.nan, 0])
-    with pytest.raises(InvalidValue, match="expected at least one sample"):
+    with pytest.raises(InvalidValue, match="quat.average: there must be at least one sample along axis -2, got none"):
         quat.average(np.zeros((0, 4)))
-    with pytest.raises(InvalidValue, match="axis -1 is the component axis"):
+    with pytest.raises(
+        InvalidValue, match="quat.average: axis must be the axis of the samples, got -1, the axis of the components"
+    ):
         quat.average(q, axis=-1)
-    with pytest.raises(InvalidValue, match="expected axis between -2 and 1, got 2"):
+    with pytest.raises(InvalidValue, match=": axis must be from -2 to 1, got 2"):
         quat.average(q, axis=2)
-    with pytest.raises(InvalidValue, match=r"expected weights that broadcast to \(3,\), got \(2, 3\)"):
+    with pytest.raises(InvalidValue, match=r": weights must broadcast to \(3,\), got \(2, 3\)"):
         quat.average(q, np.ones((2, 3)))
 
 
@@ -123,5 +127,7 @@ def test_unroll_is_continuous_and_keeps_the_first_sign(shape):
 
 
 def test_unroll_refuses_the_component_axis():
-    with pytest.raises(InvalidValue, match="axis 1 is the component axis; name the time axis"):
+    with pytest.raises(
+        InvalidValue, match="quat.unroll: axis must be the time axis, got 1, the axis of the components"
+    ):
         quat.unroll(np.ones((3, 4)), axis=1)

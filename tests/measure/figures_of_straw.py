@@ -6,11 +6,11 @@ import numpy as np
 
 from marey.core import ContactPoint, Contacts, Motion, Source
 from marey.maths import quat
-from marey.samples import figure_skeleton
+from marey.samples import body_skeleton
 
-SKELETON = figure_skeleton()
+SKELETON = body_skeleton()
 ROLES = SKELETON.roles
-BALL_DROP = -float(SKELETON.rest_positions[ROLES["left_ball"], 1])  # metres from the root down to the balls
+BALL_DROP = -float(SKELETON.rest_positions[ROLES["left_ball"], 1])  # meters from the root down to the balls
 BALLS = tuple(ContactPoint(f"{side}_ball", ROLES[f"{side}_ball"], np.zeros(3)) for side in ("left", "right"))
 N_BODY = int((~SKELETON.is_end_site).sum())
 

@@ -33,7 +33,7 @@ def clips(tmp_path: Path) -> tuple[str, str]:
     return str(made), str(source)
 
 
-def test_the_table_has_every_figure_with_its_unit(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_every_metric_with_its_unit(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measure", clips[0]]) == 0
     out = capsys.readouterr().out
     assert "121 frames at 60 Hz, 2.00 s" in out
@@ -44,7 +44,7 @@ def test_the_table_has_every_figure_with_its_unit(clips: tuple[str, str], capsys
     assert "against" not in out
 
 
-def test_the_source_stands_beside(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_source_has_its_own_column(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     made, source = clips
     assert main(["measure", made, "--against", source, "--full"]) == 0
     out = capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_what_cannot_be_had_is_a_dash_with_the_reason(tmp_path: Path, capsys: py
     path = tmp_path / "one.bvh"
     marey.save(WALK[0], path)
     assert main(["measure", str(path)]) == 2
-    assert "has one frame; measuring needs at least two" in capsys.readouterr().err
+    assert "must have at least 2 frames to be measured, got 1" in capsys.readouterr().err
     marey.save(WALK[0:2], path)
     assert main(["measure", str(path)]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  jitter ")]
@@ -94,18 +94,20 @@ def test_bad_files_are_one_sentence_and_exit_code_2(
     assert told.err.count("\n") == 1
 
 
-def test_a_rest_pose_before_the_motion_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_leading_rest_pose_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rest.bvh"
     rotations, root = WALK.rotations.copy(), WALK.root_positions.copy()
     rotations[0], root[0] = [1.0, 0.0, 0.0, 0.0], root[1]
     marey.save(replace(WALK, rotations=rotations, root_positions=root, contacts=None), path)
     assert main(["measure", str(path), "--json"]) == 0
-    told = capsys.readouterr()
-    assert "remove it with --trim-rest" in told.err
-    assert main(["measure", str(path), "--trim-rest", "--json"]) == 0
     trimmed = capsys.readouterr()
-    assert trimmed.err == ""
-    before, after = (json.loads(out)[0]["figures"]["angular_velocity_max"]["value"] for out in (told.out, trimmed.out))
+    assert "frame 0 is a rest pose and is skipped; --keep-rest-pose keeps it" in trimmed.err
+    assert main(["measure", str(path), "--keep-rest-pose", "--json"]) == 0
+    whole = capsys.readouterr()
+    assert whole.err == ""
+    assert main(["measure", str(path), "--trim-rest", "--json"]) == 0
+    assert "--trim-rest is deprecated: a leading rest pose is skipped by default" in capsys.readouterr().err
+    before, after = (json.loads(out)[0]["figures"]["angular_velocity_max"]["value"] for out in (whole.out, trimmed.out))
     assert before > 3 * after
 
 

@@ -103,7 +103,7 @@ def test_a_walk_played_twice_too_fast_is_noticed_and_half_the_rate_suggested() -
     assert "in a walk" in told
     assert "the rate of 120 Hz seems wrong" in told
     assert "at 60 Hz they would be" in told
-    assert "--fps" in told
+    assert "--file-fps" in told
 
 
 def test_four_times_too_fast_needs_more_than_half() -> None:
@@ -112,7 +112,7 @@ def test_four_times_too_fast_needs_more_than_half() -> None:
     assert "at 80 Hz" in told or "at 60 Hz" in told
 
 
-def test_small_figures_may_step_more_quickly() -> None:
+def test_small_bodies_may_step_more_quickly() -> None:
     walk = straight_walk(speed=1.3, seconds=5.0)
     small = replace(
         walk,
@@ -125,7 +125,7 @@ def test_small_figures_may_step_more_quickly() -> None:
     assert rate_finding(replace(small, fps=2 * small.fps)) is not None
 
 
-# Shot at 60 Hz though their files say 120, and long enough on a straight way to tell.
+# Shot at 60 Hz though their files say 120, and straight for long enough to detect it.
 _WRONG = {"143_11", "143_13", "143_32", "143_41"}
 
 
@@ -135,7 +135,7 @@ def test_recorded_clips_with_a_wrong_rate_are_found_and_no_others(data_folder: P
         pytest.skip(f"no BVH files in {data_folder}")
     found = {}
     for path in files:
-        motion = marey.load_motion(path, trim_rest=True)
+        motion = marey.load_motion(path)
         told = rate_finding(motion)
         if told is not None:
             found[path.stem] = told
@@ -153,4 +153,4 @@ def test_recorded_walks_have_the_stride_rate_of_walks(data_folder: Path) -> None
     ):
         path = data_folder / f"{name}.bvh"
         if path.exists():
-            assert stride_rate(marey.load_motion(path, trim_rest=True)) == pytest.approx(rate, abs=0.03)
+            assert stride_rate(marey.load_motion(path)) == pytest.approx(rate, abs=0.03)

@@ -1,4 +1,4 @@
-"""The report: every figure with its definition, beside that of the source clip."""
+"""The report: every metric with its definition, next to that of the source clip."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ def test_the_report_is_an_ordered_mapping() -> None:
         report["skate_ration"]
 
 
-def test_a_walk_has_every_figure() -> None:
+def test_a_walk_has_every_metric() -> None:
     report = measure(WALK)
     assert [name for name, figure in report.items() if figure.value is None] == []
     assert all(np.isfinite(figure.value) for figure in report.values() if figure.value is not None)
@@ -43,7 +43,7 @@ def test_a_walk_has_every_figure() -> None:
     assert report.against is None
 
 
-def test_the_source_clips_own_figures_come_beside() -> None:
+def test_the_report_includes_the_source_clips_metrics() -> None:
     slow, quick = straight(0.2, 0.0), straight(0.6, 0.0, fps=30.0)
     alone, paired = measure(quick), measure(slow, against=quick)
     assert paired.against is not None
@@ -60,7 +60,7 @@ def check_same(a: Report, b: Report) -> None:
 
 
 @pytest.mark.parametrize("transform", [(1.0, 5.0, -3.0), (np.pi, 0.0, 0.0), (-2.5, -40.0, 80.0)])
-def test_figures_are_the_same_anywhere_on_the_floor(transform: tuple[float, float, float]) -> None:
+def test_metrics_are_the_same_anywhere_on_the_floor(transform: tuple[float, float, float]) -> None:
     for motion in (WALK, pendulum_walk(0.9, 1.1)):
         check_same(measure(motion), measure(motion.moved(transform)))
 
@@ -72,8 +72,8 @@ def test_measuring_changes_nothing() -> None:
     np.testing.assert_array_equal(WALK.rotations, before[1])
 
 
-def test_figures_go_to_json_and_back() -> None:
-    told = json.loads(json.dumps(measure(WALK, against=WALK).as_dict()))
+def test_metrics_go_to_json_and_back() -> None:
+    told = json.loads(json.dumps(measure(WALK, against=WALK).to_dict()))
     assert told["name"] == WALK.name
     assert told["frames"] == len(WALK)
     assert told["against"]["frames"] == len(WALK)
@@ -85,7 +85,7 @@ def test_figures_go_to_json_and_back() -> None:
 
 
 def test_one_frame_is_no_motion() -> None:
-    with pytest.raises(InvalidValue, match="'statue' has one frame; measuring needs at least two"):
+    with pytest.raises(InvalidValue, match="motion 'statue' must have at least 2 frames to be measured, got 1"):
         measure(statue(np.array([[0.0, -0.01, 0.0]])))
 
 
@@ -96,7 +96,7 @@ def test_two_frames_give_what_two_frames_can() -> None:
     assert "no gait" in report["stride_rate"].note
 
 
-def test_a_figure_prints_as_a_line_and_get_asks_without_raising() -> None:
+def test_a_metric_prints_as_a_line_and_get_does_not_raise() -> None:
     report = measure(statue(np.array([[0.0, -0.01, 0.0]] * 20)))
     assert str(report["path_length"]).startswith("path_length: 0 m")
     assert report.get("nope") is None
@@ -112,9 +112,9 @@ def test_without_legs_the_feet_are_left_out_with_a_reason() -> None:
     assert "'hips' was not found" in report["path_length"].note
 
 
-def test_no_figure_at_all_is_an_error() -> None:
+def test_no_metric_at_all_is_an_error() -> None:
     dot = Skeleton(("a",), np.array([-1]), np.zeros((1, 3)))
-    with pytest.raises(InvalidValue, match="'dot' has one frame"):
+    with pytest.raises(InvalidValue, match="motion 'dot' must have at least 2 frames to be measured, got 1"):
         measure(Motion(dot, np.zeros((1, 3)), quat.identity((1, 1)), 30.0, name="dot"))
 
 

@@ -94,7 +94,7 @@ def test_contacts_of_hands_are_no_foot_skate() -> None:
     only_hand = replace(clip, contacts=Contacts((*BALLS, hand), mask))
     figure = skate.slide_contact(only_hand)
     assert figure.value is None
-    assert "no point of a foot is in contact" in figure.note
+    assert "no contact point of a foot is planted for two consecutive frames" in figure.note
 
 
 def test_contacts_are_detected_where_the_motion_has_none() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from marey.clean import detect_contacts
 from marey.core.motion import Motion
-from marey.edit.resample import resample
+from marey.core.resample import resample
 from marey.io import load_motion
 from marey.parametric import Feature, ParametricMotion, position
 from marey.samples import sample, strikes
@@ -94,7 +94,7 @@ def real_space(folder: Path, kind: str) -> ParametricMotion:
         "kick": ("cmu/144/144_05.bvh", 0.5, position("right_foot", "highest")),
         "reach": ("cmu/144/144_22.bvh", 0.7, position("left_hand")),
     }[kind]
-    whole = detect_contacts(load_motion(folder / file))
+    whole = detect_contacts(load_motion(folder / file, trim_rest=False))  # the annotations count the frames of the file
     with open(folder / "annotations.csv", encoding="utf-8") as lines:
         apexes = [int(row["apex_frame"]) for row in csv.DictReader(lines) if row["file"] == file]
     reach = round(half * whole.fps)
@@ -120,7 +120,7 @@ def held_out(kind: str, feature: Feature, made: ParametricMotion, n: int, seed: 
 
 def mean_errors(made: ParametricMotion, targets: np.ndarray, **options: object) -> dict[str, float]:
     """Mean and largest error of the motions made, by unit."""
-    found = [made.error(target, **options) for target in targets]
+    found = [made.synthesize(target, **options) for target in targets]
     return {
         f"{unit} {what}": reduce([each.distances(own=own)[unit] for each in found])
         for unit in dict.fromkeys(made.units)

@@ -5,22 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.edit.resample import resample
+from marey.core.resample import resample
 from marey.errors import InvalidValue, UnknownName
-from marey.parametric import ParametricMotion, position
-from marey.parametric.dense import densified, value_between
+from marey.parametric import ParametricMotion, SpaceSettings, position
+from marey.parametric.dense import cubic_weights, upsample
 from marey.parametric.features import extreme_near
-from marey.register import register_along
+from marey.register import register_tree
 from marey.samples import sample
 from tests.parametric.takes import FEATURES, mean_errors, near_samples, space, takes
 
 
-def test_dense_motions_go_through_the_frames_and_beside_the_truth():
+def test_dense_motions_go_through_the_frames_and_near_the_truth():
     fine = sample("kick", rng=3, fps=240.0).motion
     coarse = replace(fine, name="coarse", root_positions=fine.root_positions[::8], rotations=fine.rotations[::8],
                      fps=30.0, contacts=None, labels=type(fine.labels)())  # fmt: skip
-    reg = register_along([coarse, coarse]).registration
-    dense = densified(reg).motions[0]
+    reg = register_tree([coarse, coarse]).registration
+    dense = upsample(reg).motions[0]
     n = len(dense)
     assert dense.fps == 240.0
     np.testing.assert_allclose(dense.root_positions[::8], coarse.root_positions, atol=1e-12)
@@ -33,16 +33,16 @@ def test_dense_motions_go_through_the_frames_and_beside_the_truth():
 
 def test_what_is_dense_or_a_loop_stays_as_it_is():
     reg = space("reach").registration
-    once = densified(reg)
+    once = upsample(reg)
     assert [len(motion) for motion in once.motions] == [4 * (len(motion) - 1) + 1 for motion in reg.motions]
-    assert densified(once) is once
+    assert upsample(once) is once
     for motion, own in zip(once.motions, reg.motions, strict=True):
         np.testing.assert_array_equal(motion.contacts.mask[::4], own.contacts.mask)
 
 
 def test_values_between_frames_are_those_of_a_cubic():
     at, lengths = np.array([0.0, 0.3, 4.5, 8.9, 9.0, 1.25]), np.array([10, 10, 10, 10, 10, 3])
-    places, shares = value_between(at, lengths)
+    places, shares = cubic_weights(at, lengths)
     assert (places >= 0).all()
     assert (places < lengths[:, None]).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
@@ -71,10 +71,10 @@ def test_the_extreme_nearby_is_the_largest_within_reach():
 def test_a_given_moment_snaps_to_each_kick_s_own_apex():
     motions = takes("kick", 8)
     feature = position("right_ball")
-    own = np.array([feature.frame(motion) for motion in motions])
+    own = np.array([feature.find_frame(motion) for motion in motions])
     # Given 0.05 s beside the apex of the first.
     given = position("right_ball", (own[0] + 3) / motions[0].fps)
-    snapped = ParametricMotion.build(motions, given, snap="farthest", samples=50)
+    snapped = ParametricMotion.build(motions, given, settings=SpaceSettings(snap="farthest"), samples=50)
     found = ParametricMotion.build(motions, feature, samples=50)
     np.testing.assert_allclose(snapped.parameters, found.parameters, atol=2e-3)
     loose = ParametricMotion.build(motions, given, samples=50)
@@ -84,11 +84,11 @@ def test_a_given_moment_snaps_to_each_kick_s_own_apex():
 def test_what_cannot_be_snapped_is_refused():
     motions = takes("kick", 3)
     given = position("right_ball", 0.8)
-    with pytest.raises(UnknownName, match=r"no extreme named 'furthest'; similar: 'farthest'"):
-        ParametricMotion.build(motions, given, snap="furthest")
-    with pytest.raises(InvalidValue, match=r"snap= needs features of poses at one moment given in seconds"):
-        ParametricMotion.build(motions, position("right_ball"), snap="highest")
-    with pytest.raises(InvalidValue, match=r"leave out apexes= and registrations"):
-        ParametricMotion.build(motions, given, snap="highest", apexes=[50, 50, 50])
-    with pytest.raises(InvalidValue, match=r"refers to 99 s, but the reference ends before that"):
-        ParametricMotion.build(motions, position("right_ball", 99.0), snap="highest")
+    with pytest.raises(UnknownName, match=r"snap must be one of .*, not 'furthest'; similar: 'farthest'"):
+        ParametricMotion.build(motions, given, settings=SpaceSettings(snap="furthest"))
+    with pytest.raises(InvalidValue, match=r"snap= needs pose features at one moment in seconds"):
+        ParametricMotion.build(motions, position("right_ball"), settings=SpaceSettings(snap="highest"))
+    with pytest.raises(InvalidValue, match=r"omit apexes="):
+        ParametricMotion.build(motions, given, settings=SpaceSettings(snap="highest", apexes=[50, 50, 50]))
+    with pytest.raises(InvalidValue, match=r"is measured at 99 s, but the reference lasts only"):
+        ParametricMotion.build(motions, position("right_ball", 99.0), settings=SpaceSettings(snap="highest"))

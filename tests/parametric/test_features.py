@@ -16,10 +16,10 @@ from marey.parametric import (
     position,
     speed,
     step_height,
-    travelled,
+    traveled,
     turn,
 )
-from marey.parametric.features import feature_from, features_of
+from marey.parametric.features import as_features, feature_from_dict
 from marey.samples import sample, straight_walk
 
 
@@ -34,7 +34,7 @@ def test_a_position_is_where_the_target_was(kind, joint, where, within):
     assert np.linalg.norm(found - target.position) < within
 
 
-def test_places_are_told_from_the_start_wherever_the_motion_stands():
+def test_positions_are_relative_to_the_start_of_the_motion():
     motion = sample("reach").motion
     for feature in (position("right_hand"), position("centre_of_mass"), orientation("right_hand")):
         np.testing.assert_allclose(feature(motion.moved((2.0, 3.0, -4.0))), feature(motion), atol=1e-9)
@@ -51,7 +51,7 @@ def test_the_centre_of_mass_is_in_the_trunk():
 @pytest.mark.parametrize("at", ["highest", "lowest", "fastest", "slowest", "farthest", "start", "end"])
 def test_moments_are_extremes(at):
     motion = sample("punch").motion
-    frame = position("right_hand", at).frame(motion)
+    frame = position("right_hand", at).find_frame(motion)
     path = motion.world().positions[:, motion.skeleton.roles["right_hand"]]
     pace = np.linalg.norm(path[2:] - path[:-2], axis=1)
     expected = {
@@ -71,11 +71,11 @@ def test_what_comes_after_the_action_is_not_its_apex():
     assert _find_extreme(np.stack([height * 0, height, height * 0], axis=1), "highest") in (19, 20)
 
 
-def test_a_walk_goes_as_it_was_made():
+def test_features_of_a_walk_match_its_sample_parameters():
     motion = straight_walk(1.4, 4.0)
     assert speed()(motion)[0] == pytest.approx(1.4, rel=0.03)
-    assert travelled()(motion)[0] == pytest.approx(5.6, rel=0.03)
-    assert travelled("net")(motion)[0] == pytest.approx(5.6, rel=0.03)
+    assert traveled()(motion)[0] == pytest.approx(5.6, rel=0.03)
+    assert traveled("net")(motion)[0] == pytest.approx(5.6, rel=0.03)
     assert duration()(motion)[0] == pytest.approx(4.0)
     assert abs(turn()(motion)[0]) < 0.15
     assert 0.05 < step_height()(motion)[0] < 0.4
@@ -98,12 +98,12 @@ def test_an_orientation_is_what_the_joint_turned_by():
 
 @pytest.mark.parametrize(
     "text",
-    ["position:right_foot@highest", "position:left_hand:xz@0.5", "turn,speed", "speed:head:max", "travelled::net",
+    ["position:right_foot@highest", "position:left_hand:xz@0.5", "turn,speed", "speed:head:max", "traveled::net",
      "orientation:head@end", "angular_speed:right_hand", "step_height", "curvature,duration"],
 )  # fmt: skip
 def test_features_by_text_and_back(text):
     features = parse_features(text)
-    assert features == tuple(feature_from(each.described()) for each in features)
+    assert features == tuple(feature_from_dict(each.to_dict()) for each in features)
     assert sum(each.n_dims for each in features) == sum(len(each.units) for each in features)
 
 
@@ -111,29 +111,29 @@ def test_functions_and_several_together():
     def knee(motion):
         return [len(motion), 2.0]
 
-    both = features_of([turn(), function(knee, ["frames", "two"], ["", "m"])])
+    both = as_features([turn(), function(knee, ["frames", "two"], ["", "m"])])
     motion = straight_walk(1.2, 2.0)
     assert both[1](motion).tolist() == [121.0, 2.0]
-    assert features_of(lambda motion: 1.0)[0].n_dims == 1
+    assert as_features(lambda motion: 1.0)[0].n_dims == 1
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
         (lambda: position("right_hand", "apex"), UnknownName, "no moment named 'apex'.*moments: farthest"),
-        (lambda: position("right_hand", -1.0), InvalidValue, "seconds of 0 or more, got -1"),
-        (lambda: position("right_hand", axes="xx"), InvalidValue, "axes must be some of"),
-        (lambda: speed(which="median"), InvalidValue, "'mean', 'min' or 'max', got 'median'"),
-        (lambda: travelled("far"), InvalidValue, "'path' or 'net'"),
+        (lambda: position("right_hand", -1.0), InvalidValue, "a time of at least 0 s, not -1"),
+        (lambda: position("right_hand", axes="xx"), InvalidValue, "axes must be any of"),
+        (lambda: speed(which="median"), InvalidValue, "'mean', 'min' or 'max', not 'median'"),
+        (lambda: traveled("far"), InvalidValue, "'path' or 'net'"),
         (lambda: parse_features("positon:head"), UnknownName, "no feature named 'positon'; similar: 'position'"),
         (lambda: parse_features("position"), InvalidValue, "position needs a joint or role"),
-        (lambda: parse_features("turn@highest"), InvalidValue, "@MOMENT for a pose"),
-        (lambda: parse_features(""), InvalidValue, "expected a feature such as"),
-        (lambda: features_of(3), InvalidValue, "expected a feature, a function"),
-        (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "a unit for each of 1 names, got 2"),
+        (lambda: parse_features("turn@highest"), InvalidValue, "with @MOMENT only for"),
+        (lambda: parse_features(""), InvalidValue, "must be text such as"),
+        (lambda: as_features(3), InvalidValue, "must be a feature, a function"),
+        (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "one entry for each of 1 names, not 2"),
         (lambda: position("right_wing")(straight_walk(1.0, 1.0)), JointNotFound, "right_wing"),
-        (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "only a registration maps"),
-        (lambda: angular_speed("centre_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not turn"),
+        (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "needs a registration"),
+        (lambda: angular_speed("centre_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not rotate"),
         (lambda: function(lambda m: 1 / 0)(straight_walk(1.0, 1.0)), InvalidValue, "failed on 'straight_walk': Zero"),
         (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must return 1 numbers"),
     ],

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.edit.resample import resample
+from marey.core.resample import resample
 from marey.errors import InvalidValue, MareyWarning, NotBlendable, ParseError, UnknownVersion
 from marey.io import archive
-from marey.parametric import ParametricMotion, function, position, turn
+from marey.parametric import ParametricMotion, SpaceSettings, function, position, turn
 from marey.register import register
 from tests.parametric.takes import FEATURES, space, takes, walks
 
@@ -47,8 +47,8 @@ def test_functions_are_given_again(tmp_path):
     ):
         ParametricMotion.load(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz", feature=function(height, units=["m"]))
-    assert back.error(made.samples[-1]).distances()["m"] < 0.05
-    with pytest.raises(InvalidValue, match="feature= does not match the 1 features of the space"):
+    assert back.synthesize(made.samples[-1]).distances()["m"] < 0.05
+    with pytest.raises(InvalidValue, match="feature must match the 1 features of the space"):
         ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
 
 
@@ -67,7 +67,7 @@ def test_broken_files_are_refused(tmp_path):
     with pytest.raises(ParseError):
         ParametricMotion.load(path)
     path.write_bytes(archive.pack("marey.graph", 1, {"a": np.zeros(1)}))
-    with pytest.raises(UnknownVersion, match="expected format 'marey.parametric'"):
+    with pytest.raises(UnknownVersion, match="expected a parametric motion"):
         ParametricMotion.load(path)
 
 
@@ -80,17 +80,17 @@ def test_a_search_is_taken_with_its_tree():
 
 def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
     motions = takes("punch", 6)
-    apexes = [FEATURES["punch"].frame(motion) for motion in motions]
+    apexes = [FEATURES["punch"].find_frame(motion) for motion in motions]
     apexes[1] = 1
     found = FoundOf(motions, [-1, 0, 0, 1, 1, 2])
     with pytest.warns(MareyWarning, match="1 of 6 examples is left out: 'punch 1': its moment, frame 1"):
-        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
-    assert made.kept.tolist() == [0, 2, 3, 4, 5]
+        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
+    assert made.example_indices.tolist() == [0, 2, 3, 4, 5]
     assert made.registration.reference == 0
     apexes[0] = 1
     with pytest.warns(MareyWarning, match="2 of 6 examples are left out"):
-        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
-    assert made.kept.tolist() == [2, 3, 4, 5]
+        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
+    assert made.example_indices.tolist() == [2, 3, 4, 5]
 
 
 def test_examples_at_different_rates_keep_their_moments():
@@ -105,8 +105,8 @@ def test_examples_at_different_rates_keep_their_moments():
 
 def test_without_landmarks_the_reference_says_when():
     motions = takes("punch", 6)
-    made = ParametricMotion.build(motions, FEATURES["punch"], samples=0, landmarks=False)
-    reg, frame = made.registration, FEATURES["punch"].frame(motions[made.registration.reference])
+    made = ParametricMotion.build(motions, FEATURES["punch"], samples=0, settings=SpaceSettings(landmarks=False))
+    reg, frame = made.registration, FEATURES["punch"].find_frame(motions[made.registration.reference])
     assert reg.timewarp(made.moments[0])[reg.reference] * reg.fps == pytest.approx(frame)
 
 
@@ -114,12 +114,12 @@ def test_a_registration_is_taken_as_it_is():
     reg = register(takes("punch", 4), crop=None)
     made = ParametricMotion.build(reg, FEATURES["punch"], samples=40)
     assert made.registration is reg
-    assert made.error(made.samples[-1], clean=False).distances()["m"] < 1e-6
+    assert made.synthesize(made.samples[-1], feet=None).distances()["m"] < 1e-6
 
 
 def test_a_moment_of_the_first_motion_is_carried_over():
     motions = takes("punch", 5)
-    frame = FEATURES["punch"].frame(motions[0])
+    frame = FEATURES["punch"].find_frame(motions[0])
     made = ParametricMotion.build(motions, position("right_hand", frame / motions[0].fps), samples=20)
     assert made.registration.reference == 0
     np.testing.assert_allclose(made.parameters[0], FEATURES["punch"](motions[0]), atol=1e-3)
@@ -127,8 +127,10 @@ def test_a_moment_of_the_first_motion_is_carried_over():
 
 def test_apexes_may_be_given():
     motions = takes("punch", 4)
-    apexes = [FEATURES["punch"].frame(motion) for motion in motions]
-    given = ParametricMotion.build(motions, position("right_hand", "highest"), apexes=apexes, samples=0)
+    apexes = [FEATURES["punch"].find_frame(motion) for motion in motions]
+    given = ParametricMotion.build(
+        motions, position("right_hand", "highest"), settings=SpaceSettings(apexes=apexes), samples=0
+    )
     found = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
     np.testing.assert_allclose(given.parameters, found.parameters)
 
@@ -139,35 +141,38 @@ def test_motions_that_do_not_fit_are_left_out_and_named():
     far = replace(walks(1)[0], name="stranger")
     with pytest.warns(MareyWarning, match="2 of 7 examples are left out: 'stub': .*; 'stranger': "):
         made = ParametricMotion.build(
-            [*motions, short, far], position("right_hand"), apexes=[20, 20, 20, 20, 20, 2, 20], samples=20
+            [*motions, short, far],
+            position("right_hand"),
+            samples=20,
+            settings=SpaceSettings(apexes=[20, 20, 20, 20, 20, 2, 20]),
         )
-    assert made.kept.tolist() == [0, 1, 2, 3, 4]
-    told = " ".join(made.notes)
-    assert "'stub' is left out" in told
-    assert "'stranger' is left out" in told
+    assert made.example_indices.tolist() == [0, 1, 2, 3, 4]
+    report = " ".join(made.notes)
+    assert "'stub' is left out" in report
+    assert "'stranger' is left out" in report
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_examples_that_share_a_name_are_told_by_their_number(by_hand):
+def test_examples_with_equal_names_are_numbered(by_hand):
     motions = [replace(motion, name="punch") for motion in takes("punch", 3)]
     far = replace(walks(1)[0], name="punch", contacts=None)
     given = [*motions, far, replace(takes("punch", 4)[3], name="")]
     options = {"values": np.arange(5.0)} if by_hand else {"feature": "duration", "samples": 5}
     with pytest.warns(MareyWarning, match=r"1 of 5 examples is left out: 'punch \(motion 3\)': "):
         made = ParametricMotion.build(given, **options)
-    assert made.kept.tolist() == [0, 1, 2, 4]
+    assert made.example_indices.tolist() == [0, 1, 2, 4]
     assert [motion.name for motion in made.registration.motions] == ["punch", "punch", "punch", ""]
     # Nothing else is said of what was left out.
     assert [note for note in made.notes if "motion 3" in note] == [n for n in made.notes if "is left out" in n]
     assert not any("contacts of" in note for note in made.notes)
 
 
-def test_a_feature_that_fails_is_told_with_the_motion():
+def test_a_failing_feature_names_the_motion():
     def halves(motion):
         return 1.0 / (motion.name == "no such name")
 
     with pytest.raises(
-        InvalidValue, match=r"the feature of 'punch 0' cannot be computed: halves failed: ZeroDivisionError"
+        InvalidValue, match=r"the feature cannot be measured on 'punch 0': halves failed: ZeroDivisionError"
     ):
         ParametricMotion.build(takes("punch", 3), halves)
     with pytest.raises(InvalidValue, match="halves failed on 'punch 1': ZeroDivisionError"):
@@ -178,64 +183,80 @@ def test_a_feature_that_fails_is_told_with_the_motion():
         seen.append(1)
         return 1.0 / (len(seen) <= 3)
 
-    with pytest.raises(InvalidValue, match="the feature of a blend of examples cannot be computed: later failed: Zero"):
+    with pytest.raises(InvalidValue, match="the feature cannot be measured on a blend of examples: later failed: Zero"):
         ParametricMotion.build(takes("punch", 3), later, samples=5)
 
 
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "two examples or more, got 1"),
-        (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "two examples or more, got one motion"),
+        (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "at least two examples, not 1"),
+        (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "at least two examples, not one"),
         (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
-        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "a space is built from motions, got str"),
-        (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "and not both"),
+        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "is built from motions, not str"),
+        (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "not both"),
         (
             lambda m: ParametricMotion.build(m, lambda motion: np.nan if motion.name.endswith("2") or True else 0.0),
             InvalidValue,
-            "of 'punch 0' is nan, not a number",
+            "of 'punch 0' is nan, not a finite number",
         ),
         (
             lambda m: ParametricMotion.build(m, lambda motion: [][1]),
             InvalidValue,
-            "the feature of 'punch 0' cannot be computed: .* IndexError",
+            "the feature cannot be measured on 'punch 0': .* IndexError",
         ),
         (
             lambda m: ParametricMotion.build(m, "position:wing"),
             InvalidValue,
-            "no moment for position wing in 'punch 0'",
+            "position wing has no moment in 'punch 0'",
         ),
         (lambda m: ParametricMotion.build(m, "turn", samples=-1), InvalidValue, "samples= or --samples must be from 0"),
-        (lambda m: ParametricMotion.build(m, "turn", delta=-1), InvalidValue, "delta= or --delta must be a number"),
-        (lambda m: ParametricMotion.build(m, "turn", scale=[1, 2]), InvalidValue, r"scale must have shape \(1,\)"),
-        (lambda m: ParametricMotion.build(m, "turn", scale=[-1]), InvalidValue, "scale must be above 0"),
+        (
+            lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(delta=-1)),
+            InvalidValue,
+            "delta= or --delta must be a number",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(scale=[1, 2])),
+            InvalidValue,
+            r"scale must have shape \(1,\)",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(scale=[-1])),
+            InvalidValue,
+            "scale must be above 0",
+        ),
         (lambda m: ParametricMotion.build(m, "turn", rng="x"), InvalidValue, "rng must be a whole number"),
-        (lambda m: ParametricMotion.build(m, "turn", redundant=0), InvalidValue, "redundant must be a number above 0"),
+        (
+            lambda m: ParametricMotion.build(m, "turn", redundant=0),
+            InvalidValue,
+            "redundant must be one number above 0",
+        ),
         (lambda m: ParametricMotion.build(m, values=[1, 2]), InvalidValue, r"values must have shape \(3, any\)"),
         (
             lambda m: ParametricMotion.build(m, "position:head@9.5"),
             InvalidValue,
-            "refers to 9.5 s, but 'punch 0' ends at",
+            "is measured at 9.5 s, but 'punch 0' lasts only",
         ),
         (
-            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[1, 1]),
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], settings=SpaceSettings(apexes=[1, 1])),
             InvalidValue,
             "apexes must be one frame for each of 3 motions",
         ),
         (
-            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[999, 1, 1]),
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], settings=SpaceSettings(apexes=[999, 1, 1])),
             InvalidValue,
             "the apex of 'punch 0' must be a frame",
         ),
         (
-            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[20, 1, 1]),
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], settings=SpaceSettings(apexes=[20, 1, 1])),
             NotBlendable,
-            "1 remain: its moment, frame 1 of",
+            "only 1 can be used. Rejected: its moment, frame 1 of",
         ),
         (
             lambda m: ParametricMotion.build(m, FEATURES["punch"], max_distance=1e-4),
             NotBlendable,
-            "two motions or more, and 1 of 3 remain: .* more than 0.0001 m",
+            "at least two motions, but only 1 of 3 can be used. Rejected: .* more than 0.0001 m",
         ),
     ],
 )
@@ -247,8 +268,8 @@ def test_bad_input_is_refused(build, error, message):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ([0.1, 0.2], r"a target needs 3 numbers \(right_hand x in m, .*\), got 2 numbers"),
-        ([[0.1, 0.2, 0.3]], r"got shape \(1, 3\)"),
+        ([0.1, 0.2], r"target must have 3 numbers \(right_hand x in m, .*\), not 2 numbers"),
+        ([[0.1, 0.2, 0.3]], r"not shape \(1, 3\)"),
         ([0.1, np.nan, 0.2], "target must be finite"),
         ("here", "target must be an array of numbers"),
     ],
@@ -259,5 +280,5 @@ def test_bad_targets_are_refused(target, message):
 
 
 def test_bad_refinement_is_refused():
-    with pytest.raises(InvalidValue, match="refine= or --refine must be True, False or 0 to 50 steps, got 99"):
+    with pytest.raises(InvalidValue, match="must be True, False, or a number of steps from 0 to 50, not 99"):
         space("reach")(space("reach").samples[0], refine=99)

@@ -5,8 +5,8 @@ import pytest
 
 from marey.blend import blend
 from marey.parametric import duration, function, orientation, position, speed, turn
-from marey.parametric.measured import Measured, frames_of
-from marey.parametric.neighbours import mixed_weights, neighbour_shares
+from marey.parametric.measured import BlendMeasurer, find_blend_frames
+from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.sampling import random_weights, sample_weights, thin_samples
 from tests.parametric.takes import space
 
@@ -14,24 +14,24 @@ from tests.parametric.takes import space
 @pytest.mark.parametrize(
     ("features", "moments"),
     [
-        ((position("right_hand"), orientation("chest", "highest", of="right_hand")), (0.45, 0.3)),
+        ((position("right_hand"), orientation("chest", "highest", moment_joint="right_hand")), (0.45, 0.3)),
         ((turn(), speed("right_hand", "max"), duration()), (np.nan,) * 3),
         ((position("centre_of_mass", axes="yz"), function(lambda motion: len(motion))), (0.61, np.nan)),
     ],
 )
 def test_many_at_once_are_as_one_by_one(features, moments):
     reg = space("reach").registration
-    measured = Measured(reg, features, moments)
+    measured = BlendMeasurer(reg, features, moments)
     rng = np.random.default_rng(4)
     which, weights = sample_weights(space("reach").parameters, 12, 0.1, 0.2, rng)
-    found = measured.of_weights(which, weights)
+    found = measured.measure_weights(which, weights)
     for row, chosen, share in zip(found, which, weights, strict=True):
         whole = np.zeros(reg.n_motions)
         np.add.at(whole, chosen, share)
-        motion = blend(reg, whole, enforce=False)
-        u, starts = frames_of(reg, whole[None])
+        motion = blend(reg, whole, feet=None)
+        u, starts = find_blend_frames(reg, whole[None])
         assert starts.tolist() == [0, len(motion)]
-        np.testing.assert_allclose(measured.of_motion(motion, u), row, atol=1e-6)
+        np.testing.assert_allclose(measured.measure_motion(motion, u), row, atol=1e-6)
 
 
 def slow_shares(target, samples, k):
@@ -42,37 +42,37 @@ def slow_shares(target, samples, k):
     return {i: value / sum(raw.values()) for i, value in raw.items() if value > 0.0}
 
 
-def test_shares_are_those_of_the_source():
+def test_weights_are_those_of_the_source():
     rng = np.random.default_rng(0)
     samples = rng.standard_normal((40, 3))
     for target in rng.standard_normal((20, 3)):
-        near, shares = neighbour_shares(target, samples, 12)
+        near, shares = neighbor_weights(target, samples, 12)
         expected = slow_shares(target, samples, 12)
         assert set(near.tolist()) == set(expected)
         np.testing.assert_allclose(shares, [expected[i] for i in near.tolist()], rtol=1e-9)
 
 
-def test_a_sample_itself_has_all_and_equal_ones_share():
+def test_a_sample_has_all_the_weight_at_its_point_and_equal_ones_split_it():
     samples = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    near, shares = neighbour_shares(np.array([1.0, 0.0]), samples, 3)
+    near, shares = neighbor_weights(np.array([1.0, 0.0]), samples, 3)
     assert (near.tolist(), shares.tolist()) == ([1], [1.0])
-    near, shares = neighbour_shares(np.zeros(2), samples[1:], 4)
+    near, shares = neighbor_weights(np.zeros(2), samples[1:], 4)
     assert sorted(near.tolist()) == [0, 1, 2, 3]
     np.testing.assert_allclose(shares, 0.25)
-    near, shares = neighbour_shares(np.zeros(2), samples[1:], 2)
+    near, shares = neighbor_weights(np.zeros(2), samples[1:], 2)
     np.testing.assert_allclose(shares.sum(), 1.0)
 
 
 def test_few_samples_are_all_used_without_a_jump():
     samples = np.array([[0.0], [1.0]])
     for x in (0.25, 0.5, 0.9):
-        near, shares = neighbour_shares(np.array([x]), samples, 12)
+        near, shares = neighbor_weights(np.array([x]), samples, 12)
         assert dict(zip(near.tolist(), shares.tolist(), strict=True))[1] == pytest.approx(x)
 
 
 def test_mixed_weights_add_up_by_example():
     which, weights = np.array([[0, 2], [2, 5]]), np.array([[0.5, 0.5], [1.1, -0.1]])
-    examples, share = mixed_weights(np.array([0.25, 0.75]), which, weights)
+    examples, share = mix_weights(np.array([0.25, 0.75]), which, weights)
     assert examples.tolist() == [0, 2, 5]
     np.testing.assert_allclose(share, [0.125, 0.95, -0.075])
 

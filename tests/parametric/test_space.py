@@ -1,6 +1,7 @@
 """Spaces of generated actions: what is asked for is reached, smoothly, with weights that keep their bounds."""
 
 import itertools
+import json
 import warnings
 
 import numpy as np
@@ -59,7 +60,7 @@ def test_kicks_fill_a_volume_and_those_of_a_stretched_leg_a_surface():
     assert thickness(space("stretched", SIZES["stretched"]).samples) < 0.15
 
 
-def test_a_walk_turns_and_goes_as_it_is_told():
+def test_a_walk_turns_and_meets_requested_turn_and_speed():
     made = space("walk")
     targets = near_samples(made, 8)
     plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
@@ -86,7 +87,7 @@ def test_weights_keep_their_bounds_and_sum(refine):
     made = space("reach")
     targets = np.concatenate([near_samples(made, 6), [[2.0, 3.0, -1.0]]])
     for target in targets:
-        weights = made.weights(target, refine=refine, clean=False)
+        weights = made.weights(target, refine=refine, feet=None)
         assert weights.min() >= -made.delta - 1e-12
         assert weights.max() <= 1.0 + made.delta + 1e-12
         assert weights.sum() == pytest.approx(1.0, abs=1e-9)
@@ -106,33 +107,34 @@ def test_the_samples_keep_their_bounds_and_distances():
     assert apart[n:].min() >= 0.0127 / 0.03
 
 
-def test_an_example_asked_for_by_its_parameters_comes_back():
+def test_requesting_the_parameters_of_an_example_returns_it():
     made = space("reach")
     j = 5
-    motion, own = made(made.parameters[j], clean=False), made.registration.motions[j]
+    motion, own = made(made.parameters[j], feet=None), made.registration.motions[j]
     assert len(motion) == len(own)
     np.testing.assert_allclose(motion.world().positions, standing_at_origin(own), atol=1e-6)
 
 
 def standing_at_origin(motion):
-    return motion.moved(rigid2d.invert(find_placement(motion.skeleton, motion.world(), 0))).world().positions
+    return motion.moved(rigid2d.invert(find_placement(motion, 0))).world().positions
 
 
 def test_every_motion_begins_on_the_origin_unless_it_is_said_where():
     made = long_take_space()
-    places = [find_placement(motion.skeleton, motion.world(), 0) for motion in made.registration.motions]
+    places = [find_placement(motion, 0) for motion in made.registration.motions]
     assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from all over the floor
     for target in near_samples(made, 4):
-        motion = made(target, clean=False)
-        np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), 0.0, atol=1e-9)
-        there = made(target, clean=False, start=(0.5, 2.0, -1.0))
-        np.testing.assert_allclose(find_placement(there.skeleton, there.world(), 0), (0.5, 2.0, -1.0), atol=1e-9)
+        motion = made(target, feet=None)
+        np.testing.assert_allclose(find_placement(motion, 0), 0.0, atol=1e-9)
+        there = made(target, feet=None, start=(0.5, 2.0, -1.0))
+        np.testing.assert_allclose(find_placement(there, 0), (0.5, 2.0, -1.0), atol=1e-9)
 
 
-def test_a_place_asked_for_is_that_place_in_the_world():
+def test_a_requested_position_is_that_position_in_the_world():
     made = long_take_space()
     target = made.samples[20]
-    motion, reached = made.made(target, refine=True, clean=False)
+    reached = made.synthesize(target, refine=True, feet=None)
+    motion = reached.motion()
     joint = motion.skeleton.roles["right_ball"]
     away = np.linalg.norm(motion.world().positions[:, joint] - target, axis=1).min()
     assert away < 0.02  # between two frames at 30 Hz
@@ -140,17 +142,17 @@ def test_a_place_asked_for_is_that_place_in_the_world():
 
 
 @pytest.mark.parametrize("apart", [3e-3, 3e-5])
-def test_neighbouring_targets_give_neighbouring_motions_in_the_world(apart):
-    # The examples lie metres apart in long takes, and any of them may have the largest weight.
+def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
+    # The examples lie meters apart in long takes, and any of them may have the largest weight.
     made = long_take_space()
     a, b = made.samples[made.parameters.shape[0]], made.samples[-1]
     used = set()
     for share in np.linspace(0.0, 1.0, 8):
         line = a + share * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(3)[:, None]
-        used.add(int(np.argmax(made.weights(made.aim(line[0])[0]))))
+        used.add(int(np.argmax(made.weights(made.project(line[0])[0]))))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
-            places = [made(target, clean=False).world().positions for target in line]
+            places = [made(target, feet=None).world().positions for target in line]
         for before, after in itertools.pairwise(places):
             n = min(len(before), len(after))
             assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= 20.0 * apart
@@ -161,21 +163,21 @@ def test_neighbouring_targets_give_neighbouring_motions_in_the_world(apart):
 @pytest.mark.parametrize(
     ("kind", "apart"), [("reach", 3e-3), ("reach", 6e-5), ("punch", 6e-5), ("kick", 6e-5), ("stretched", 6e-5)]
 )
-def test_neighbouring_targets_give_neighbouring_motions(kind, refine, bound, apart):
+def test_neighboring_targets_give_neighboring_motions(kind, refine, bound, apart):
     # The same bound however near the targets are: a jump would go beyond it at the smaller distance.
     made = space(kind, SIZES[kind])
     rng = np.random.default_rng(5)
     for _ in range(3):
         a, b = made.samples[rng.integers(len(made.samples), size=2)]
         line = a + 0.2 * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(5)[:, None]
-        places = [standing_at_origin(made(target, clean=False, refine=refine)) for target in line]
+        places = [standing_at_origin(made(target, feet=None, refine=refine)) for target in line]
         for before, after in itertools.pairwise(places):
             n = min(len(before), len(after))
             assert abs(len(before) - len(after)) <= 2
             assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= bound * apart
 
 
-def test_weights_do_not_jump_where_neighbours_change():
+def test_weights_do_not_jump_where_neighbors_change():
     made = space("reach")
     a, b = made.samples[-1], made.samples[-40]
     change = []
@@ -195,7 +197,7 @@ def test_refined_weights_do_not_jump_however_near_the_targets_are(kind):
         way = rng.standard_normal(3)
         for apart in (2e-3, 5e-5, 2e-6):
             line = start + way / np.linalg.norm(way) * apart * np.arange(6)[:, None]
-            weights = np.array([made.weights(target, refine=True, clean=False) for target in line])
+            weights = np.array([made.weights(target, refine=True, feet=None) for target in line])
             assert np.abs(np.diff(weights, axis=0)).sum(axis=1).max() < 600.0 * apart
 
 
@@ -206,14 +208,14 @@ def test_what_cannot_be_reached_is_projected_and_said():
     with pytest.warns(MareyWarning, match=r"cannot be reached with these examples; the nearest"):
         motion = made(far)
     step = motion.source.provenance[-1]
-    aimed, projected = made.aim(far)
+    aimed, projected = made.project(far)
     assert projected
     np.testing.assert_allclose(step["aimed"], aimed)
     reach = made.reachable()
     assert (aimed >= reach.low - 1e-9).all()
     assert (aimed <= reach.high + 1e-9).all()
-    told = made.error(far)
-    assert np.linalg.norm(told.reached - told.aimed) < 0.1
+    result = made.synthesize(far)
+    assert np.linalg.norm(result.reached - result.aimed) < 0.1
 
 
 def test_only_what_is_moved_noticeably_counts_as_out_of_reach():
@@ -222,14 +224,14 @@ def test_only_what_is_moved_noticeably_counts_as_out_of_reach():
     line = edge + np.linspace(0.0, 0.09, 40)[:, None] * np.array([0.0, 1.0, 0.0])
     seen = set()
     for target in line:
-        aimed, projected = made.aim(target)
+        aimed, projected = made.project(target)
         moved = np.linalg.norm((aimed - target) / made.scale)
         assert projected == (moved > 0.1)
         seen.add((moved > 0.0, projected))
     assert seen == {(False, False), (True, False), (True, True)}
-    told = made.error(line[-1])
-    assert told.moved()["m"] == pytest.approx(np.linalg.norm(told.aimed - line[-1]))
-    with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {told.moved()['m']:.2g} m away"):
+    result = made.synthesize(line[-1])
+    assert result.moved()["m"] == pytest.approx(np.linalg.norm(result.aimed - line[-1]))
+    with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {result.moved()['m']:.2g} m away"):
         made(line[-1])
 
 
@@ -239,11 +241,11 @@ def test_what_refinement_misses_is_out_of_reach():
     out = made.samples[np.argmax(made.samples[:, 2])]
     seen = set()
     for step in np.linspace(0.031, 0.045, 5):
-        told = made.error(out + [0.0, 0.0, step], refine=2, clean=False)
-        moved = np.linalg.norm((told.aimed - told.target) / made.scale)
+        result = made.synthesize(out + [0.0, 0.0, step], refine=2, feet=None)
+        moved = np.linalg.norm((result.aimed - result.target) / made.scale)
         if 0.0 < moved <= 0.1:
-            assert told.projected == (np.linalg.norm(told.error / made.scale) > 0.5)
-            seen.add(told.projected)
+            assert result.projected == (np.linalg.norm(result.error / made.scale) > 0.5)
+            seen.add(result.projected)
     assert True in seen
 
 
@@ -251,9 +253,9 @@ def test_the_aim_goes_over_without_a_jump():
     made = space("reach")
     edge = made.samples[np.argmax(made.samples[:, 1])]
     line = edge + np.linspace(0.0, 0.15, 60)[:, None] * np.array([0.0, 1.0, 0.0])
-    aims = np.array([made.aim(target)[0] for target in line])
+    aims = np.array([made.project(target)[0] for target in line])
     assert np.linalg.norm(np.diff(aims, axis=0), axis=1).max() < 8.0 * 0.15 / 59
-    assert made.aim(line[0]) == (pytest.approx(line[0]), False)
+    assert made.project(line[0]) == (pytest.approx(line[0]), False)
 
 
 def test_only_examples_with_a_weight_are_blended_and_recorded():
@@ -261,11 +263,11 @@ def test_only_examples_with_a_weight_are_blended_and_recorded():
     target = made.samples[-1]
     motion = made(target, name="reach here", start=(0.3, 1.0, 2.0))
     assert motion.name == "reach here"
-    np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), (0.3, 1.0, 2.0), atol=0.02)
+    np.testing.assert_allclose(find_placement(motion, 0), (0.3, 1.0, 2.0), atol=0.02)
     steps = {step["op"]: step for step in motion.source.provenance}
     assert motion.source.provenance[-1]["op"] == "parametric"
     used = np.count_nonzero(made.weights(target))
-    # The reference is always there, as the others' places are told by it.
+    # The reference is always there, as the others' places are result by it.
     assert len(steps["blend"]["inputs"]) in (used, used + 1)
     assert steps["parametric"]["target"] == pytest.approx(target.tolist())
 
@@ -281,7 +283,7 @@ def test_redundant_examples_are_left_out():
     kept = {motion.name for motion in thin.registration.motions}
     gone = [k for k, motion in enumerate(motions) if motion.name not in kept]
     assert len(gone) == len(motions) - n
-    errors = [thin.error(whole.parameters[k], refine=True, clean=False).distances()["m"] for k in gone]
+    errors = [thin.synthesize(whole.parameters[k], refine=True, feet=None).distances()["m"] for k in gone]
     assert np.mean(errors) < 0.02
 
 
@@ -294,10 +296,11 @@ def test_values_given_by_hand_need_no_sampling():
     assert weights[:2] == pytest.approx(weights[:2][::-1])
     assert weights[:2].sum() > 0.6
     assert len(mood([0.5])) > 30
-    with pytest.raises(InvalidValue, match=r"error\(\) needs parameters that can be measured, and 'mood' was given"):
-        mood.error([0.5])
+    assert np.isnan(mood.synthesize([0.5]).reached).all(), "what cannot be measured has no error"
+    with pytest.raises(InvalidValue, match=r"refine needs parameters that can be measured, but 'mood' was given"):
+        mood.synthesize([0.5], refine=True)
     # Between the examples there is nothing to be out of reach of; beyond them it is said.
-    assert mood.aim([0.5]) == (0.5, False)
+    assert mood.project([0.5]) == (0.5, False)
     assert [0.5] in mood.reachable()
     assert [3.5] not in mood.reachable()
     with warnings.catch_warnings():
@@ -307,31 +310,40 @@ def test_values_given_by_hand_need_no_sampling():
         mood([3.5])
 
 
-def test_what_is_out_of_reach_is_measured_against_what_was_asked_for():
+def test_unreachable_results_are_measured_against_the_request():
     made = space("reach")
     far = made.parameters.mean(axis=0) + [0.0, 3.0, 0.0]
-    told = made.error(far)
-    assert told.projected
-    np.testing.assert_allclose(told.error, told.reached - far)
-    assert told.distances()["m"] > 2.0
+    result = made.synthesize(far)
+    assert result.projected
+    np.testing.assert_allclose(result.error, result.reached - far)
+    assert result.distances()["m"] > 2.0
 
 
 def test_two_examples_are_a_line():
     motions = takes("reach", 2)
     made = ParametricMotion.build(motions, FEATURES["reach"], samples=50)
     middle = made.parameters.mean(axis=0)
-    told = made.error(middle, refine=True)
+    result = made.synthesize(middle, refine=True)
     # The middle of two places lies off the bow on which the blends' hands are.
-    assert np.linalg.norm(told.reached - told.aimed) < 0.05
+    assert np.linalg.norm(result.reached - result.aimed) < 0.05
 
 
 def test_a_motion_and_what_it_reaches_come_together():
     made = space("reach", SIZES["reach"])
     target = made.samples[20]
-    motion, reached = made.made(target, refine=True)
+    reached = made.synthesize(target, refine=True)
+    motion = reached.motion()
     alone = made(target, refine=True)
     np.testing.assert_array_equal(motion.rotations, alone.rotations)
     assert (motion.name, motion.source.provenance) == (alone.name, alone.source.provenance)
-    np.testing.assert_array_equal(reached.reached, made.error(target, refine=True).reached)
-    with pytest.raises(InvalidValue, match=r"made\(\) needs parameters that can be measured"):
-        ParametricMotion.build(takes("reach", 3), values=[0.0, 0.4, 1.0], names=["mood"]).made([0.5])
+    np.testing.assert_array_equal(reached.reached, made.synthesize(target, refine=True).reached)
+    plain = json.loads(json.dumps(reached.to_dict(), allow_nan=False))
+    assert plain["reached"] == reached.reached.tolist()
+    with pytest.warns(
+        DeprecationWarning, match=r"ParametricMotion\.made is deprecated, use ParametricMotion\.synthesize"
+    ):
+        old, result = made.made(target, refine=True)
+    np.testing.assert_array_equal(old.rotations, motion.rotations)
+    assert result.weights == pytest.approx(reached.weights)
+    with pytest.raises(InvalidValue, match="feet must be 'clean' or None, not 'lock'"):
+        made(target, feet="lock")

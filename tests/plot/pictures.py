@@ -16,7 +16,7 @@ KINDS = ("filmstrip", "feet", "joints", "path", "parameters", "cloud")
 
 
 def bare(motion: Motion = WALK) -> Motion:
-    """The same motion without contacts and without anything that tells what a joint is."""
+    """The same motion without contacts and without joint roles."""
     skeleton = motion.skeleton
     names = tuple(f"b{j}" for j in range(len(skeleton)))
     offsets = np.random.default_rng(1).uniform(-0.2, 0.2, skeleton.offsets.shape)

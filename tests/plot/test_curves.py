@@ -47,7 +47,7 @@ def test_bands_and_lanes_are_the_contacts(start: int, stop: int | None) -> None:
     assert "contacts as noted" in figure.get_suptitle()
 
 
-def test_feet_curves_are_heights_in_centimetres_and_speeds() -> None:
+def test_feet_curves_are_heights_in_centimeters_and_speeds() -> None:
     figure = draw_feet(under_resting_root())
     heel, ball = figure.axes[0].get_lines()
     assert (heel.get_label(), ball.get_label()) == ("heel", "ball")
@@ -94,7 +94,7 @@ def test_real_stairs(data_folder: Path) -> None:
     path = data_folder / "cmu/143/143_17.bvh"
     if not path.exists():
         pytest.skip("143_17 is not there")
-    figure = draw_feet(marey.load(path, fps=60, trim_rest=True))
+    figure = draw_feet(marey.load(path, file_fps=60))
     heights = np.asarray(figure.axes[0].get_lines()[1].get_ydata())
     assert 30.0 < np.percentile(heights, 80) < 60.0  # on the top step for a while
     assert len(bands(figure.axes[0], "left_ball")) >= 4
@@ -160,16 +160,16 @@ def test_without_roles_the_joints_that_turn_most() -> None:
     assert all(title.startswith("b") for title in titles)
 
 
-def test_joints_that_are_not_there_are_told() -> None:
+def test_missing_joints_are_reported() -> None:
     with pytest.raises(JointNotFound, match="no joint or role 'knie' in '.*'; similar: 'knee'"):
         draw_joints(WALK, names=["knie"])
     with pytest.raises(JointNotFound, match="role 'left_lower_leg' was not found"):
         draw_joints(bare(), names=["knee"])
-    with pytest.raises(InvalidValue, match="expected at least one role or joint to draw"):
+    with pytest.raises(InvalidValue, match="at least one role or joint"):
         draw_joints(WALK, names=[])
-    with pytest.raises(InvalidValue, match="names must be a list of roles or joints, got the text 'knee'"):
+    with pytest.raises(InvalidValue, match="names must be a list of roles or joints, not the text 'knee'"):
         draw_joints(WALK, names="knee")
-    with pytest.raises(InvalidValue, match=f"at most 16 joints, got {len(WALK.skeleton)}"):
+    with pytest.raises(InvalidValue, match=f"at most 16 joints, got {len(WALK.skeleton)}; name fewer"):
         draw_joints(WALK, names=WALK.skeleton.names)
 
 

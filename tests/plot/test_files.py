@@ -11,12 +11,13 @@ import pytest
 
 import marey.plot
 from marey.errors import InvalidValue, UnknownFormat, UnwritableFile
+from marey.plot import style
 from marey.plot.style import DPI, WIDTH
 from tests.plot.pictures import KINDS, WALK, bare, in_place, png_size, svg_size, under_resting_root
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_figures_are_whole_of_their_size_and_the_same_whatever_the_users_settings(kind: str, tmp_path: Path) -> None:
+def test_plots_are_complete_have_their_size_and_ignore_user_settings(kind: str, tmp_path: Path) -> None:
     figure = getattr(marey.plot, f"draw_{kind}")(WALK)
     width, height = figure.get_size_inches()
     assert width == WIDTH
@@ -49,7 +50,7 @@ def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
         write(motion, tmp_path / "a.svg")
         assert svg_size(tmp_path / "a.svg")[0] == 72 * WIDTH
     if kind == "feet":
-        with pytest.raises(InvalidValue, match="no feet to draw: neither role left_foot nor right_foot was found"):
+        with pytest.raises(InvalidValue, match="no feet to draw: it has neither the role left_foot nor right_foot"):
             draw(bare())
     else:
         write(bare()[:30], tmp_path / "bare.png")
@@ -58,18 +59,15 @@ def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    module = sys.modules[f"marey.plot.{kind}"]
+def test_a_plot_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    write_figure = module.write_figure
+    write_figure = style.write_figure
 
     def spy(figure, path):  # type: ignore[no-untyped-def]
         seen.append(weakref.ref(figure))
         write_figure(figure, path)
 
-    monkeypatch.setattr(module, "write_figure", spy)
+    monkeypatch.setattr(style, "write_figure", spy)
     getattr(marey.plot, kind)(WALK[:20], tmp_path / "a.svg")
     gc.collect()
     assert len(seen) == 1
@@ -90,17 +88,17 @@ def test_pyplot_is_never_imported() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bad_input_is_told(kind: str, tmp_path: Path) -> None:
+def test_bad_input_is_reported(kind: str, tmp_path: Path) -> None:
     write = getattr(marey.plot, kind)
-    with pytest.raises(UnknownFormat, match=r"walk.gif: figures are written as .png or .svg, got .gif"):
+    with pytest.raises(UnknownFormat, match=r"walk.gif: a plot is saved as .png or .svg, got .gif"):
         write(WALK, tmp_path / "walk.gif")
     with pytest.raises(UnknownFormat, match="got no suffix"):
         write(WALK, tmp_path / "walk")
     with pytest.raises(UnwritableFile, match="does not exist"):
         write(WALK[:10], tmp_path / "nowhere" / "walk.png")
-    with pytest.raises(InvalidValue, match=r"expected frames 0 <= start < stop <= 121 .* got 5 to 400"):
+    with pytest.raises(InvalidValue, match=r"must be frames with 0 <= start < stop <= 121 .* not 5 and 400"):
         write(WALK, tmp_path / "walk.png", start=5, stop=400)
-    with pytest.raises(InvalidValue, match="got 5 to 5"):
+    with pytest.raises(InvalidValue, match="not 5 and 5"):
         write(WALK, tmp_path / "walk.png", start=5, stop=5)
     with pytest.raises(InvalidValue, match="start must be an integer, got 1.5"):
         write(WALK, tmp_path / "walk.png", start=1.5, stop=9)

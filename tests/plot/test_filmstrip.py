@@ -63,14 +63,14 @@ def test_the_floor_is_where_it_was_noted() -> None:
     assert see_body(replace(raised, source=replace(raised.source, floor=None))).floor == pytest.approx(3.0, abs=0.05)
 
 
-def test_it_looks_across_the_travel_and_shows_sides_in_their_colours() -> None:
+def test_it_looks_across_the_travel_and_shows_sides_in_their_colors() -> None:
     turned = WALK.moved((1.1, 4.0, -2.0))
     for motion in (WALK, turned):
         axes = draw_filmstrip(motion, n_poses=3).axes[0]
         first, *_, last = (np.concatenate(pose.get_segments())[:, 0].mean() for pose in poses(axes))
         assert last - first == pytest.approx(np.linalg.norm(np.diff(motion.travel[[0, -1]], axis=0)), abs=0.35)
-        colours = {to_hex(c) for c in poses(axes)[0].get_colors()}
-        assert colours == {LEFT, RIGHT, MIDDLE}
+        colors = {to_hex(c) for c in poses(axes)[0].get_colors()}
+        assert colors == {LEFT, RIGHT, MIDDLE}
         # Facing to the right the right side is nearer to the reader, so it is drawn over the left one.
         order = [to_hex(c) for c in poses(axes)[0].get_colors()]
         assert order[0] == LEFT
@@ -98,7 +98,7 @@ def test_a_resting_root_is_no_part_of_the_body() -> None:
     assert len(see_body(nameless).bones) == len(nameless.skeleton) - 2
 
 
-def test_without_roles_all_bones_have_one_colour() -> None:
+def test_without_roles_all_bones_have_one_color() -> None:
     figure = draw_filmstrip(bare(), n_poses=4)
     drawn = [pose for axes in figure.axes for pose in poses(axes)]
     assert len(drawn) == 4
@@ -183,7 +183,7 @@ def test_labels_stay_below_their_poses_where_they_can() -> None:
 
 @pytest.mark.parametrize("wrong", [0, -3, 61])
 def test_impossible_numbers_of_poses_are_refused(wrong: int) -> None:
-    with pytest.raises(InvalidValue, match=f"a filmstrip has 1 to 60 poses, got {wrong}"):
+    with pytest.raises(InvalidValue, match=f"n_poses must be from 1 to 60, not {wrong}"):
         draw_filmstrip(WALK, n_poses=wrong)
 
 
@@ -200,7 +200,7 @@ def test_impossible_numbers_of_poses_are_refused(wrong: int) -> None:
 def test_real_clips(data_folder: Path, name: str, side_by_side: bool) -> None:
     if not (data_folder / name).exists():
         pytest.skip(f"{name} is not there")
-    figure = draw_filmstrip(marey.load(data_folder / name, trim_rest=True))
+    figure = draw_filmstrip(marey.load(data_folder / name))
     assert (figure.axes[-1].get_xlabel() == "forwards, m") == side_by_side
     for axes in figure.axes:
         for pose in [*poses(axes), *poses(axes, 0.9)]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue, UnknownFormat
-from marey.find.suggest import suggest
+from marey.find.suggest import suggest_threshold
 from marey.plot.find import draw_match_graph, draw_matches, draw_thresholds, matches
 from tests.find_medleys import KICK, kick_web, kicks
 
@@ -58,20 +58,20 @@ def test_the_match_graph_is_as_far_out_as_the_distances():
 
 
 def test_thresholds_are_drawn_with_what_they_find():
-    made = suggest(kick_web(), "take0", *KICK)
+    made = suggest_threshold(kick_web(), "take0", *KICK)
     figure = draw_thresholds(made, chosen=0.05)
     line = figure.axes[0].get_lines()[0].get_xydata()
     for threshold, n in zip(made.thresholds, made.counts, strict=True):
         assert np.isclose(line, [100 * threshold, n]).all(axis=1).any()
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [f"suggested: {100 * made.threshold:.1f} cm", "chosen: 5 cm"]
-    low, high = made.level
+    low, high = made.plateau
     assert figure.axes[0].get_title(loc="left").startswith(f"5 matches from {100 * low:.1f} to {100 * high:.1f} cm")
 
 
 @pytest.mark.parametrize("off", [0.9, 1.1])
 def test_the_labels_of_thresholds_stand_clear_of_the_other_line(off):
-    made = suggest(kick_web(), "take0", *KICK)
+    made = suggest_threshold(kick_web(), "take0", *KICK)
     figure = draw_thresholds(made, chosen=off * made.threshold)
     figure.draw_without_rendering()
     (axes,) = figure.axes
@@ -81,7 +81,7 @@ def test_the_labels_of_thresholds_stand_clear_of_the_other_line(off):
         assert not box.x0 <= line <= box.x1
 
 
-def test_the_rings_are_told_above_the_lines():
+def test_the_rings_are_labeled_above_the_lines():
     (axes,) = draw_match_graph(kicks()).axes
     rings = [text for text in axes.texts if text.get_text().endswith("cm")]
     assert rings

@@ -26,8 +26,8 @@ def test_paths_are_those_of_the_hips_at_equal_scales() -> None:
     width, height = figure.get_size_inches()
     box = axes.get_position()
     inches = (box.width * width, box.height * height)
-    metres = (np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim()))
-    assert metres[0] / inches[0] == pytest.approx(metres[1] / inches[1])
+    meters = (np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim()))
+    assert meters[0] / inches[0] == pytest.approx(meters[1] / inches[1])
     low, high = np.concatenate(curves(figure)).min(axis=0), np.concatenate(curves(figure)).max(axis=0)
     assert axes.get_xlim()[0] < low[0]
     assert high[0] < axes.get_xlim()[1]
@@ -57,9 +57,9 @@ def test_aligned_paths_start_at_the_origin_and_coincide() -> None:
 def test_each_motion_may_have_its_own_frames() -> None:
     figure = draw_path([WALK, WALK], start=[0, 50], stop=[60, 121])
     assert [len(path) for path in curves(figure)] == [60, 71]
-    with pytest.raises(InvalidValue, match="one start and one stop for each of 2 motions, got 1 and 2"):
+    with pytest.raises(InvalidValue, match="one entry for each of 2 motions, not 1 and 2"):
         draw_path([WALK, WALK], start=[3], stop=None)
-    with pytest.raises(InvalidValue, match="expected at least one motion to draw, got none"):
+    with pytest.raises(InvalidValue, match="at least one motion to draw"):
         draw_path([])
 
 

@@ -32,7 +32,7 @@ def test_written_as_png_and_svg(between, tmp_path):
     assert (tmp_path / "grid.png").read_bytes() == before
 
 
-def test_the_first_motion_runs_to_the_right_and_distances_are_metres(between):
+def test_the_first_motion_runs_to_the_right_and_distances_are_meters(between):
     figure = draw_grid(between)
     axes, bar = figure.axes
     image = axes.images[0]
@@ -109,12 +109,12 @@ def test_a_clip_with_itself_and_other_windows():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cells": [[0, 0, 0]]}, r"cells of a path must have shape \(any, 2\)"),
-        ({"cells": np.zeros((0, 2), int)}, "at least one of them"),
-        ({"cells": [[0, 1000]]}, "cells of a path must lie in the grid"),
-        ({"cells": [[-1, 0]]}, "cells of a path must lie in the grid"),
+        ({"cells": [[0, 0, 0]]}, r"path must have shape \(cells, 2\)"),
+        ({"cells": np.zeros((0, 2), int)}, "at least one cell"),
+        ({"cells": [[0, 1000]]}, "path must lie within the grid"),
+        ({"cells": [[-1, 0]]}, "path must lie within the grid"),
         ({"region": np.ones((2, 2), bool)}, "region must have the grid's shape"),
-        ({"threshold": -1.0}, "a threshold must be at least 0 m"),
+        ({"threshold": -1.0}, "threshold must be at least 0 m"),
     ],
 )
 def test_wrong_use(between, options, message):

@@ -7,7 +7,7 @@ import pytest
 
 from marey.errors import InvalidValue, UnknownFormat
 from marey.parametric import ParametricMotion
-from marey.plot.parametric import aimed, draw_aimed, draw_reachable, reachable, told_size
+from marey.plot.parametric import draw_reachable, draw_target_motions, reachable, size_text, target_motions
 from tests.find_medleys import kick_space, kicks
 
 
@@ -27,7 +27,7 @@ def test_requests_and_results_are_joined():
     figure = draw_reachable(space, targets=targets)
     join, asked, got = figure.axes[0].get_lines()[:3]
     np.testing.assert_allclose(asked.get_xydata()[0], targets[0][[2, 1]])
-    reached = space.error(targets[0]).reached
+    reached = space.synthesize(targets[0]).reached
     np.testing.assert_allclose(got.get_xydata()[0], reached[[2, 1]])
     np.testing.assert_allclose(join.get_xydata(), [targets[0][[2, 1]], reached[[2, 1]]])
     assert any("off in the mean" in text.get_text() for text in figure.texts)
@@ -47,7 +47,7 @@ def test_one_and_two_parameters_have_one_panel():
 def test_aimed_kicks_meet_their_crosses():
     space = kick_space()
     targets = space.samples[[3, 8, 11]]
-    figure = draw_aimed(space, targets, refine=True)
+    figure = draw_target_motions(space, targets, refine=True)
     assert len(figure.axes) == 3
     for axes in figure.axes:
         (cross,) = [line for line in axes.get_lines() if line.get_marker() == "x"]
@@ -57,20 +57,20 @@ def test_aimed_kicks_meet_their_crosses():
         assert np.linalg.norm(ends - cross.get_xydata()[0], axis=1).min() < 0.05
 
 
-def test_sizes_are_told_for_people():
-    assert told_size(0.0012, "m") == "1.2 mm"
-    assert told_size(0.034, "m") == "3.4 cm"
-    assert told_size(np.pi / 2, "rad") == "90 degrees"
-    assert told_size(0.5, "s") == "0.5 s"
+def test_sizes_have_readable_units():
+    assert size_text(0.0012, "m") == "1.2 mm"
+    assert size_text(0.034, "m") == "3.4 cm"
+    assert size_text(np.pi / 2, "rad") == "90 degrees"
+    assert size_text(0.5, "s") == "0.5 s"
 
 
 def test_bad_use(tmp_path):
     space = kick_space()
-    with pytest.raises(InvalidValue, match="targets need 3 numbers each"):
-        draw_aimed(space, [[1.0, 2.0]])
-    with pytest.raises(InvalidValue, match="a row has 1 to 8 targets, got 9"):
-        draw_aimed(space, np.tile(space.samples[0], (9, 1)))
-    for draw in (lambda: reachable(space, tmp_path / "a.pdf"), lambda: aimed(space, space.samples[:1], "a")):
+    with pytest.raises(InvalidValue, match="targets must have 3 numbers each"):
+        draw_target_motions(space, [[1.0, 2.0]])
+    with pytest.raises(InvalidValue, match="targets must be 1 to 8, not 9"):
+        draw_target_motions(space, np.tile(space.samples[0], (9, 1)))
+    for draw in (lambda: reachable(space, tmp_path / "a.pdf"), lambda: target_motions(space, space.samples[:1], "a")):
         with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
             draw()
     assert not list(tmp_path.iterdir())

@@ -8,16 +8,16 @@ import pytest
 from marey.control import RandomWalk
 from marey.errors import InvalidValue, UnknownFormat
 from marey.plot import pmg
-from marey.pmg.connect import edge_from
+from marey.pmg.connect import build_edge
 from tests.pmg.characters import small_walker, two_speed_walker
 
 
 @pytest.mark.parametrize("make", [small_walker, two_speed_walker])
 def test_boxes_are_drawn_with_their_samples(make):
     char = make()
-    node = char.node("walk")
+    node = char["walk"]
     compared = char.compare("walk", "walk", n_source=6, n_target=40)
-    edge = edge_from(compared, node, node, 0.1, 0.15)
+    edge = build_edge(compared, node, node, 0.1, 0.15)
     figure = pmg.draw_edge(compared, edge, node, node)
     assert len(figure.axes) == 5
     for axes in figure.axes[:4]:
@@ -29,7 +29,7 @@ def test_boxes_are_drawn_with_their_samples(make):
 
 
 def test_a_stream_is_drawn_from_above(tmp_path):
-    stream = small_walker().stream(RandomWalk(0), clean=False)
+    stream = small_walker().stream(RandomWalk(0), feet=None)
     played = stream.record(4.0)
     figure = pmg.draw_stream(played, transitions=tuple(stream.transitions), goals=[(1.0, 2.0)], directions=[(1.0, 0.5)])
     lines = figure.axes[0].get_lines()
@@ -42,10 +42,10 @@ def test_a_stream_is_drawn_from_above(tmp_path):
 def test_bad_input(tmp_path):
     char = small_walker()
     compared = char.compare("walk", "walk", n_source=3, n_target=10)
-    with pytest.raises(InvalidValue, match="made of 16 source samples, the comparison has 3"):
-        pmg.draw_edge(compared, char.edges["walk", "walk"], *[char.node("walk")] * 2)
-    played = char.stream(RandomWalk(0), clean=False).record(1.0)
-    with pytest.raises(InvalidValue, match="every=0"):
+    with pytest.raises(InvalidValue, match="the same source samples, but they have 3 and 16"):
+        pmg.draw_edge(compared, char.edges["walk", "walk"], *[char["walk"]] * 2)
+    played = char.stream(RandomWalk(0), feet=None).record(1.0)
+    with pytest.raises(InvalidValue, match="every must be a time above 0 s, not 0"):
         pmg.draw_stream(played, every=0)
-    with pytest.raises(UnknownFormat, match="figures are written as"):
+    with pytest.raises(UnknownFormat, match="a plot is saved as"):
         pmg.stream(played, tmp_path / "way.gif")

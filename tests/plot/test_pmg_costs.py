@@ -1,4 +1,4 @@
-"""What transitions cost, drawn: all marks are there, bytes are the same, and nothing to draw is told."""
+"""Plots of transition costs: all marks are there, bytes are the same, and empty input is an error."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 
 from marey.errors import InvalidValue, UnknownFormat
 from marey.plot.pmg_costs import costs, draw_costs, draw_edges, edges
-from marey.pmg import Compared, ParametricMotionGraph
+from marey.pmg import NodeComparison, ParametricMotionGraph
 from marey.pmg.edge import Edge
 
 
 def compared():
     chance = np.random.default_rng(0)
     values = chance.uniform(0.02, 0.3, (6, 30))
-    return Compared(np.zeros((6, 1)), np.zeros((30, 1)), values, np.zeros((6, 30, 2)))
+    return NodeComparison(np.zeros((6, 1)), np.zeros((30, 1)), values, np.zeros((6, 30, 2)))
 
 
 def character():

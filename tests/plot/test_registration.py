@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from marey.errors import InvalidValue, UnknownFormat
 from marey.plot import registration as figures
+from marey.plot import style
 from marey.plot.style import DPI, WIDTH
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
@@ -86,7 +87,7 @@ KINDS = ("matches", "blend_paths", "foot_heights", "timewarp")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_figures_are_whole_of_their_size_and_the_same_each_time(kind: str, tmp_path: Path) -> None:
+def test_plots_are_complete_have_their_size_and_are_reproducible(kind: str, tmp_path: Path) -> None:
     width, height = drawn(kind).get_size_inches()
     assert width == WIDTH
     assert 2.0 <= height <= 6.6
@@ -95,20 +96,20 @@ def test_figures_are_whole_of_their_size_and_the_same_each_time(kind: str, tmp_p
     assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
     assert svg_size(tmp_path / "a.svg") == pytest.approx((72 * width, 72 * height), abs=0.1)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-    with pytest.raises(UnknownFormat, match="figures are written as .png or .svg"):
+    with pytest.raises(UnknownFormat, match="a plot is saved as .png or .svg"):
         write(kind, tmp_path / "a.gif")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plot_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    inner = figures.write_figure
+    inner = style.write_figure
 
     def spy(figure: Figure, path: Path) -> None:
         seen.append(weakref.ref(figure))
         inner(figure, path)
 
-    monkeypatch.setattr(figures, "write_figure", spy)
+    monkeypatch.setattr(style, "write_figure", spy)
     write(kind, tmp_path / "a.png")
     gc.collect()
     assert [each() for each in seen] == [None]
@@ -174,7 +175,7 @@ def test_many_motions_loops_and_motions_without_contacts() -> None:
 # From above --------------------------------------------------------------------------------------------------------
 
 
-def test_paths_and_triangles_stand_where_the_figure_was_and_faced() -> None:
+def test_paths_and_triangles_show_position_and_facing() -> None:
     left = sample("walk", seconds=4.0, turn_rate=0.5, variation=0.0).motion
     figure = figures.draw_blend_paths([left], {"blend": WALK}, every=1.0)
     np.testing.assert_allclose(lines(figure, "input 0")[0], left.travel[:, [2, 0]], atol=1e-12)
@@ -192,7 +193,7 @@ def test_paths_and_triangles_stand_where_the_figure_was_and_faced() -> None:
     low, high = axes.get_xlim(), axes.get_ylim()
     box = axes.get_position()
     wide, tall = WIDTH * box.width, figure.get_size_inches()[1] * box.height
-    assert (low[1] - low[0]) / wide == pytest.approx((high[1] - high[0]) / tall)  # metres are equal both ways
+    assert (low[1] - low[0]) / wide == pytest.approx((high[1] - high[0]) / tall)  # meters are equal both ways
 
 
 def test_panels_share_one_scale() -> None:
@@ -200,9 +201,9 @@ def test_panels_share_one_scale() -> None:
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert figures.draw_blend_paths([under_resting_root()], {"a": WALK[3]})
-    with pytest.raises(InvalidValue, match="one to four blends to draw, got 0"):
+    with pytest.raises(InvalidValue, match="blends must be one to four, not 0"):
         figures.draw_blend_paths([WALK], {})
-    with pytest.raises(InvalidValue, match="some time apart, got 0"):
+    with pytest.raises(InvalidValue, match="a time above 0 s, not 0"):
         figures.draw_blend_paths([WALK], {"a": WALK}, every=0)
 
 
@@ -218,7 +219,7 @@ def test_heights_of_inputs_and_blend_over_time_and_in_step() -> None:
     np.testing.assert_array_equal(curves[0][:, 1], curves[1][:, 1])
     assert WALK.contacts is not None
     touching = WALK.contacts.mask[:, WALK.contacts.index("right_ball")]
-    heights = lines(figure, "height 2")[0][:, 1]  # the blend, in centimetres
+    heights = lines(figure, "height 2")[0][:, 1]  # the blend, in centimeters
     assert np.abs(heights[touching]).max() < 0.1
     assert heights.max() > 3.0
     assert len(bars(figure, "contact 2")) == len(WALK.contacts.intervals("right_ball"))
@@ -230,7 +231,7 @@ def test_contacts_are_found_where_there_are_none() -> None:
     figure = figures.draw_foot_heights([replace(SLOW, contacts=None)])
     assert len(bars(figure, "contact 0")) >= 2
     assert len(figure.axes) == 2
-    with pytest.raises(InvalidValue, match="side must be 'left' or 'right', got 'both'"):
+    with pytest.raises(InvalidValue, match="side must be 'left' or 'right', not 'both'"):
         figures.draw_foot_heights([WALK], side="both")
     with pytest.raises(InvalidValue, match="at least one motion"):
         figures.draw_foot_heights([])

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.control.lengths import clip_lengths
-from marey.control.trials import clip_figures
-from marey.control.trials_gait import lean
+from marey.control.evaluate import clip_metrics
+from marey.control.evaluate_gait import lean
+from marey.control.reach import clip_lengths
 from marey.errors import InvalidValue, UnknownFormat
 from marey.plot import pmg, steering
 from marey.pmg import ParametricMotionGraph
@@ -21,7 +21,7 @@ def texts(figure):
 
 
 def test_a_table_has_a_row_for_each_stream_and_one_for_the_clips(tmp_path):
-    clips = clip_figures(walks()[:1])
+    clips = clip_metrics(walks()[:1])
     live = replace(clips, response=1.25, path_error=0.5, frames_per_second=4200.0, memory=2_500_000, bob=0.0415)
     figure = steering.draw_table({"one": live, "other": replace(live, response=2.5)}, clips=clips)
     told = texts(figure)
@@ -43,7 +43,7 @@ def test_bobbing_shows_lean_and_height_with_the_hubs():
     np.testing.assert_allclose(figure.axes[1].get_lines()[0].get_ydata(), 100.0 * walk.travel[:61, 1])
 
 
-def test_punches_are_told_as_hit_or_missed():
+def test_punches_are_counted_as_hit_or_missed():
     targets = np.array([[0.1, 1.4, 0.6], [0.0, 1.5, 0.5], [-0.2, 1.2, 0.6], [0.0, 2.5, 0.6]])
     hands = targets + [[0.01, 0.0, 0.0], [0.0, 0.04, 0.0], [0.0, 0.0, 0.08], [0.0, -0.7, 0.0]]
     figure = steering.draw_punches(targets, hands, reachable=[True, True, True, False])
@@ -66,7 +66,7 @@ def test_a_graph_shows_every_node_and_edge():
     assert any(text.endswith(f"{100 * edge.bad:.0f} cm") for text in told)
     more = ParametricMotionGraph("three")
     for name in ("a", "b", "c"):
-        more.add(name, character.node("walk").space)
+        more.add(name, character["walk"].space)
     more.connect("a", "b", n_source=4, n_target=12)
     more.connect("b", "a", n_source=4, n_target=12)
     patches = [type(patch).__name__ for patch in pmg.draw_graph(more).axes[0].patches]
@@ -77,7 +77,7 @@ def test_clip_lengths_are_listed(tmp_path):
     character = two_speed_walker()
     (row,) = clip_lengths(character, n=12)
     assert row.node == "walk"
-    assert row.least < row.mean < row.most
+    assert row.min < row.mean < row.max
     # A clip is a cycle with a fifth of one at both ends.
     assert row.played == pytest.approx(row.mean / 1.4, rel=0.1)
     figure = pmg.draw_lengths(character, n=12)
@@ -92,7 +92,7 @@ def test_bad_input(tmp_path):
         steering.draw_table({})
     with pytest.raises(InvalidValue, match="at least one motion"):
         steering.draw_bobbing({})
-    with pytest.raises(InvalidValue, match="seconds above 0"):
+    with pytest.raises(InvalidValue, match="seconds must be above 0, not 0.0"):
         steering.draw_bobbing({"a": walks()[0]}, seconds=0.0)
     with pytest.raises(InvalidValue, match="hands must have shape"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0]])
@@ -104,5 +104,5 @@ def test_bad_input(tmp_path):
         pmg.draw_graph(ParametricMotionGraph("empty"))
     with pytest.raises(InvalidValue, match="at least 1 sample"):
         clip_lengths(small_walker(), n=0)
-    with pytest.raises(UnknownFormat, match="figures are written as"):
+    with pytest.raises(UnknownFormat, match="a plot is saved as"):
         steering.punches([[0.0, 1.0, 0.5]], [[0.0, 1.0, 0.5]], tmp_path / "a.gif")

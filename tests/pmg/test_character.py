@@ -13,20 +13,21 @@ from marey.errors import (
     InvalidValue,
     NoResult,
     ParseError,
+    UnknownFormat,
     UnknownName,
     UnknownVersion,
     UnreadableFile,
     UnwritableFile,
 )
 from marey.parametric import ParametricMotion, turn
-from marey.pmg import FunctionSpace, GaitSpace, ParametricMotionGraph, by_name
-from marey.samples import figure_skeleton, sample
+from marey.pmg import FunctionSpace, GaitSpace, ParametricMotionGraph, request_by_name
+from marey.samples import body_skeleton, sample
 from tests.pmg.characters import fresh_walker, slider, small_walker, turn_space, two_speed_walker
 
 
 def glider():
     char = ParametricMotionGraph("glider")
-    char.add("glide", slider(figure_skeleton()), names=["turn"], low=[-1.0], high=[1.0], units=["rad"])
+    char.add("glide", slider(body_skeleton()), names=["turn"], low=[-1.0], high=[1.0], units=["rad"])
     char.connect("glide", "glide", n_source=6, n_target=20)
     return char
 
@@ -42,7 +43,7 @@ def test_a_function_can_be_a_node_and_plays():
 
 
 def test_paths_of_functions_are_sampled():
-    node = glider().node("glide")
+    node = glider()["glide"]
     path = node.paths(np.array([[0.5]]))[0]
     assert path[-1, 0] - path[0, 0] == pytest.approx(0.5, abs=0.02)
     np.testing.assert_allclose(path[-1, 1:] - path[0, 1:], [0.0, 1.0], atol=1e-6)
@@ -66,21 +67,21 @@ def test_ranges_can_be_narrowed():
     char = ParametricMotionGraph("narrow")
     node = char.add("walk", turn_space(), low=[-0.5], high=[0.5])
     assert node.low[0] == -0.5
-    np.testing.assert_array_equal(node.checked([3.0]), [0.5])
+    np.testing.assert_array_equal(node.clip_parameters([3.0]), [0.5])
     with pytest.raises(InvalidValue, match="turn must stay within"):
         char.add("too far", turn_space(), low=[-9.0], high=[9.0])
 
 
-def test_wishes_become_parameters_by_name():
-    node = two_speed_walker().node("walk")
+def test_commands_become_parameters_by_name():
+    node = two_speed_walker()["walk"]
     here = np.array([3.0, 1.0, 1.0])
-    found = by_name(node, {"direction": -3.0, "speed": 1.0}, here)
+    found = request_by_name(node, {"direction": -3.0, "speed": 1.0}, here)
     np.testing.assert_allclose(found, [2.0 * np.pi - 6.0, 1.0])
-    assert by_name(node, {}, here)[1] == pytest.approx(node.middle[1])
+    assert request_by_name(node, {}, here)[1] == pytest.approx(node.middle[1])
 
 
 def test_samples_are_stratified_and_hold_the_corners():
-    node = two_speed_walker().node("walk")
+    node = two_speed_walker()["walk"]
     found = node.samples(20, np.random.default_rng(0), corners=True)
     for corner in (node.low, node.high):
         assert (np.abs(found - corner).max(axis=1) < 1e-12).any()
@@ -94,14 +95,14 @@ def test_bad_nodes_are_refused():
         char.add("walk", turn_space())
     with pytest.raises(InvalidValue, match="a function with names=, low= and high="):
         char.add("f", lambda target: None)
-    with pytest.raises(InvalidValue, match="must return a Motion, got NoneType"):
+    with pytest.raises(InvalidValue, match="must return a Motion, not NoneType"):
         char.add("f", lambda target: None, names="x", low=0.0, high=1.0)
-    with pytest.raises(InvalidValue, match="parameter 'x' must range from low to high, got 2 to 1"):
+    with pytest.raises(InvalidValue, match="low must be below high for parameter 'x', not 2 to 1"):
         FunctionSpace(lambda target: None, ("x",), np.array([2.0]), np.array([1.0]))
-    with pytest.raises(InvalidValue, match="frames per second"):
-        char.add("fast", slider(figure_skeleton(), fps=60.0), names="turn", low=-1.0, high=1.0)
+    with pytest.raises(InvalidValue, match="'fast' has 60 fps, but 'walk' has 30; resample one of them"):
+        char.add("fast", slider(body_skeleton(), fps=60.0), names="turn", low=-1.0, high=1.0)
     with pytest.raises(InvalidValue, match="does not fit at the ends"):
-        char.add("short", slider(figure_skeleton(), seconds=0.2), names="turn", low=-1.0, high=1.0)
+        char.add("short", slider(body_skeleton(), seconds=0.2), names="turn", low=-1.0, high=1.0)
     with pytest.raises(InvalidValue, match="request must be a function"):
         char.add("r", turn_space(), request=3)
     assert list(char.nodes) == ["walk"]
@@ -112,13 +113,13 @@ def test_another_skeleton_is_refused():
 
     other = Skeleton(("hips", "head"), (-1, 0), np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
     char = fresh_walker()
-    with pytest.raises(InvalidValue, match="nodes 'walk' and 'other' needs motions of one skeleton"):
+    with pytest.raises(InvalidValue, match="nodes 'walk' and 'other' needs motions that share a skeleton"):
         char.add("other", slider(other), names="turn", low=-1.0, high=1.0)
 
 
-def test_dead_ends_are_told_and_not_played():
+def test_dead_ends_are_reported_and_not_played():
     char = fresh_walker()
-    char.restrict("left", "walk", [0.5], char.node("walk").high)
+    char.restrict("left", "walk", [0.5], char["walk"].high)
     char.connect("walk", "walk", n_source=4, n_target=10)
     char.connect("walk", "left", n_source=4, n_target=10)
     assert char.dead_ends() == ("left",)
@@ -136,17 +137,17 @@ def test_a_saved_character_plays_the_same(tmp_path):
     char.save(tmp_path / "walker.json")
     assert (tmp_path / "walker.json").stat().st_size < 50_000
     again = ParametricMotionGraph.load(tmp_path / "walker.json")
-    a, b = (each.stream(RandomWalk(4), clean=False).record(10.0) for each in (char, again))
+    a, b = (each.stream(RandomWalk(4), feet=None).record(10.0) for each in (char, again))
     np.testing.assert_allclose(a.root_positions, b.root_positions, atol=1e-5)
     assert again.edges["walk", "walk"].good == char.edges["walk", "walk"].good
 
 
-def test_parts_share_their_file(tmp_path):
+def test_parts_use_one_file(tmp_path):
     char = fresh_walker()
-    char.restrict("left", "walk", [0.5], char.node("walk").high)
+    char.restrict("left", "walk", [0.5], char["walk"].high)
     char.save(tmp_path / "c.json")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["c.json", "c.walk.npz"]
-    assert ParametricMotionGraph.load(tmp_path / "c.json").node("left").of == "walk"
+    assert ParametricMotionGraph.load(tmp_path / "c.json")["left"].parent == "walk"
 
 
 def everything(folder):
@@ -185,16 +186,16 @@ def test_a_character_takes_its_spaces_along(tmp_path):
     char.save(tmp_path / "d.json")
     assert ParametricMotionGraph.load(tmp_path / "d.json").nodes.keys() == {"walk"}
     char.remove("walk")
-    char.add("walk", two_speed_walker().node("walk").space)
+    char.add("walk", two_speed_walker()["walk"].space)
     char.save(tmp_path / "d.json")
-    assert ParametricMotionGraph.load(tmp_path / "d.json").node("walk").names == ("turn", "speed")
-    assert ParametricMotionGraph.load(tmp_path / "c.json").node("walk").names == ("turn",)
+    assert ParametricMotionGraph.load(tmp_path / "d.json")["walk"].names == ("turn", "speed")
+    assert ParametricMotionGraph.load(tmp_path / "c.json")["walk"].names == ("turn",)
 
 
 def test_a_failure_leaves_the_character_that_was_there(tmp_path, monkeypatch):
     char = fresh_walker()
     char.save(tmp_path / "c.json")
-    char.add("fast", two_speed_walker().node("walk").space)
+    char.add("fast", two_speed_walker()["walk"].space)
     char.add("slow", replace(turn_space(), sources=()))
     before = everything(tmp_path)
     whole = GaitSpace.save
@@ -210,54 +211,56 @@ def test_a_failure_leaves_the_character_that_was_there(tmp_path, monkeypatch):
     assert everything(tmp_path) == before
 
 
-def test_turns_in_files_must_be_turns(tmp_path):
+def test_rotations_in_files_must_be_unit_quaternions(tmp_path):
     bent = replace(turn_space(), turns=1.1 * turn_space().turns)
     bent.save(tmp_path / "bent.npz")
-    with pytest.raises(ParseError, match="turns must be unit quaternions, got lengths that are off by 0.1"):
+    with pytest.raises(ParseError, match="must be unit quaternions, but their lengths differ from 1 by up to 0.1"):
         GaitSpace.load(tmp_path / "bent.npz")
 
 
-def test_ranges_are_told_in_degrees():
+def test_ranges_are_printed_in_degrees():
     char = fresh_walker()
     with pytest.raises(InvalidValue, match=r"turn must stay within -\d\d\.\d+ to \d\d\.\d+ degrees, got 0 to 171.9"):
         char.add("wide", turn_space(), low=[0.0], high=[3.0])
-    with pytest.raises(InvalidValue, match=r"from low to high, got 57.2958 to 0 degrees"):
+    with pytest.raises(InvalidValue, match=r"low must be below high .*, not 57.2958 to 0 degrees"):
         char.add("turned", turn_space(), low=[1.0], high=[0.0])
-    assert "degrees" in repr(char.node("walk"))
+    assert "degrees" in repr(char["walk"])
 
 
 def test_functions_are_given_again(tmp_path):
     char = glider()
     char.save(tmp_path / "glider.json")
-    with pytest.raises(UnknownName, match="'glide' is a function"):
+    with pytest.raises(
+        UnknownName, match="'glide' is a Python function, which cannot be saved; pass it again: spaces="
+    ):
         ParametricMotionGraph.load(tmp_path / "glider.json")
-    again = ParametricMotionGraph.load(tmp_path / "glider.json", spaces={"glide": char.node("glide").space})
+    again = ParametricMotionGraph.load(tmp_path / "glider.json", spaces={"glide": char["glide"].space})
     assert len(again.stream(RandomWalk(0)).record(1.0)) == 30
 
 
 def test_bad_files_are_refused(tmp_path):
     char = small_walker()
-    with pytest.raises(InvalidValue, match=r"saved as \.json"):
+    with pytest.raises(UnknownFormat, match=r"saved as \.json, got \.txt; change the file name"):
         char.save(tmp_path / "walker.txt")
     path = tmp_path / "walker.json"
     with pytest.raises(UnreadableFile, match="no such file"):
         ParametricMotionGraph.load(path)
     char.save(path)
-    told = json.loads(path.read_text())
+    report = json.loads(path.read_text())
     for change, kind, text in (
         ({"format": "other"}, UnknownVersion, "expected a character"),
-        ({"version": 99}, UnknownVersion, "expected version 1"),
-        ({"nodes": [{"name": "walk"}]}, ParseError, "inconsistent"),
+        ({"version": 99}, UnknownVersion, "this version of marey reads 1"),
+        ({"nodes": [{"name": "walk"}]}, ParseError, "is not a valid character file .*; save the character again"),
         ({"nodes": []}, UnknownName, "no node 'walk'"),
     ):
-        path.write_text(json.dumps(told | change))
+        path.write_text(json.dumps(report | change))
         with pytest.raises(kind, match=text):
             ParametricMotionGraph.load(path)
     path.write_text("{")
-    with pytest.raises(ParseError, match="expected JSON"):
+    with pytest.raises(ParseError, match="not valid JSON"):
         ParametricMotionGraph.load(path)
-    path.write_text(json.dumps(told))
-    small = two_speed_walker().node("walk").space
+    path.write_text(json.dumps(report))
+    small = two_speed_walker()["walk"].space
     small.save(tmp_path / "walker.walk.npz")
     with pytest.raises(ParseError, match="is not the file that 'walker.json' was saved with"):
         ParametricMotionGraph.load(path)

@@ -8,9 +8,9 @@ import pytest
 from marey.compare.clouds import point_clouds
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.pmg import Edge
-from marey.pmg.connect import edge_from, shrunk_box
-from marey.pmg.costs import Seams, best_pairs, seam_range, usual_height, windows
-from marey.pmg.units import rounded_up
+from marey.pmg.connect import build_edge, shrink_box
+from marey.pmg.costs import Seams, find_best_pairs, make_windows, median_height, seam_range
+from marey.pmg.units import format_rounded_up
 from tests.pmg.characters import fresh_walker, small_walker, turn_space
 from tests.twins.pmg import best_pair
 
@@ -20,9 +20,9 @@ SEAMS = Seams()
 def test_best_transitions_are_those_of_the_slow_search():
     space = turn_space()
     a, b = [space([t]) for t in (-0.9, 0.2)], [space([t]) for t in (-0.5, 0.1, 1.0)]
-    height = usual_height(point_clouds(a[0]))
-    ends, starts = windows(a, SEAMS, end=True, height=height), windows(b, SEAMS, end=False, height=height)
-    for (costs, moments), first in zip(best_pairs(ends, starts, range(2)), a, strict=True):
+    height = median_height(point_clouds(a[0]))
+    ends, starts = make_windows(a, SEAMS, end=True, height=height), make_windows(b, SEAMS, end=False, height=height)
+    for (costs, moments), first in zip(find_best_pairs(ends, starts, range(2)), a, strict=True):
         for m, second in enumerate(b):
             cost, at = best_pair(first, second, SEAMS)
             assert costs[m] == pytest.approx(cost, abs=1e-4)
@@ -49,7 +49,7 @@ def test_boxes_hold_no_bad_sample_and_always_the_best(d):
         good, bad, best = samples[cost <= 0.4], samples[cost > 0.5], samples[np.argmin(cost)]
         if not len(good):
             continue
-        low, high = shrunk_box(good, bad, best, np.full(d, 1e-6))
+        low, high = shrink_box(good, bad, best, np.full(d, 1e-6))
         assert not ((bad >= low) & (bad <= high)).all(axis=1).any()
         assert (best >= low).all()
         assert (best <= high).all()
@@ -59,13 +59,13 @@ def test_boxes_hold_no_bad_sample_and_always_the_best(d):
 
 def test_a_box_without_bad_samples_is_left_as_it_is():
     good = np.array([[0.0, 0.0], [1.0, 2.0], [0.5, 0.5]])
-    low, high = shrunk_box(good, np.array([[3.0, 3.0]]), good[2], np.full(2, 1e-6))
+    low, high = shrink_box(good, np.array([[3.0, 3.0]]), good[2], np.full(2, 1e-6))
     np.testing.assert_array_equal([low, high], [[0.0, 0.0], [1.0, 2.0]])
 
 
 def test_one_side_moves_and_it_is_the_cheap_one():
     good = np.array([[0.0], [1.0], [2.0], [3.0], [9.0]])
-    low, high = shrunk_box(good, np.array([[8.0]]), good[1], np.array([0.1]))
+    low, high = shrink_box(good, np.array([[8.0]]), good[1], np.array([0.1]))
     assert (low[0], high[0]) == (0.0, 7.9)
 
 
@@ -91,7 +91,7 @@ def edge(parameters, low, high, moments=None):
 
 def test_a_sample_gives_its_own_box():
     made = edge([[0.0], [1.0], [2.0]], [[-1.0], [0.0], [1.0]], [[0.0], [1.0], [2.0]])
-    found = made.onward(np.array([1.0]))
+    found = made.transition_range(np.array([1.0]))
     assert (found.low[0], found.high[0], found.leave, found.enter) == (0.0, 1.0, 0.8, 0.2)
 
 
@@ -100,24 +100,24 @@ def test_boxes_change_without_jumps():
     places = np.sort(rng.random(12))[:, None]
     made = edge(places, np.sin(5.0 * places) - 1.0, np.sin(5.0 * places) + 1.0)
     fine = np.linspace(0.0, 1.0, 4001)[:, None]
-    found = np.array([made.onward(each).low[0] for each in fine])
+    found = np.array([made.transition_range(each).low[0] for each in fine])
     assert np.abs(np.diff(found)).max() < 0.05  # with k = d + 1 it is the next sample's box at once
 
 
 def test_bad_edges_are_refused():
-    with pytest.raises(InvalidValue, match="empty box"):
+    with pytest.raises(InvalidValue, match="low <= high"):
         edge([[0.0]], [[1.0]], [[0.0]])
-    with pytest.raises(InvalidValue, match="moments outside"):
+    with pytest.raises(InvalidValue, match="must be from 0 to 1"):
         edge([[0.0]], [[0.0]], [[1.0]], np.array([[1.5, 0.0]]))
 
 
-def test_the_walker_can_follow_itself_alike_to_both_sides():
+def test_the_walker_can_follow_itself_equally_to_both_sides():
     made = small_walker().edges["walk", "walk"]
     assert made.worst <= made.good <= made.bad
-    left, right = made.onward(np.array([0.6])), made.onward(np.array([-0.6]))
+    left, right = made.transition_range(np.array([0.6])), made.transition_range(np.array([-0.6]))
     assert left.high[0] == pytest.approx(-right.low[0], abs=0.2)
     assert left.low[0] == pytest.approx(-right.high[0], abs=0.2)
-    straight = made.onward(np.array([0.0]))
+    straight = made.transition_range(np.array([0.0]))
     assert straight.low[0] < -0.3
     assert straight.high[0] > 0.3
     # From midstance to midstance, with a margin of 0.2 of 1.4 cycles at both ends.
@@ -125,10 +125,10 @@ def test_the_walker_can_follow_itself_alike_to_both_sides():
     assert straight.enter == pytest.approx(0.2 / 1.4, abs=0.05)
 
 
-def test_thresholds_are_chosen_so_that_every_motion_has_a_way_on():
+def test_thresholds_are_chosen_so_that_every_motion_can_continue():
     char = fresh_walker()
     compared = char.compare("walk", "walk", n_source=8, n_target=30)
-    made = edge_from(compared, char.node("walk"), char.node("walk"))
+    made = build_edge(compared, char["walk"], char["walk"])
     assert made.good >= compared.costs.min(axis=1).max() - 1e-6
 
 
@@ -146,16 +146,16 @@ def test_the_same_seed_gives_the_same_edge_in_any_order_of_work():
 
 def test_a_refusal_says_which_part_fails_and_what_helps():
     char = fresh_walker()
-    walk = char.node("walk")
+    walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)
     with pytest.raises(
         NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*--part NAME"
     ):
         char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
     made = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
-    part = char.node("walk, leftish")
+    part = char["walk, leftish"]
     assert made.source == "walk, leftish"
-    assert part.of == "walk"
+    assert part.parent == "walk"
     assert part.low[0] > walk.low[0]
 
 
@@ -169,23 +169,23 @@ def test_the_advised_threshold_does():
         assert char.connect("walk", "walk", good=advised, compared=compared).good == advised
 
 
-@pytest.mark.parametrize("metres", [0.020849, 0.0208, 0.09996, 1.0, 3.14159e-7, 12.3456])
-def test_thresholds_are_rounded_up(metres):
-    assert metres <= float(rounded_up(metres)) <= 1.01 * metres
-    assert len(rounded_up(metres).replace("0.", "").split("e")[0].strip("0").replace(".", "")) <= 3
+@pytest.mark.parametrize("meters", [0.020849, 0.0208, 0.09996, 1.0, 3.14159e-7, 12.3456])
+def test_thresholds_are_rounded_up(meters):
+    assert meters <= float(format_rounded_up(meters)) <= 1.01 * meters
+    assert len(format_rounded_up(meters).replace("0.", "").split("e")[0].strip("0").replace(".", "")) <= 3
 
 
-def test_a_part_is_made_smaller_until_it_works_or_refused_by_the_name_of_the_whole():
+def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     char = fresh_walker()
-    walk = char.node("walk")
+    walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)
     for k, good in enumerate((0.03, 0.05)):
         made = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
         assert made.worst <= good
-    with pytest.raises(NoResult, match="no part of 'walk' was found whose motions all .* to 'left'.*raise good"):
+    with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise good"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
-    with pytest.raises(InvalidValue, match="part needs good"):
+    with pytest.raises(InvalidValue, match="part requires good, because otherwise good is chosen"):
         char.connect("walk", "left", part="none")
     with pytest.raises(InvalidValue, match="already has a node 'left'"):
         char.connect("walk", "left", good=0.05, part="left")
@@ -193,7 +193,7 @@ def test_a_part_is_made_smaller_until_it_works_or_refused_by_the_name_of_the_who
 
 def test_bad_thresholds_and_names():
     char = fresh_walker()
-    with pytest.raises(InvalidValue, match="good must not be above bad, got 0.2 and 0.1"):
+    with pytest.raises(InvalidValue, match="good must not be above bad, but they are 0.2 and 0.1"):
         char.connect("walk", "walk", good=0.2, bad=0.1)
     with pytest.raises(InvalidValue, match="bad must be a distance"):
         char.connect("walk", "walk", bad=-1.0)

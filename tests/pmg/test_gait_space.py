@@ -10,7 +10,7 @@ import pytest
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
 from marey.pmg import GaitSpace
-from marey.pmg.gait_cycles import PER_CYCLE, cut, cycles_of, grid_phases
+from marey.pmg.gait_cycles import PER_CYCLE, cut_cycles, find_cycles, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, mix_values, solve_weights
 from marey.samples import sample
 from tests.pmg.characters import turn_space, two_speed_walker, walks
@@ -42,7 +42,7 @@ def test_mix_and_between_are_their_slow_forms():
     np.testing.assert_allclose(out[2], mixed[1])
 
 
-def test_turn_is_met_and_is_what_the_figure_does():
+def test_turn_is_met_and_matches_the_motion():
     space = turn_space()
     extra = round(space.margin * PER_CYCLE) / PER_CYCLE
     for target in np.linspace(space.low[0], space.high[0], 9):
@@ -56,7 +56,7 @@ def test_turn_is_met_and_is_what_the_figure_does():
 
 
 def test_turn_and_speed_are_met_together():
-    space = two_speed_walker().node("walk").space
+    space = two_speed_walker()["walk"].space
     rng = np.random.default_rng(0)
     for target in rng.uniform(space.low, space.high, (20, 2)):
         assert np.abs(space.reached(target) - target).max() < 0.01
@@ -92,13 +92,13 @@ def test_contacts_come_with_the_motion_and_stand_nearly_still():
 
 def test_cycles_are_in_step():
     motion = walks()[3]
-    starts = cycles_of(motion, 0.2)
-    assert len(starts) == len(cut(motion, 0.2)) >= 2
+    starts = find_cycles(motion, 0.2)
+    assert len(starts) == len(cut_cycles(motion, 0.2)) >= 2
     grid = grid_phases(0.2)
     assert 0.0 in grid
     assert 1.0 in grid
-    for cycle in cut(motion, 0.2):
-        assert cycle.turns.shape[0] == len(grid) == len(cycle.steps) + 1
+    for cycle in cut_cycles(motion, 0.2):
+        assert cycle.rotations.shape[0] == len(grid) == len(cycle.steps) + 1
         assert (cycle.steps[:, 3] > 0.0).all()
 
 
@@ -115,13 +115,13 @@ def test_survives_files_and_processes(tmp_path):
 def test_bad_input(tmp_path):
     with pytest.raises(InvalidValue, match="needs motions, got none"):
         GaitSpace.build([])
-    with pytest.raises(InvalidValue, match="turn, or turn and speed, got speed"):
+    with pytest.raises(InvalidValue, match="turn, or turn and speed, not speed"):
         GaitSpace.build(walks(), ["speed"])
-    with pytest.raises(InvalidValue, match="margin of a cycle"):
+    with pytest.raises(InvalidValue, match="margin must be"):
         GaitSpace.build(walks(), margin=0.7)
     with pytest.raises(NoResult, match="at least 2 gait cycles"):
         GaitSpace.build([sample("walk", seconds=1.3, fps=30.0, variation=0.0).motion])
-    with pytest.raises(InvalidValue, match="needs one rate"):
+    with pytest.raises(InvalidValue, match="must have the same fps"):
         GaitSpace.build([walks()[0], sample("walk", fps=60.0).motion])
     (tmp_path / "no.npz").write_bytes(b"no archive")
     with pytest.raises((ParseError, UnknownVersion)):

@@ -24,14 +24,14 @@ def test_a_character_by_chance_is_judged_by_its_own_limits():
     assert 0.5 < size.value < 50.0
 
 
-def test_places_are_reached_and_the_way_is_measured():
+def test_places_are_reached_and_the_path_is_measured():
     walker = small_character("walking")
     missed, way = pmg._places(walker, None)
     assert missed.value in (0.0, 50.0, 100.0)
     assert way.value > 0.85  # the last 0.3 m need not be gone
     (with_heading,) = pmg._places(walker, np.random.default_rng(1))
     assert with_heading.unit == "%"
-    assert pmg._way_to(walker, np.array([0.0, 2.0]), None) == pytest.approx(1.7, abs=0.4)
+    assert pmg._measure_path(walker, np.array([0.0, 2.0]), None) == pytest.approx(1.7, abs=0.4)
 
 
 def test_an_edge_and_frames_are_timed():

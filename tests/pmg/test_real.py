@@ -31,7 +31,7 @@ def character(slow_walks):
 
 
 def test_turns_reach_far_and_are_met(character):
-    space = character.node("walk").space
+    space = character["walk"].space
     assert space.low[0] < -np.radians(80.0)
     assert space.high[0] > np.radians(80.0)
     wanted = np.linspace(space.low[0], space.high[0], 41)
@@ -40,7 +40,7 @@ def test_turns_reach_far_and_are_met(character):
 
 
 def test_a_random_walk_keeps_to_its_threshold_and_slides_no_more_than_its_sources(character, slow_walks):
-    stream = character.stream(RandomWalk(0), clean=False)
+    stream = character.stream(RandomWalk(0), feet=None)
     played = stream.record(60.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     sources = np.mean([measure(each)["slide_contact"].value for each in slow_walks])
@@ -51,7 +51,7 @@ def test_a_random_walk_keeps_to_its_threshold_and_slides_no_more_than_its_source
 
 @pytest.mark.parametrize("point", [(4.0, 4.0), (-5.0, -2.0), (0.5, -6.0)])
 def test_points_are_reached(character, point):
-    played = character.stream(GoTo(point), clean=False).record(25.0)
+    played = character.stream(GoTo(point), feet=None).record(25.0)
     assert np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1).min() < 0.3
 
 
@@ -86,14 +86,14 @@ to = "kick"
     return build_recipe(read_recipe(path))
 
 
-def test_kicks_go_where_they_are_asked_to_and_follow_one_another(kicker):
-    node = kicker.node("kick")
+def test_kicks_hit_their_targets_and_follow_one_another(kicker):
+    node = kicker["kick"]
     assert node.high[1] - node.low[1] > 0.4
     feature = position("right_foot", "highest", axes="xy")
     chance = np.random.default_rng(0)
     off = [np.linalg.norm(feature(node.motion(each)) - each) for each in chance.uniform(node.low, node.high, (20, 2))]
     assert np.quantile(off, 0.95) < 0.02
-    stream = kicker.stream(RandomWalk(0), clean=False)
+    stream = kicker.stream(RandomWalk(0), feet=None)
     stream.record(30.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     assert kicker.edges["kick", "kick"].worst < 0.12

@@ -1,4 +1,4 @@
-"""Recipes: what they may say, how each mistake is told, and that the same one gives the same character."""
+"""Recipes: what they may say, how each mistake is report, and that the same one gives the same character."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.errors import NoResult, ParseError, UnreadableFile
 from marey.io import save
 from marey.parametric import ParametricMotion
 from marey.pmg import REQUESTS, ActionSpace, build_recipe, read_recipe, shipped_recipes
-from marey.pmg.recipe_clips import clips_of
+from marey.pmg.recipe_clips import load_clips
 from marey.samples import sample
 
 DUCK = """
@@ -40,7 +40,7 @@ def written(folder, text, name="me.toml"):
     return path
 
 
-def test_what_is_shipped_is_sound_and_tells_what_it_is_about():
+def test_shipped_recipes_are_valid_and_have_a_description():
     shipped = shipped_recipes()
     assert set(shipped) == {"walking", "right-turner", "running", "walk-run", "boxing", "everyday", "stepping"}
     assert all(shipped.values())
@@ -59,7 +59,7 @@ def test_the_same_recipe_gives_the_same_character(tmp_path):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
-def test_a_character_from_files_beside_the_recipe(tmp_path):
+def test_a_character_from_files_next_to_the_recipe(tmp_path):
     (tmp_path / "walks").mkdir()
     for k, rate in enumerate((-0.6, 0.0, 0.6)):
         made = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=60.0, variation=0.0).motion
@@ -81,7 +81,7 @@ good = 0.15
 bad = 0.2
 """
     char = build_recipe(read_recipe(written(tmp_path, text)))
-    node = char.node("walk")
+    node = char["walk"]
     assert char.fps == 30.0
     np.testing.assert_allclose(np.degrees([node.low[0], node.high[0]]), [-20.0, 20.0])
     assert ("walk", "walk") in char.edges
@@ -99,19 +99,19 @@ def test_a_node_from_a_saved_space(tmp_path):
     head, tail = DUCK.split("parameters")
     text = head + 'space = "duck.npz"\nnames = ["height"]\n' + tail[tail.index("[[edges]]") :]
     char = build_recipe(read_recipe(written(tmp_path, text)))
-    assert isinstance(char.node("duck").space, ActionSpace)
-    assert char.node("duck").names == ("height",)
+    assert isinstance(char["duck"].space, ActionSpace)
+    assert char["duck"].names == ("height",)
     with pytest.raises(UnreadableFile, match=r"me.toml: node 'duck', space: no file 'duk.npz' next to it"):
         build_recipe(read_recipe(written(tmp_path, text.replace("duck.npz", "duk.npz"))))
 
 
-def test_a_part_shares_the_space_and_has_its_own_ranges(tmp_path):
+def test_a_part_uses_the_same_space_with_other_ranges(tmp_path):
     text = DUCK + '[[nodes]]\nname = "low"\nkind = "part"\nof = "duck"\nlow = 1.0\nhigh = 1.2\n'
     text = text.replace("[[edges]]", "#").replace("from =", "#").replace("to =", "#")
     text = text.replace("good = 0.05\nbad = 0.08", "") + "[auto]\n"
     char = build_recipe(read_recipe(written(tmp_path, text)))
-    assert char.node("low").space is char.node("duck").space
-    assert char.node("low").high[0] == 1.2
+    assert char["low"].space is char["duck"].space
+    assert char["low"].high[0] == 1.2
 
 
 def test_clips_of_one_step_for_faster_answers(tmp_path):
@@ -135,8 +135,8 @@ variation = 0
         text += f'[[edges]]\nfrom = "{a}"\nto = "{b}"\n'
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert set(char.edges) == {("left", "right"), ("right", "left")}
-    assert char.node("left").motion([0.0]).duration < 1.2
-    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a whole cycle, got 3"):
+    assert char["left"].motion([0.0]).duration < 1.2
+    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a full cycle, got 3"):
         read_recipe(written(tmp_path, text.replace("steps = 1", "steps = 3", 1)))
 
 
@@ -145,27 +145,27 @@ def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
     recipe = read_recipe(written(tmp_path, text))
     whole = sample("duck", height=1.0, fps=30.0, variation=0.0, rng=0).motion
     label = next(iter(whole.labels))
-    first = clips_of(recipe, recipe.nodes[0].clips)[0].motion
+    first = load_clips(recipe, recipe.nodes[0].clips)[0].motion
     assert len(first) == label.stop - label.start + 3 + 6 + 1
     np.testing.assert_array_equal(first.rotations[0], whole.rotations[label.start - 6])
     walks = read_recipe("everyday")
     stop = next(node for node in walks.nodes if node.name == "stop")
-    lengths = [clip.motion.duration for clip in clips_of(replace(walks, fps=30.0), stop.clips[:1])]
+    lengths = [clip.motion.duration for clip in load_clips(replace(walks, fps=30.0), stop.clips[:1])]
     assert 2.0 < min(lengths) <= max(lengths) < 4.5
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "report"),
     [
         ("samples =", "sampels =", "the recipe: unknown key 'sampels'; similar: 'samples'"),
         ("parameters =", "paramters =", "node 'duck': expected either feature"),
         ("height = [", "heigth = [", "node 'duck', clips 1: unknown key 'heigth'; similar: 'height'"),
-        ("good = 0.05", "good = 0.5", "'duck': good must not be above bad, got 0.5 and 0.08 m; exchange"),
+        ("good = 0.05", "good = 0.5", "'duck': good must not be above bad, but they are 0.5 and 0.08 m; swap"),
         ("good = 0.05", "good = -1", "good must be a number above 0, got -1"),
         ('to = "duck"', 'to = "dcuk"', "edge 'duck' to 'dcuk': to: no node 'dcuk'; similar: 'duck'; nodes: 'duck'"),
         ('kind = "parametric"', 'kind = "parmetric"', "kind must be one of 'gait', 'parametric', 'part'"),
-        ('sample = "duck"', 'sample = "dukc"', "sample: no sample is called 'dukc'; similar: 'duck'"),
-        ("height = [1.0,", "height = [0.1,", "height must lie between 0.85 and 1.65 m, got 0.1"),
+        ('sample = "duck"', 'sample = "dukc"', "sample: no sample 'dukc'; similar: 'duck'"),
+        ("height = [1.0,", "height = [0.1,", "height must be from 0.85 to 1.65 m, got 0.1"),
         ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, got 1"),
         ("fps = 30", "fps = true", "fps must be a number above 0, got True"),
         ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, got 1.5"),
@@ -175,14 +175,14 @@ def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
         ("[[edges]]", "[edges]", "edges must be tables, written"),
         ("bad = 0.08", 'part = "x"\nbad = 0.08\nrequest = 1', "unknown key 'request'"),
         ('parameters = ["height"]', 'parameters = ["height"]\nrequest = "by nmae"', "request must be one of 'by name'"),
-        ('name = "ducker"', "name = ducker", "expected TOML, got something else"),
+        ('name = "ducker"', "name = ducker", "is not valid TOML"),
     ],
 )  # fmt: skip
-def test_each_mistake_is_told_with_file_and_key(tmp_path, old, new, told):
+def test_each_mistake_is_reported_with_file_and_key(tmp_path, old, new, report):
     assert old in DUCK
     with pytest.raises(ParseError) as caught:
         read_recipe(written(tmp_path, DUCK.replace(old, new, 1)))
-    assert told in str(caught.value)
+    assert report in str(caught.value)
     assert "me.toml: " in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -190,15 +190,15 @@ def test_each_mistake_is_told_with_file_and_key(tmp_path, old, new, told):
 def test_mistakes_that_only_building_finds(tmp_path):
     cases = {
         ("variation = 0", 'from = "sit:start"'): "no label 'sit'; labels: 'duck'",
-        ("variation = 0", "from = 0.5\nto = 0.2"): "from and to must lie in the clip, in this order",
-        ('["height"]', '["heigth"]'): "sample 'duck' has no number 'heigth'; it has height",
+        ("variation = 0", "from = 0.5\nto = 0.2"): "'from' must come before 'to'",
+        ('["height"]', '["heigth"]'): "sample 'duck' has no numeric parameter 'heigth'; it has height",
         (
             '["height"]',
             '["height"]\nlow = [1.0, 2.0]\nhigh = 3.0',
-        ): "low needs a number for each of 1 parameters, got 2",
+        ): "low must have one number for each of 1 parameters, not 2",
     }
-    for (old, new), told in cases.items():
-        with pytest.raises(ParseError, match=told) as caught:
+    for (old, new), report in cases.items():
+        with pytest.raises(ParseError, match=report) as caught:
             build_recipe(read_recipe(written(tmp_path, DUCK.replace(old, new, 1))))
         assert "node 'duck'" in str(caught.value)
     with pytest.raises(NoResult, match=r"edge 'duck' to 'duck': no edge from 'duck' to 'duck'.*raise good"):
@@ -208,7 +208,7 @@ def test_mistakes_that_only_building_finds(tmp_path):
 
 
 def test_no_such_recipe():
-    with pytest.raises(UnreadableFile, match="neither a .toml file nor a recipe that comes with marey.*'boxing'"):
+    with pytest.raises(UnreadableFile, match="neither a .toml file nor a built-in recipe.*'boxing'"):
         read_recipe("boxng")
     with pytest.raises(UnreadableFile, match=r"nowhere.toml"):
         read_recipe("nowhere.toml")

@@ -22,29 +22,29 @@ class Boxer:
 
     def choose(self, moment):
         option = moment.option(("dance", "punch", "duck")[len(self.targets) % 3]) or moment.options[0]
-        node, here = option.node, option.here
-        wish = {"height": 1.1, "direction": self.chance.uniform(-3.0, 3.0)}
+        node, here = option.node, option.place
+        command = {"height": 1.1, "direction": self.chance.uniform(-3.0, 3.0)}
         if node.name == "punch":
             seen = self.chance.uniform(node.low, node.high) + [0.0, 0.0, self.beyond]
-            wish = {"point": rigid2d.apply(here, seen)}
-        self.targets.append((node.name, moment.seconds, wish))
-        return Choice(node.name, node.request(node, wish, here))
+            command = {"point": rigid2d.apply(here, seen)}
+        self.targets.append((node.name, moment.seconds, command))
+        return Choice(node.name, node.request(node, command, here))
 
 
 def hand_misses(boxer, played):
     hand = played.world().positions[:, played.skeleton.roles["right_hand"]]
     out = []
-    for name, seconds, wish in boxer.targets:
+    for name, seconds, command in boxer.targets:
         start = round(seconds * played.fps)
         if name == "punch" and start + 70 < len(played):
-            out.append(np.linalg.norm(hand[start : start + 65] - wish["point"], axis=1).min())
+            out.append(np.linalg.norm(hand[start : start + 65] - command["point"], axis=1).min())
     return np.array(out)
 
 
-def test_punches_land_where_they_are_aimed():
+def test_punches_land_on_their_targets():
     char = small_character("boxing")
     boxer = Boxer()
-    played = char.stream(boxer, clean=False, parameters=[0.0]).record(120.0)
+    played = char.stream(boxer, feet=None, parameters=[0.0]).record(120.0)
     off = hand_misses(boxer, played)
     assert len(off) > 15
     assert (off < 0.05).mean() >= 0.95
@@ -52,18 +52,18 @@ def test_punches_land_where_they_are_aimed():
 
 def test_beyond_reach_the_nearest_punch_is_thrown():
     char = small_character("boxing")
-    node, boxer = char.node("punch"), Boxer(beyond=0.5)
-    stream = char.stream(boxer, clean=False, parameters=[0.0])
+    node, boxer = char["punch"], Boxer(beyond=0.5)
+    stream = char.stream(boxer, feet=None, parameters=[0.0])
     stream.record(12.0)
     thrown = [each for each in stream.transitions if each.target == "punch"]
     assert thrown
     for each in thrown:
-        assert each.asked[2] > node.high[2]
-        np.testing.assert_allclose(each.used, np.clip(each.asked, node.low, node.high), atol=1e-3)
+        assert each.requested[2] > node.high[2]
+        np.testing.assert_allclose(each.played, np.clip(each.requested, node.low, node.high), atol=1e-3)
 
 
 def test_a_duck_brings_the_head_below_the_height():
-    node = small_character("boxing").node("duck")
+    node = small_character("boxing")["duck"]
     for height in (1.0, 1.2, 1.5):
         made = node.motion(node.request(node, {"height": height}, np.zeros(3)))
         top = made.world().positions[:, :, 1].max(axis=1).min()
@@ -71,16 +71,16 @@ def test_a_duck_brings_the_head_below_the_height():
 
 
 def test_a_dance_turns_to_a_heading():
-    node = small_character("boxing").node("dance")
+    node = small_character("boxing")["dance"]
     here = np.array([0.4, 1.0, 2.0])
     made = node.motion(node.request(node, {"direction": 1.2}, here))
     turned = find_facing(made.skeleton, made.world().positions)
     assert abs(turned[-1] - turned[0] - 0.8) < np.radians(3.0)
 
 
-def test_who_can_only_turn_right_answers_left_with_right_turns():
+def test_a_character_that_only_turns_right_goes_left_by_right_turns():
     char = small_character("right-turner")
-    stream = char.stream(FollowDirection(0.0), clean=False, parameters=[0.0])
+    stream = char.stream(FollowDirection(0.0), feet=None, parameters=[0.0])
     stream.record(3.0)
     stream.request(direction=np.pi / 2.0)
     played = stream.record(14.0)
@@ -91,7 +91,7 @@ def test_who_can_only_turn_right_answers_left_with_right_turns():
 
 @pytest.mark.parametrize("name", ["boxing", "everyday", "right-turner"])
 def test_chance_never_leads_into_a_bad_transition(name):
-    stream = small_character(name).stream(RandomWalk(1), clean=False)
+    stream = small_character(name).stream(RandomWalk(1), feet=None)
     played = stream.record(90.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     assert np.isfinite(played.root_positions).all()
@@ -99,7 +99,7 @@ def test_chance_never_leads_into_a_bad_transition(name):
 
 def test_everyday_actions_follow_one_another_and_steps_are_left_as_high_as_they_were_taken():
     char = small_character("everyday")
-    stream = char.stream(FollowDirection(0.0, node="walk"), clean=False)
+    stream = char.stream(FollowDirection(0.0, node="walk"), feet=None)
     seen = []
     for node in ("run", "sit", "step up", "leap", "walk"):
         stream.request(node=node, height=0.2, seat=0.45)
@@ -109,11 +109,11 @@ def test_everyday_actions_follow_one_another_and_steps_are_left_as_high_as_they_
     steps = [each for each in stream.transitions if each.target in ("step up", "step down")]
     for up, down in itertools.pairwise(steps):
         if down.target == "step down":
-            assert abs(up.used[0] - down.used[0]) < 0.03
+            assert abs(up.played[0] - down.played[0]) < 0.03
 
 
 def test_walk_to_run_and_back_takes_few_clips():
-    stream = small_character("everyday").stream(FollowDirection(0.0, node="walk", speed=1.2), clean=False)
+    stream = small_character("everyday").stream(FollowDirection(0.0, node="walk", speed=1.2), feet=None)
     stream.record(4.0)
     for node in ("run", "walk"):
         before = len(stream.transitions)

@@ -12,9 +12,9 @@ from marey.maths import quat, rigid2d
 from marey.measure import measure
 from marey.pmg.costs import sole_points
 from marey.pmg.gait_cycles import grid_phases
-from marey.pmg.gait_events import EVENTS, event_phases, usual_phases, warped_phases
-from marey.pmg.seam import find_seam, frames_of, joined_frames
-from marey.pmg.stance import soles_of
+from marey.pmg.gait_events import EVENTS, find_event_phases, find_usual_phases, warp_phases
+from marey.pmg.seam import blend_frames, find_seam, place_clip
+from marey.pmg.stance import make_soles
 from tests.pmg.characters import small_walker, turn_space, walks
 from tests.twins import stance as twin
 
@@ -29,25 +29,25 @@ def poses(n=12, seed=0):
 
 def test_points_of_feet_are_where_forward_kinematics_has_them():
     skeleton, points, turns, _ = poses()
-    soles = soles_of(skeleton, points)
+    soles = make_soles(skeleton, points)
     np.testing.assert_allclose(soles.points(turns), twin.points_from_root(skeleton, points, turns), atol=1e-12)
     walk = walks()[1]
-    found = soles_of(walk.skeleton, walk.contacts.points).points(walk.rotations) + walk.root_positions[:, None]
+    found = make_soles(walk.skeleton, walk.contacts.points).points(walk.rotations) + walk.root_positions[:, None]
     np.testing.assert_allclose(found, sole_points(walk.world(), walk.contacts), atol=1e-9)
 
 
 def test_points_of_feet_follow_moving_bones():
     skeleton, points, turns, chance = poses()
     bones = np.ascontiguousarray(skeleton.offsets + 0.01 * chance.normal(size=(len(turns), len(skeleton), 3)))
-    found = soles_of(skeleton, points).points(turns, bones)
+    found = make_soles(skeleton, points).points(turns, bones)
     for f in range(len(turns)):
-        one = soles_of(skeleton, points).points(turns[f : f + 1], bones[f : f + 1])
+        one = make_soles(skeleton, points).points(turns[f : f + 1], bones[f : f + 1])
         np.testing.assert_allclose(found[f], one[0], atol=1e-12)
 
 
 def test_kernels_do_as_their_slow_twins():
     skeleton, points, turns, chance = poses(20, 3)
-    soles = soles_of(skeleton, points)
+    soles = make_soles(skeleton, points)
     at = soles.points(turns)
     moves = chance.normal(size=(19, 4))
     wanted, levels = chance.normal(size=(19, len(points), 2)), chance.uniform(size=(20, len(points)))
@@ -59,9 +59,9 @@ def test_kernels_do_as_their_slow_twins():
     np.testing.assert_allclose(soles.carry(at, wanted, levels), twin.carry(at, wanted, levels, 0.01**2), atol=1e-9)
 
 
-def test_a_figure_that_slides_and_turns_is_laid_back_to_where_it_stands():
+def test_a_sliding_and_turning_body_is_placed_back_where_it_stands():
     skeleton, points, _, chance = poses()
-    soles = soles_of(skeleton, points)
+    soles = make_soles(skeleton, points)
     still = chance.uniform(-0.3, 0.3, (1, len(points), 3))
     slide = np.cumsum(chance.normal(scale=0.01, size=(15, 3)), axis=0)
     moved = np.stack([rigid2d.apply(each, still[0]) for each in slide])
@@ -72,7 +72,7 @@ def test_a_figure_that_slides_and_turns_is_laid_back_to_where_it_stands():
 
 def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
     walk = walks()[2]
-    soles = soles_of(walk.skeleton, walk.contacts.points)
+    soles = make_soles(walk.skeleton, walk.contacts.points)
     assert soles.legs.shape == (2, 3)
     assert soles.owned.sum() == len(walk.contacts.points)
     chance = np.random.default_rng(1)
@@ -98,7 +98,7 @@ def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
 
 def test_legs_that_are_where_they_should_be_are_left_alone():
     walk = walks()[2]
-    soles = soles_of(walk.skeleton, walk.contacts.points)
+    soles = make_soles(walk.skeleton, walk.contacts.points)
     turns = walk.rotations.copy()
     points = soles.points(turns)
     soles.step_legs(turns, points, points)
@@ -111,7 +111,7 @@ def test_feet_of_a_blend_rise_as_the_mean_of_the_feet_does():
     weights = space.weights(target)
     used = np.flatnonzero(weights)
     assert len(used) > 3
-    soles = soles_of(space.base.skeleton, space.base.contacts.points)
+    soles = make_soles(space.base.skeleton, space.base.contacts.points)
     heights = [soles.points(space.turns[i])[..., 1] + space.heights[i][:, None] for i in used]
     wanted = np.tensordot(weights[used], np.stack(heights), axes=1)
     made = space(target)
@@ -139,9 +139,9 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
     a, b = space([turns[0]]), space([turns[1]])
     half = 5
     seam = find_seam(a, b, 0.84, 0.14, half, 0, "body")
-    frames, onward = joined_frames(a, b, seam, half, np.zeros(3))
-    soles = soles_of(a.skeleton, a.contacts.points)
-    at = soles.points(frames.turns) + frames.roots[:, None]
+    frames, onward = blend_frames(a, b, seam, half, np.zeros(3))
+    soles = make_soles(a.skeleton, a.contacts.points)
+    at = soles.points(frames.rotations) + frames.roots[:, None]
     stands = (
         a.contacts.mask[seam.leave - half : seam.leave + half + 1]
         & b.contacts.mask[seam.enter - half : seam.enter + half + 1]
@@ -151,53 +151,53 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
     slide = np.linalg.norm(np.diff(at, axis=0)[..., [0, 2]], axis=-1)[both] * a.fps
     assert slide.mean() < 0.003
     # In the first frame the ball of the other foot still stands in the clip that is left, and the clip that is entered
-    # has it some centimetres away. Both feet cannot stand while one goes there, and share the slide: 0.022 m/s.
+    # has it some centimeters away. Both feet cannot stand while one goes there, and share the slide: 0.022 m/s.
     assert slide.max() < 0.025
     assert np.sort(slide)[-2] < 0.004
     # The second clip goes on where the transition leaves it.
-    after = frames_of(b, seam.enter + half, seam.enter + half + 2, onward)
-    left = soles.points(after.turns) + after.roots[:, None]
+    after = place_clip(b, seam.enter + half, seam.enter + half + 2, onward)
+    left = soles.points(after.rotations) + after.roots[:, None]
     step = np.linalg.norm((left[1] - at[-1])[:, [0, 2]], axis=-1) * a.fps
     assert step[stands[-1] & b.contacts.mask[seam.enter + half + 1]].max(initial=0.0) < 0.012
 
 
 def test_a_raw_stream_slides_hardly_more_than_its_sources():
     char = small_walker()
-    raw = measure(char.stream(RandomWalk(3), clean=False).record(60.0))
+    raw = measure(char.stream(RandomWalk(3), feet=None).record(60.0))
     assert raw["slide_contact"].value < 0.0025
     sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])
     assert raw["skate_ratio"].value <= 1.1 * sources
 
 
-def test_cycles_are_told_by_when_feet_rise_and_come_down():
+def test_cycles_are_synchronized_by_liftoff_and_touchdown():
     grid = grid_phases(0.2)
     usual = np.array([0.2, 0.82, 0.7, 0.33])
     early = [np.array([0.17]), np.array([-0.16, 0.84]), np.array([0.7]), np.array([0.35])]
-    warped = warped_phases(grid, 0.0, early, usual)
+    warped = warp_phases(grid, 0.0, early, usual)
     assert (np.diff(warped) > 0.0).all()
     for wanted, own in ((0.2, 0.17), (0.82, 0.84), (0.33, 0.35), (0.0, 0.0), (1.0, 1.0), (1.2, 1.2)):
         assert abs(np.interp(wanted, grid, warped) - own) < 2e-3
-    np.testing.assert_allclose(warped_phases(grid, 3.0, [np.zeros(0)] * 4, usual), 3.0 + grid)
+    np.testing.assert_allclose(warp_phases(grid, 3.0, [np.zeros(0)] * 4, usual), 3.0 + grid)
     # Events out of order are no reason to run backwards.
     odd = [np.array([0.26]), np.array([0.82]), np.array([0.7]), np.array([0.27])]
-    np.testing.assert_allclose(warped_phases(grid, 0.0, odd, np.array([0.3, 0.82, 0.7, 0.31])), grid, atol=0.07)
+    np.testing.assert_allclose(warp_phases(grid, 0.0, odd, np.array([0.3, 0.82, 0.7, 0.31])), grid, atol=0.07)
 
 
 def test_events_of_a_walk_come_once_in_a_cycle_and_spread_ones_are_not_used():
-    from marey.pmg.gait_cycles import phase_of
+    from marey.pmg.gait_cycles import compute_phase
 
     walk = walks()[3]
-    phase, first, last = phase_of(walk)
-    found = event_phases(walk, phase, first, last)
+    phase, first, last = compute_phase(walk)
+    found = find_event_phases(walk, phase, first, last)
     n_cycles = phase[last] - phase[first]
     assert len(found) == len(EVENTS)
     for phases in found:
         assert abs(len(phases) - n_cycles) <= 1.5
         assert np.ptp(phases % 1.0 if np.ptp(phases % 1.0) < 0.5 else (phases + 0.5) % 1.0) < 0.05
-    assert np.isfinite(usual_phases([found])).all()
+    assert np.isfinite(find_usual_phases([found])).all()
     chance = np.random.default_rng(0)
-    assert np.isnan(usual_phases([[chance.uniform(size=50)] * 4])).all()
-    assert all(len(each) == 0 for each in event_phases(walks_without_contacts(), phase, first, last))
+    assert np.isnan(find_usual_phases([[chance.uniform(size=50)] * 4])).all()
+    assert all(len(each) == 0 for each in find_event_phases(walks_without_contacts(), phase, first, last))
 
 
 def walks_without_contacts():

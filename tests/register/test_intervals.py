@@ -69,7 +69,7 @@ def test_the_order_of_the_motions_does_not_matter(rows: list[list[Interval]], ra
 
 
 @given(some_rows())
-def test_equal_rows_match_whole(rows: list[list[Interval]]) -> None:
+def test_equal_rows_match_completely(rows: list[list[Interval]]) -> None:
     found = match_intervals([rows[0]] * 3)
     assert [group[0] for group in found.groups] == rows[0]
     assert all(len(set(group)) == 1 for group in found.groups)

@@ -57,7 +57,7 @@ def test_each_kind_on_its_own() -> None:
     assert all(note.startswith("right_wrist") and "no counterpart" in note for note in notes)
 
 
-def test_what_was_done_is_told_in_seconds_and_names() -> None:
+def test_notes_give_seconds_and_names() -> None:
     a = touching(41, {"left_heel": [(0, 36)]}, "stands")
     b = touching(41, {"left_heel": [(0, 16), (24, 36)]}, "steps")
     c = touching(41, {"left_heel": [(0, 16), (24, 36), (38, 40)]}, "hops")
@@ -111,7 +111,7 @@ def test_a_loop_that_never_lifts() -> None:
 
 
 def test_bad_matches_are_refused() -> None:
-    with pytest.raises(InvalidValue, match="must not end before they begin"):
+    with pytest.raises(InvalidValue, match="ends before it begins"):
         ConstraintMatch("left_heel", np.array([0.2]), np.array([0.1]))
     with pytest.raises(InvalidValue, match="stops must have shape"):
         ConstraintMatch("left_heel", np.array([0.2]), np.array([0.3, 0.4]))

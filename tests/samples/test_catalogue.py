@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue, UnknownName
-from marey.samples import figure_skeleton, sample, sample_names, straight_walk
+from marey.samples import body_skeleton, sample, sample_names, straight_walk
 from marey.samples.catalogue import CATALOGUE
-from marey.samples.figure import sole_points
+from marey.samples.skeleton import sole_points
 from tests.samples.checks import made
 
 
-def test_figure_has_every_role_and_stands_on_its_soles() -> None:
-    skeleton = figure_skeleton()
+def test_the_body_has_every_role_and_stands_on_its_soles() -> None:
+    skeleton = body_skeleton()
     assert not skeleton.roles.missing
     assert 1.70 < np.ptp(skeleton.rest_positions[:, 1]) < 1.80
     lowest = skeleton.rest_positions[:, 1].min()
@@ -24,7 +24,7 @@ def test_figure_has_every_role_and_stands_on_its_soles() -> None:
 def test_truth_and_detection_speak_of_the_same_points() -> None:
     from marey.clean import contact_points
 
-    for ours, found in zip(sole_points(), contact_points(figure_skeleton()), strict=True):
+    for ours, found in zip(sole_points(), contact_points(body_skeleton()), strict=True):
         assert (ours.name, ours.joint) == (found.name, found.joint)
         np.testing.assert_allclose(ours.offset, found.offset, atol=1e-9)
 
@@ -38,7 +38,7 @@ def test_every_kind_that_is_promised_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", sample_names())
-def test_parameters_are_told_and_their_limits_kept(name: str) -> None:
+def test_parameters_are_listed_and_their_limits_enforced(name: str) -> None:
     one = made(name)
     for parameter in CATALOGUE[name].parameters:
         assert one.parameters[parameter.name] == parameter.default
@@ -48,34 +48,38 @@ def test_parameters_are_told_and_their_limits_kept(name: str) -> None:
             continue
         assert parameter.low <= parameter.default <= parameter.high
         for outside in (parameter.low - 0.01, parameter.high + 0.01):
-            with pytest.raises(InvalidValue, match=f"{parameter.name} must lie between"):
+            with pytest.raises(InvalidValue, match=f"{parameter.name} must be from"):
                 sample(name, **{parameter.name: outside})
 
 
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("walk", {"speed": 9}, "sample 'walk': speed must lie between 0.6 and 2 m/s, got 9"),
-        ("walk", {"speed": np.nan}, "must lie between"),
+        ("walk", {"speed": 9}, "sample 'walk': speed must be from 0.6 to 2"),
+        ("walk", {"speed": np.nan}, "sample 'walk': speed must be from 0.6 to 2 m/s, got nan"),
         ("walk", {"speed": "quick"}, "speed must be a number, got 'quick'"),
-        ("walk", {"rng": -1}, "rng must be a whole number from 0 on, or a Generator, got -1"),
+        ("walk", {"rng": -1}, "rng must be an integer of at least 0 or a numpy Generator, got -1"),
         ("walk", {"fps": 0}, "fps must be a positive number"),
-        ("walk", {"fps": 5000}, "fps must lie between 1 and 1000"),
+        ("walk", {"fps": 5000}, ": fps must be from 1 to 1000 Hz, got"),
         ("hop", {"count": 2.5}, "count must be a whole number, got 2.5"),
-        ("run", {"speed": 5.0, "turn_rate": 1.0}, "asks for 5 m/s2 sideways"),
-        ("reach", {"side": "right", "x": 0.6, "y": 0.3}, "right hand cannot reach .* too far away; move it towards"),
+        ("run", {"speed": 5.0, "turn_rate": 1.0}, "needs a sideways acceleration of 5"),
+        (
+            "reach",
+            {"side": "right", "x": 0.6, "y": 0.3},
+            "m, 0.13 m too far away; move it toward the character, which stands at the origin and faces",
+        ),
         ("kick", {"side": "both"}, "side must be one of left, right, got 'both'"),
     ],
 )
-def test_what_cannot_be_made_is_refused(name: str, parameters: dict[str, Any], message: str) -> None:
+def test_impossible_samples_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         sample(name, **parameters)
 
 
 def test_unknown_names_come_with_near_ones() -> None:
-    with pytest.raises(UnknownName, match="no sample is called 'wlak'; similar: 'walk'"):
+    with pytest.raises(UnknownName, match="no sample 'wlak'; similar: 'walk', 'leap'"):
         sample("wlak")
-    with pytest.raises(UnknownName, match="no sample is called 'zzz'; there are stand, walk"):
+    with pytest.raises(UnknownName, match="no sample 'zzz'; the samples are stand, walk"):
         sample("zzz")
     with pytest.raises(UnknownName, match="'walk' has no parameter 'sped'; it has speed, .*similar: 'speed'"):
         sample("walk", sped=1.0)
@@ -168,9 +172,9 @@ def test_markers_can_have_gaps() -> None:
     seen = made("look_around").markers(gaps=0.2)
     assert seen.valid.mean() == pytest.approx(0.8, abs=0.05)
     assert not seen.positions[~seen.valid].any()
-    with pytest.raises(InvalidValue, match="gaps must be a share"):
+    with pytest.raises(InvalidValue, match="markers: gaps must be a fraction from 0 to 0.9, got"):
         made("look_around").markers(gaps=1.0)
-    with pytest.raises(InvalidValue, match="noise must lie"):
+    with pytest.raises(InvalidValue, match="markers: noise must be from 0 to 0.1 m, got -1.0"):
         made("look_around").markers(noise=-1.0)
 
 
@@ -181,7 +185,7 @@ def test_straight_walk_is_the_plain_walk() -> None:
     np.testing.assert_array_equal(
         walk.rotations, sample("walk", speed=1.2, seconds=2.0, fps=30.0, variation=0.0).motion.rotations
     )
-    with pytest.raises(InvalidValue, match="speed must lie between 0.6 and 2"):
+    with pytest.raises(InvalidValue, match="speed must be from 0.6 to 2"):
         straight_walk(3.0)
-    with pytest.raises(InvalidValue, match="seconds must lie"):
+    with pytest.raises(InvalidValue, match="sample 'walk': seconds must be from 0.1 to 3600 s, got 0"):
         straight_walk(seconds=0)

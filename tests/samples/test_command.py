@@ -1,4 +1,4 @@
-"""`marey samples`: files with their truth beside them, and refusals in one sentence."""
+"""`marey samples`: files with their truth next to them, and refusals in one sentence."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_sample_is_written_with_its_truth(tmp_path: Path, suffix: str, capsys:
     assert truth["parameters"]["speed"] == 1.6
 
 
-def test_json_tells_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_contains_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, "-n", "reach", "-n", "stand", "--json") == 0
     reach, stand = json.loads(capsys.readouterr().out)
     assert reach["targets"][0]["joint"] == "RightHand"
@@ -71,16 +71,19 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-n", "wlk"), "no sample is called 'wlk'; similar: 'walk'"),
-        (("-n", "walk", "--param", "speed=9"), "speed must lie between 0.6 and 2 m/s, got 9"),
-        (("-n", "walk", "--param", "turn_rate=90"), "turn_rate must lie between -70 and 70 degrees/s, got 90"),
+        (("-n", "wlk"), "no sample 'wlk'; similar: 'walk'"),
+        (("-n", "walk", "--param", "speed=9"), "sample 'walk': speed must be from 0.6 to 2 m/s, got 9"),
+        (
+            ("-n", "walk", "--param", "turn_rate=90"),
+            "sample 'walk': turn_rate must be from -70 to 70 degrees/s, got 90",
+        ),
         (("-n", "walk", "--param", "sped=1"), "has no parameter 'sped'"),
         (("-n", "walk", "--param", "speed"), "--param expects NAME=VALUE, got 'speed'"),
         (("--param", "speed=1"), "--param requires --name"),
         (("-n", "walk", "--fps", "0"), "fps must be a positive number"),
     ],
 )
-def test_wrong_use_is_told_in_one_sentence(
+def test_wrong_use_gives_one_sentence(
     tmp_path: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path / "out", *arguments) == 2
@@ -90,13 +93,13 @@ def test_wrong_use_is_told_in_one_sentence(
     assert not list(tmp_path.glob("out/*"))
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_created(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file", "-n", "walk") == 2
     assert "cannot create the folder" in capsys.readouterr().err
 
 
-def test_json_tells_angles_in_degrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_angles_in_degrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli_main.main(["samples", str(tmp_path), "-n", "walk", "--param", "turn_rate=20", "--json", "--truth"]) == 0
     (made,) = json.loads(capsys.readouterr().out)
     assert made["parameters"]["turn_rate"] == pytest.approx(20.0)

@@ -78,7 +78,7 @@ def test_walks_always_have_a_foot_on_the_floor_and_plausible_stances(speed: floa
 
 
 @pytest.mark.parametrize("name", ["walk", "run", "walk_to_run", "turn_around", "start_and_stop", "sneak", "stairs"])
-def test_phase_is_whole_where_the_left_foot_strikes_and_half_where_the_right_does(name: str) -> None:
+def test_phase_is_an_integer_where_the_left_foot_strikes_and_half_where_the_right_does(name: str) -> None:
     one = made(name, 0, 240.0)
     for point, offset in (("left", 0.0), ("right", 0.5)):
         contacts = one.motion.contacts

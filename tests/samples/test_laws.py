@@ -49,7 +49,7 @@ def test_nothing_goes_through_the_floor(name: str) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_knees_and_elbows_bend_one_way(name: str, seed: int) -> None:
+def test_knees_and_elbows_bend_in_one_direction(name: str, seed: int) -> None:
     motion = made(name, seed).motion
     for side, sign in (("left", 1.0), ("right", -1.0)):
         knee = bends(motion, f"{side}_lower_leg", f"{side}_foot", -_X)

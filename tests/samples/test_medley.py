@@ -25,7 +25,7 @@ def _spans(motion: Motion, name: str) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
-def test_every_action_is_there_once_and_labelled(seed: int, side: str) -> None:
+def test_every_action_is_there_once_and_labeled(seed: int, side: str) -> None:
     one = _long(seed, side)
     assert Counter(action.name for action in one.actions) == {"kick": 4, "punch": 3, "reach": 5}
     for kind in _KINDS:
@@ -56,7 +56,7 @@ def test_targets_are_met_inside_the_interval(seed: int) -> None:
             assert np.linalg.norm(there - action.position) < 2e-3
 
 
-def test_targets_are_told_from_where_the_figure_stands() -> None:
+def test_targets_are_relative_to_where_the_body_stands() -> None:
     """Seen from the feet and the heading before the action, the target is `target`."""
     one = _long(1)
     world = one.motion.world()

@@ -66,12 +66,12 @@ def same(a: Motion, b: Motion) -> bool:
 
 
 def build_set(folder: str, cache_folder: str) -> list[str]:
-    clips = MotionSet.open(folder, cache=cache_folder, mirrored=True).build()
+    clips = MotionSet.open(folder, cache=cache_folder, mirrored=True).prepare()
     return [clips.content_key(i) for i in range(len(clips))]
 
 
 def build_until(folder: str, cache_folder: str, n_clips: int) -> None:
-    """Build, and be killed as soon as so many clips are ready."""
+    """Build, and get killed as soon as this many clips are ready."""
     n_told = 0
 
     def told(_: float) -> None:
@@ -80,11 +80,11 @@ def build_until(folder: str, cache_folder: str, n_clips: int) -> None:
         if n_told == n_clips:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    MotionSet.open(folder, cache=cache_folder).build(progress=told)
+    MotionSet.open(folder, cache=cache_folder).prepare(progress=told)
 
 
 def build_and_die_writing(folder: str, cache_folder: str, n_arrays: int) -> None:
-    """Build, and be killed when so many arrays have been written, between a clip's first array and its second."""
+    """Build, and get killed when this many arrays have been written, between a clip's first array and its second."""
     from marey.store import arrays
 
     write, n_written = arrays.write_array, 0
@@ -97,7 +97,7 @@ def build_and_die_writing(folder: str, cache_folder: str, n_arrays: int) -> None
         n_written += 1
 
     arrays.write_array = dying
-    MotionSet.open(folder, cache=cache_folder).build()
+    MotionSet.open(folder, cache=cache_folder).prepare()
 
 
 def summed(offset: np.ndarray, item: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def dying_first(folder: str, item: int) -> int:
 
 
 def slow_square(folder: str, item: int) -> int:
-    """Slow enough to be killed at it; tells in a file of its own process what it has done."""
+    """Slow enough to be killed; records what it has done in a file of its process."""
     time.sleep(0.05)
     with open(Path(folder, f"{os.getpid()}.done"), "a") as told:
         told.write(f"{item}\n")

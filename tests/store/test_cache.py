@@ -1,4 +1,4 @@
-"""Arrays by key: what is kept, what is computed, and what a key tells apart."""
+"""Arrays by key: what is stored, what is computed, and what a key distinguishes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, UnwritableFile
-from marey.graph.alike import blocks_of, minima_in
+from marey.graph.minima import find_minima, split_into_blocks
 from marey.store import Cache, processes, threads
 from tests.graph.clips import walks
 from tests.store.folders import summed
@@ -54,11 +54,11 @@ def test_only_the_missing_are_computed_in_any_order(cache):
     assert [int(a[0]) for a in cache.map(square, range(5), keys(range(5)))] == [0, 1, 4, 9, 16]
     assert asked == [3, 1, 2, 0, 4]
     assert list(cache.map(square, [], [])) == []
-    with pytest.raises(InvalidValue, match="expected a key for each of 2 items, got 1"):
+    with pytest.raises(InvalidValue, match="keys must have one entry for each of the 2 items, got 1"):
         cache.map(square, [1, 2], ["a"])
 
 
-def test_more_than_one_fetch_and_large_arrays_beside_small_ones(cache):
+def test_several_fetches_and_large_and_small_arrays(cache):
     def array(k):
         return np.full(40_000 if k % 500 == 0 else 3, float(k))
 
@@ -111,18 +111,18 @@ def test_minima_of_pairs_of_clips_are_found_once(cache, run):
         return run(function, listed)
 
     def found(of, **options):
-        blocks = blocks_of([len(each) for each in of], len(weights) // 2, 2**28)
+        blocks = split_into_blocks([len(each) for each in of], len(weights) // 2, 2**28)
         sides = [cache.key(each.root_positions, each.rotations) for each in clips[: len(of)]]
         keys = [cache.key("minima", sides[b.a], sides[b.b], b.a == b.b, weights, b.rows, b.columns) for b in blocks]
-        return list(cache.map(partial(minima_in, of, weights, None), blocks, keys, **options))
+        return list(cache.map(partial(find_minima, of, weights, None), blocks, keys, **options))
 
     two, three = found(clouds[:2], run=counting), found(clouds, run=counting)
     assert asked == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)]]
     for mine, other in zip([*two, *two[2:]], [*three[:2], *three[3:4], three[3]], strict=True):
         np.testing.assert_array_equal(mine, other)
-    blocks = blocks_of([150] * 3, len(weights) // 2, 2**28)
+    blocks = split_into_blocks([150] * 3, len(weights) // 2, 2**28)
     for block, cells in zip(blocks, three, strict=True):
-        np.testing.assert_array_equal(cells, minima_in(clouds, weights, None, block))
+        np.testing.assert_array_equal(cells, find_minima(clouds, weights, None, block))
 
 
 def test_arrays_that_a_function_holds_do_not_trouble_a_cache(cache):
@@ -158,9 +158,11 @@ def test_keys_of_arrays_go_by_type_shape_and_content():
     assert Cache.key(array.reshape(2, 3)) == Cache.key(np.asfortranarray(array.reshape(2, 3)))
     assert Cache.key(np.array(2.0)) != Cache.key(np.array([2.0]))
     assert Cache.key(np.float64(2.0), np.int32(3)) == Cache.key(2.0, 3)
-    with pytest.raises(InvalidValue, match="a key is made of None, flags, numbers, text, bytes, arrays and lists, got"):
+    with pytest.raises(
+        InvalidValue, match="parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, got"
+    ):
         Cache.key({"a": 1})
-    with pytest.raises(InvalidValue, match="a cache keeps arrays of numbers, got object"):
+    with pytest.raises(InvalidValue, match="a cached array must hold numbers, got object"):
         Cache.open(".").put("k", np.array([None]))
 
 

@@ -48,7 +48,7 @@ def worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """Of a scheduler with two workers, each a process of its own."""
+    """A scheduler with two workers, each in its own process."""
     import json
 
     folder = tmp_path_factory.mktemp("cluster")
@@ -133,9 +133,13 @@ def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(InvalidValue, match=r"address of a Dask scheduler, such as tcp://10.0.0.5:8786, got ''"):
+    with pytest.raises(
+        InvalidValue, match=r"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, got ''"
+    ):
         cluster("")
-    with pytest.raises(InvalidValue, match="patience above 0 seconds"):
+    with pytest.raises(InvalidValue, match="patience must be greater than 0 seconds, got 0.0"):
         cluster("tcp://127.0.0.1:1", patience=0.0)
-    with pytest.raises(MareyError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*check address and port"):
+    with pytest.raises(
+        MareyError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*check the address and port"
+    ):
         list(cluster("tcp://127.0.0.1:9", patience=0.5)(abs, [1]))

@@ -11,7 +11,7 @@ from marey.core import Label
 from marey.errors import InvalidValue, MareyError, ParseError, UnreadableFile, UnwritableFile
 from marey.io import load_motion, save, sidecar_path
 from marey.store import LabelRow, MotionSet, add_label, read_label_csv
-from marey.store.labels import labelled
+from marey.store.labels import add_labels
 from tests.store.folders import folder_of_walks, labels_of, walk
 
 # --- CSV
@@ -43,16 +43,31 @@ def test_rows_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["# nothing"], r"labels\.csv: expected the heading file,label,start,stop, got no lines"),
-        (["a,b,c"], r"labels\.csv:1: expected the heading file,label,start,stop, got 'a,b,c'"),
+        (["# nothing"], r"expected the header line file,label,start,stop, got an empty file"),
+        (["a,b,c"], r"expected the header line file,label,start,stop, got 'a,b,c'"),
         (["file,label", "a"], r"labels\.csv:2: expected file,label, got 'a'"),
         (["file,label", "a,"], r"labels\.csv:2: expected a label in this line, got none"),
         (["file,label", "", ",x"], r"labels\.csv:3: expected a file in this line, got none"),
-        (["file,label,start", "a,x,two"], r"labels\.csv:2: expected start in seconds such as 1\.2 or as a frame such"),
-        (["file,label,stop", "a,x,1.5f"], r"labels\.csv:2: expected stop in seconds .* got '1\.5f'"),
-        (["file,label,stop", "a,x,-1"], r"labels\.csv:2: expected stop in seconds .* got '-1'"),
-        (["file,label,stop", "a,x,nan"], r"labels\.csv:2: expected stop in seconds .* got 'nan'"),
-        (["file,label,stop", "a,x,inf"], r"labels\.csv:2: expected stop in seconds .* got 'inf'"),
+        (
+            ["file,label,start", "a,x,two"],
+            r"labels\.csv:2: start must be a time in seconds such as 1.2, or a frame such as 36f, got ",
+        ),
+        (
+            ["file,label,stop", "a,x,1.5f"],
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got '1.5f'",
+        ),
+        (
+            ["file,label,stop", "a,x,-1"],
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got '-1'",
+        ),
+        (
+            ["file,label,stop", "a,x,nan"],
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got 'nan'",
+        ),
+        (
+            ["file,label,stop", "a,x,inf"],
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got 'inf'",
+        ),
         (["file,label,start,stop", "a,x,2,2"], r"labels\.csv:2: expected start before stop, got 2 and 2"),
         (["file,label", '"a" b,x'], r"labels\.csv:2: not valid CSV"),
     ],
@@ -62,10 +77,10 @@ def test_a_wrong_line_is_named(tmp_path, lines, message):
         read_label_csv(write(tmp_path, *lines))
 
 
-def test_text_that_is_none_is_told_with_its_line(tmp_path):
+def test_bad_text_is_reported_with_its_line(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_bytes(b"file,label\na,x\nb,\xff\n")
-    with pytest.raises(ParseError, match=r"labels\.csv:3: expected text in UTF-8"):
+    with pytest.raises(ParseError, match=r"the text is not valid UTF-8; save the file as UTF-8"):
         read_label_csv(path)
     with pytest.raises(UnreadableFile, match="no such file"):
         read_label_csv(tmp_path / "none.csv")
@@ -80,20 +95,21 @@ def test_seconds_and_frames_are_of_the_file_and_half_open():
         LabelRow("a", "frames", 3, 91),
         LabelRow("a", "mixed", 10, 0.5),
     ]
-    assert labelled(motion, rows).labels == labels_of(
+    assert add_labels(motion, rows).labels == labels_of(
         ("all", 0, 91), ("first", 0, 30), ("second", 30, 91), ("frames", 3, 91), ("mixed", 10, 30)
     )
     kept = replace(motion, labels=labels_of(("all", 0, 91), ("own", 1, 2)))
-    assert labelled(kept, rows[:1]).labels == kept.labels
-    assert labelled(kept, ()) is kept
+    assert add_labels(kept, rows[:1]).labels == kept.labels
+    assert add_labels(kept, ()) is kept
     for start, stop in ((None, 92), (0.0, 1.6), (90, 0.5), (91, None)):
         with pytest.raises(
-            ParseError, match=r"l\.csv:7: label 'x' from frame \d+ to \d+ does not fit 'a', which has 91"
+            ParseError,
+            match=r"l\.csv:7: label 'x' must be within 'a', which has 91 frames \(1\.50 s\), got frames \d+ to \d+",
         ):
-            labelled(motion, [LabelRow("a", "x", start, stop, "l.csv", 7)])
+            add_labels(motion, [LabelRow("a", "x", start, stop, "l.csv", 7)])
 
 
-def test_a_set_takes_labels_from_where_it_is_told(tmp_path):
+def test_a_set_takes_labels_from_the_given_sources(tmp_path):
     folder_of_walks(tmp_path / "clips" / "happy" / "slow", 2)
     folder = tmp_path / "clips"
     save(replace(walk(2), labels=labels_of(("own", 0, 60))), folder / "walk2.bvh")
@@ -125,12 +141,14 @@ def test_a_csv_that_does_not_fit_the_folder_is_refused(tmp_path):
     path = write(tmp_path, "file,label", "walk0,x", "walk1,x")
     assert MotionSet.open(folder, labels=path, pattern="walk0*").motion(0).labels.names == ("x",)
     save(walk(1), folder / "walk1.npz")
-    with pytest.raises(ParseError, match=r"labels\.csv:3: 'walk1' may be walk1\.bvh or walk1\.npz; add its suffix"):
+    with pytest.raises(ParseError, match=r"labels\.csv:3: 'walk1' could be walk1\.bvh or walk1\.npz; add the suffix"):
         MotionSet.open(folder, labels=path)
     # a span beyond the clip is the list's mistake and no reason to skip the clip
     path = write(tmp_path, "file,label,start,stop", "walk0.bvh,x,0,9")
-    with pytest.raises(ParseError, match=r"labels\.csv:2: label 'x' from frame 0 to 540 does not fit 'walk0\.bvh'"):
-        MotionSet.open(folder, labels=path).build()
+    with pytest.raises(
+        ParseError, match=r"labels\.csv:2: label 'x' must be within 'walk0\.bvh', .*, got frames 0 to 540"
+    ):
+        MotionSet.open(folder, labels=path).prepare()
 
 
 # --- Into sidecars
@@ -166,11 +184,11 @@ def test_files_that_share_a_sidecar_share_its_labels(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x", 0, 92), "label 'x' ends at frame 92 of a motion of 91 frames"),
+        (("x", 0, 92), "stop of label 'x' must be at most 91, the number of frames, got 92"),
         (("x", 5, 5), "label 'x' must have 0 <= start < stop, got 5 to 5"),
         (("x", -1, 5), "label 'x' must have 0 <= start < stop, got -1 to 5"),
         (("x", 0.5, 5), "start must be an integer, got 0.5"),
-        (("", 0, 5), "a label needs a non-empty name, got ''"),
+        (("", 0, 5), "name of a label must be a non-empty string, got ''"),
     ],
 )
 def test_a_label_that_does_not_fit_is_refused_and_nothing_written(tmp_path, arguments, message):
@@ -184,10 +202,13 @@ def test_a_file_that_cannot_have_labels_is_refused(tmp_path):
     with pytest.raises(MareyError, match="no such file"):
         add_label(tmp_path / "none.bvh", "x")
     save([walk(0), walk(1)], tmp_path / "both.glb")
-    with pytest.raises(InvalidValue, match=r"both\.glb holds several motions, of which a sidecar could not say which"):
+    with pytest.raises(
+        InvalidValue,
+        match=r"both\.glb holds several motions, but a sidecar can label only one; save each motion to its own",
+    ):
         add_label(tmp_path / "both.glb", "x")
     save(replace(walk(), labels=labels_of(("walk", 0, 91))), tmp_path / "a.bvh")
     save(walk(1)[:50], tmp_path / "other.npz")
     (tmp_path / "other.npz").rename(tmp_path / "a.npz")
-    with pytest.raises(UnwritableFile, match=r"holds the annotations of a\.bvh; rename a\.npz to give it labels"):
+    with pytest.raises(UnwritableFile, match=r"already holds the annotations of a.bvh; rename a.npz to label it"):
         add_label(tmp_path / "a.npz", "x")

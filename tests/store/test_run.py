@@ -10,7 +10,7 @@ import pytest
 
 from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, MareyError
-from marey.graph.alike import find_alike
+from marey.graph.minima import find_transitions
 from marey.store import processes, run_on, threads
 from marey.store.run import cores, pack, unpack
 from tests.graph.clips import walks
@@ -78,14 +78,17 @@ def test_arrays_are_mapped_from_one_file_and_tasks_stay_small(tmp_path):
 
 
 def test_what_cannot_be_sent_or_done_is_told():
-    with pytest.raises(InvalidValue, match="processes can only run a function that stands in a module"):
+    with pytest.raises(
+        InvalidValue,
+        match="worker processes can only run a top-level function of a module, with values that can be pickled",
+    ):
         next(processes(2)(lambda item: item, [1]))
     with pytest.raises(MareyError, match="a process that was at work has ended before its time"):
         list(processes(1)(dying, [1]))
     for make in (threads, processes, run_on):
-        with pytest.raises(InvalidValue, match="the number of workers must be 1 or more, got 0"):
+        with pytest.raises(InvalidValue, match="n, the number of workers, must be at least 1, got 0"):
             make(0)
-        with pytest.raises(InvalidValue, match="the number of workers must be an integer, got 1.5"):
+        with pytest.raises(InvalidValue, match="n, the number of workers, must be an integer, got 1.5"):
             make(1.5)
 
 
@@ -100,7 +103,7 @@ def test_one_core_is_map_and_none_is_all():
 def test_blocks_of_grids_come_out_the_same_everywhere():
     clouds = [point_clouds(motion[:150]) for motion in walks()[:2]]
     weights = frame_weights(0.5, 30.0, "triangle")
-    found = [find_alike(clouds, weights, None, max_memory=2**20, run=run) for run in RUNS]
+    found = [find_transitions(clouds, weights, None, max_memory=2**20, run=run) for run in RUNS]
     for other in found[1:]:
         for name in ("clips", "frames", "distances", "transforms"):
             np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))

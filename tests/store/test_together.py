@@ -25,7 +25,7 @@ def intact(store) -> bool:
 
 def test_two_processes_build_one_set_at_once(tmp_path):
     folder, store = folder_of_walks(tmp_path / "clips", 6), tmp_path / "cache"
-    alone = MotionSet.open(folder, cache=tmp_path / "alone", mirrored=True).build()
+    alone = MotionSet.open(folder, cache=tmp_path / "alone", mirrored=True).prepare()
     with ProcessPoolExecutor(2, SPAWN) as pool:
         made = list(pool.map(build_set, [str(folder)] * 4, [str(store)] * 4))
     wanted = [alone.content_key(i) for i in range(len(alone))]
@@ -53,7 +53,7 @@ def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path, monkeypatch, kill
     monkeypatch.setattr(
         preparing, "load_motion", lambda path, **o: loads.append(os.path.basename(path)) or load(path, **o)
     )
-    clips = MotionSet.open(folder, cache=store).build()
+    clips = MotionSet.open(folder, cache=store).prepare()
     assert loads == [f"walk{k}.bvh" for k in range(n_ready, 5)]
     fresh = MotionSet.open(folder, cache=tmp_path / "fresh")
     assert all(same(a, b) for a, b in zip(clips, fresh, strict=True))

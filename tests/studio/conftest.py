@@ -34,7 +34,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory, walk: marey.Motion) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page that is built, as far as the server can tell."""
+    """A stand-in for a built page."""
     page = tmp_path_factory.mktemp("page")
     (page / "index.html").write_text("<!doctype html><title>marey</title><script src=/assets/app.js></script>")
     (page / "app.js").write_text("'use strict';")

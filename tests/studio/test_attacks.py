@@ -101,7 +101,7 @@ def test_a_pipe_is_no_file(page: FakePage, clips: Path) -> None:
 def test_a_file_that_becomes_a_link_is_not_given_away(
     server: Server, page: FakePage, clips: Path, tmp_path: Path
 ) -> None:
-    """The skin is fetched after the motion was opened: where it leads is looked at anew."""
+    """The skin is fetched after the motion was opened: its path is checked again."""
     secret = tmp_path / "secret.glb"
     secret.write_bytes(b"secret")
     mine = clips / "mine.glb"
@@ -164,7 +164,7 @@ def test_uploads_that_come_at_once_count_together(server: Server, monkeypatch: p
 def test_uploads_leave_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     places = Places("s", None)
     monkeypatch.setattr("marey.studio.places.FREE_BYTES", 2**62)
-    with pytest.raises(marey.errors.LimitExceeded, match="does not fit on this computer's disk"):
+    with pytest.raises(marey.errors.LimitExceeded, match="not enough disk space"):
         places.check_upload("walk.bvh", 1)
     places.close()
 

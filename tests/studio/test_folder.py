@@ -1,4 +1,4 @@
-"""The opened folder: listed without loading, and nobody gets out of it."""
+"""The opened folder: listed without loading, and paths cannot leave it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marey.studio.places import MAX_OFFERS, UPLOAD_BYTES, Places, fit_name
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder beside the opened one."""
+    """A folder next to the opened one."""
     place = tmp_path / "outside"
     place.mkdir()
     (place / "secret.bvh").write_text("HIERARCHY")

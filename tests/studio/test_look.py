@@ -10,7 +10,7 @@ import pytest
 
 import marey
 from marey.samples import sample
-from marey.studio.curves import align_frames, curves_of
+from marey.studio.curves import align_frames, make_curves
 from marey.studio.live import MotionPlayer
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -60,7 +60,7 @@ def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, serv
         page.do("save_sidecar", motion=info["motion"])
 
 
-def test_what_is_wrong_with_a_file_is_told_without_where_it_lies(page: FakePage, clips: Path) -> None:
+def test_file_errors_do_not_reveal_the_folder(page: FakePage, clips: Path) -> None:
     (clips / "deep/bad.bvh").write_text("HIERARCHY\nROOT x\n{\n")
     try:
         with pytest.raises(Failed) as failed:
@@ -81,7 +81,7 @@ def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: Fak
         (clips / "deep/05_01.amc").unlink()
     assert failed.value.text == (
         "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file next to "
-        "it, found none; drop the .asf file together with it, or put it in the folder"
+        "it, found none; drop the .asf file together with it, or put it in the open folder"
     )
 
 
@@ -92,7 +92,7 @@ def test_a_folder_is_not_named_in_an_error(page: FakePage, server: Server, clips
         page.answer(77)
 
 
-def test_a_reloaded_page_is_told_of_work_that_goes_on(server: Server) -> None:
+def test_a_reloaded_page_learns_of_work_in_progress(server: Server) -> None:
     first = FakePage(server)
     motion = first.do("open", path="walk.bvh")["motion"]
     job = first.send("measure", motion=motion)
@@ -129,17 +129,33 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
 @pytest.mark.parametrize(
     ("do", "fields", "told"),
     [
-        ("set_contacts", {"lanes": [{"name": "tail", "intervals": []}]}, "contact point 'tail' not among"),
-        ("set_contacts", {"lanes": [{"name": "left_heel", "intervals": [[5, 4]]}]}, "does not fit a motion of 121"),
-        ("set_labels", {"labels": [{"name": "x", "start": 0, "stop": 999}]}, "ends at frame 999 of a motion of 121"),
-        ("set_labels", {"labels": [{"name": "", "start": 0, "stop": 9}]}, "a label needs a non-empty name"),
+        (
+            "set_contacts",
+            {"lanes": [{"name": "tail", "intervals": []}]},
+            "UnknownName: no contact point 'tail'; the contact points are left_heel, left_ball, right_heel,",
+        ),
+        (
+            "set_contacts",
+            {"lanes": [{"name": "left_heel", "intervals": [[5, 4]]}]},
+            "must have 0 <= start < stop <= 121",
+        ),
+        (
+            "set_labels",
+            {"labels": [{"name": "x", "start": 0, "stop": 999}]},
+            "InvalidValue: label 'x' ends at frame 999, but the motion has only 121 frames",
+        ),
+        ("set_labels", {"labels": [{"name": "", "start": 0, "stop": 9}]}, "name of a label must be a non-empty string"),
         ("curves", {"curve": "position", "joint": 99}, "expected a joint from 0 to"),
         ("cloud", {"frame": 121}, "expected a frame from 0 to 120, got 121"),
         ("cloud", {"frame": 1, "window": 99}, "expected a window of up to 10 s"),
         ("undo", {}, "nothing to undo"),
         ("live_start", {"rate": 2**52}, "expected 1 to 240 frames per second"),
         ("live_start", {"rate": 0.5}, "expected 1 to 240 frames per second"),
-        ("align", {"frame": 0, "to": "m1", "to_frame": 999}, "expected a frame of 'walk' from 0 to 120, got 999"),
+        (
+            "align",
+            {"frame": 0, "to": "m1", "to_frame": 999},
+            "InvalidValue: expected a frame of 'walk' from 0 to 120, got 999",
+        ),
     ],
 )
 def test_edits_that_do_not_fit_are_refused(page: FakePage, do: str, fields: dict[str, object], told: str) -> None:
@@ -160,7 +176,7 @@ def test_contacts_are_found_in_the_worker(page: FakePage, clips: Path) -> None:
     assert page.progress[0]["text"] == "detecting contacts"
 
 
-def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) -> None:
+def test_cleanup_shows_its_metrics_and_is_undone(page: FakePage, clips: Path) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
     before = page.do("motion", motion=name)
     done = page.do("clean", motion=name)
@@ -168,7 +184,7 @@ def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) ->
     assert done["motion"]["revision"] != before["revision"]
     np.testing.assert_allclose(page.frames(name, 0, 121)[1], truth.world().positions, atol=1e-5)
     measures = {each["name"]: each for each in done["measures"]}
-    assert measures["slide_contact"]["value"] <= measures["slide_contact"]["against"]
+    assert measures["foot slide while planted"]["value"] <= measures["foot slide while planted"]["against"]
     assert done["motion"]["history"] == ["cleaned"]
     undone = page.do("undo", motion=name)
     assert undone["revision"] == before["revision"]
@@ -185,7 +201,7 @@ def test_a_motion_that_changed_meanwhile_is_not_overwritten(page: FakePage) -> N
     name = page.do("open", path="walk.bvh")["motion"]
     cleaning = page.send("clean", motion=name)
     page.do("set_labels", motion=name, labels=[])
-    with pytest.raises(Failed, match="the motion changed while this was running"):
+    with pytest.raises(Failed, match="the clip changed while this was running"):
         page.answer(cleaning)
 
 
@@ -231,7 +247,7 @@ def test_markers_are_shown_without_a_skeleton(page: FakePage, data_folder: Path,
     assert (info["kind"], tuple(info["joints"]), set(info["parents"])) == ("markers", truth.names, {-1})
     positions = page.frames(info["motion"], 0, min(64, len(truth)))[1]
     np.testing.assert_array_equal(np.isnan(positions[..., 0]), ~truth.valid[:64])
-    with pytest.raises(Failed, match="contains markers; this needs a motion with a skeleton"):
+    with pytest.raises(Failed, match="contains markers; this needs a clip with a skeleton"):
         page.do("clean", motion=info["motion"])
 
 
@@ -246,15 +262,15 @@ def test_closed_motions_are_gone(page: FakePage) -> None:
 
 
 def test_curves_say_what_they_are(walk: marey.Motion) -> None:
-    travel = curves_of(walk, "travel", 0).curves
+    travel = make_curves(walk, "travel", 0).curves
     assert [(curve.name, curve.unit) for curve in travel] == [("x", "m"), ("y", "m"), ("z", "m")]
     np.testing.assert_allclose(np.array([curve.values for curve in travel]).T, walk.travel, atol=1e-4)
     head = walk.skeleton.roles["head"]
-    path = np.array([curve.values for curve in curves_of(walk, "position", head).curves]).T
+    path = np.array([curve.values for curve in make_curves(walk, "position", head).curves]).T
     np.testing.assert_allclose(path, walk.world().positions[:, head], atol=1e-4)
-    speed = np.array(curves_of(walk, "speed", 0).curves[0].values)
+    speed = np.array(make_curves(walk, "speed", 0).curves[0].values)
     assert speed.mean() == pytest.approx(1.4, abs=0.2)
-    heights = {curve.name: np.array(curve.values) for curve in curves_of(walk, "contact_heights", 0).curves}
+    heights = {curve.name: np.array(curve.values) for curve in make_curves(walk, "contact_heights", 0).curves}
     assert np.abs(heights["left_ball"][walk.contacts.mask[:, walk.contacts.index("left_ball")]]).max() < 1e-3
 
 
@@ -263,7 +279,7 @@ def test_rotation_curves_do_not_jump_by_full_turns() -> None:
     angles = np.linspace(0.0, 6.0 * np.pi, 100)
     turning = np.stack([np.cos(angles / 2), 0 * angles, np.sin(angles / 2), 0 * angles], axis=1)[:, None]
     motion = marey.Motion(skeleton, np.zeros((100, 3)), turning, 30.0)
-    values = np.array(curves_of(motion, "rotation", 0).curves[1].values)
+    values = np.array(make_curves(motion, "rotation", 0).curves[1].values)
     np.testing.assert_allclose(values, np.degrees(angles), atol=1e-3)
 
 

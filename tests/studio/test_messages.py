@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
@@ -33,8 +33,7 @@ def test_every_command_of_the_core_and_of_the_panels_is_answered_once() -> None:
         find_commands((PANELS[0], PANELS[0]))
 
 
-@dataclass(frozen=True, slots=True)
-class Everything:
+class Everything(m.Value):
     """All kinds of fields."""
 
     text: str
@@ -58,6 +57,8 @@ def test_what_is_written_is_read_again() -> None:
     value = decode(Everything, WHOLE)
     assert value == Everything("a", 1.0, 2, True, (3, 4.5), (m.LabelSpan("x", 0, 2),), {"a": 1}, 0.5, "glb")
     assert decode(Everything, parse_object(encode(value))) == value
+    with pytest.raises(FrozenInstanceError):
+        value.text = "b"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert session is not None
     kept = [path for path in session.places.own.joinpath("author").rglob("*") if path.is_file()]
     assert {path.parent for path in kept} == {kept[0].parent}, "only what the worker was handed last is kept"
-    assert session.places.kept == {"author": sum(path.stat().st_size for path in kept)}
+    assert session.places.panel_bytes == {"author": sum(path.stat().st_size for path in kept)}
 
 
 def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:

@@ -158,7 +158,7 @@ def test_statistics_name_all_methods(page: FakePage, pair: list[str]) -> None:
         assert len(row["figures"]) == len(table["names"])
 
 
-def test_another_skeleton_is_told_and_fitted(page: FakePage, pair: list[str]) -> None:
+def test_another_skeleton_is_reported_and_fitted(page: FakePage, pair: list[str]) -> None:
     tall = page.do("open", path="tall.bvh")["motion"]
     found = page.do("blend_study", motions=[pair[0], tall])
     assert (found["grid"], found["misfits"]) == (None, [1])
@@ -171,17 +171,20 @@ def test_another_skeleton_is_told_and_fitted(page: FakePage, pair: list[str]) ->
 
 def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair: list[str], folder: Path) -> None:
     opened = page.do("open", path="rest.bvh")
-    assert "frame 0 is a rest pose" in opened["warnings"][-1]
+    assert "frame 0 is a rest pose (T-pose) and is skipped" in opened["warnings"][-1]
+    assert (opened["undo"], opened["unsaved"]) == (1, False)
+    whole = page.do("undo", motion=opened["motion"])
     assert page.do("blend_study", motions=[opened["motion"], pair[0]])["rests"] == [0]
-    before = marey.load(folder / "rest.bvh")
+    before = marey.load(folder / "rest.bvh", trim_rest=False)
     left = page.do("blend_trim_rest", motion=opened["motion"])
-    assert (left["n_frames"], left["undo"], left["unsaved"]) == (opened["n_frames"] - 1, 1, False)
+    assert left["n_frames"] == opened["n_frames"] == whole["n_frames"] - 1
+    assert (left["undo"], left["unsaved"]) == (1, False)
     with pytest.raises(Failed, match="does not start with a rest pose"):
         page.do("blend_trim_rest", motion=opened["motion"])
     labels = [*left["labels"], {"name": "step", "start": 4, "stop": 9}]
     assert page.do("set_labels", motion=opened["motion"], labels=labels)["unsaved"]
     assert not page.do("save_sidecar", motion=opened["motion"])["motion"]["unsaved"]
-    after = marey.load(folder / "rest.bvh")
+    after = marey.load(folder / "rest.bvh", trim_rest=False)
     assert set(after.labels) == {*before.labels, ("step", 5, 10)}
     assert after.contacts is not None
     assert before.contacts is not None
@@ -189,18 +192,18 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
 
 
 def test_remedies_are_those_of_the_page() -> None:
-    told = reword("they are apart; take other motions, crop them by hand, or use force=True or --force all the same")
+    told = reword("they are apart; use other motions, crop them by hand, or use force=True (--force) to accept this")
     assert told == "they are apart; choose other clips, or check “Blend even if very different”"
     with pytest.raises(NoResult, match="mark the look on the timeline"), reword_errors():
-        raise NoResult("no rest, or say with start and stop where the look lies")
+        raise NoResult("no rest, or pass the frames of the gaze shift as start and stop")
 
 
 def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:
     three = [*pair, opened["left"]]
     for fields, text in (
-        ({"motions": pair[:1]}, "expected 2 to 16 motions to blend, got 1"),
-        ({"motions": three, "method": "discrete"}, "needs two motions, got 3"),
-        ({"motions": pair, "weights": [1, 2, 3]}, "expected 2 weights"),
+        ({"motions": pair[:1]}, "expected 2 to 16 clips to blend, got 1"),
+        ({"motions": three, "method": "discrete"}, "needs two clips, got 3"),
+        ({"motions": pair, "weights": [1, 2, 3]}, "weights must be 2 numbers"),
         ({"motions": pair, "weights": [0, 0]}, "sum above 0"),
         ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
         ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "increasing times"),
@@ -210,7 +213,7 @@ def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: l
             page.do("blend", **fields)
     with pytest.raises(Failed, match="1 to 1, got 2"):
         page.do("blend_study", motions=pair, other=2)
-    with pytest.raises(Failed, match="needs two motions, got 3"):
+    with pytest.raises(Failed, match="needs two clips, got 3"):
         page.do("blend_statistics", motions=three)
 
 

@@ -28,7 +28,6 @@ from marey.studio.jobs import Cancelled
 from marey.studio.live import Live
 from marey.studio.motions import Motions
 from marey.studio.outbox import Outbox
-from marey.studio.panel_state import PanelState
 from marey.studio.panels import author_work, drive
 from marey.studio.panels.author_state import Draft
 from marey.studio.panels.drive_controllers import (
@@ -42,11 +41,11 @@ from marey.studio.panels.drive_controllers import (
 )
 from marey.studio.panels.drive_interpolation import InterpolatedStream
 from marey.studio.panels.drive_messages import DriveRequest, StartDrive
-from marey.studio.panels.drive_models import Models, size_of
+from marey.studio.panels.drive_models import Models, measure_size
 from marey.studio.panels.drive_response import Record, ResponseClock
 from marey.studio.panels.drive_source import DriveSource
 from marey.studio.panels.drive_steering import Steering
-from marey.studio.session import Session
+from marey.studio.session import PanelState, Session
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 
@@ -78,7 +77,7 @@ WAYS = ("character", "graph", "matching", "tree")
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_way_turns_where_it_is_told_to_and_shows_its_reach(
+def test_each_controller_turns_as_requested_and_shows_its_reach(
     drivers: dict[str, Callable[[], Driver]], way: str
 ) -> None:
     record = Record()
@@ -104,7 +103,7 @@ def test_each_way_turns_where_it_is_told_to_and_shows_its_reach(
 
 
 @pytest.mark.parametrize(("first", "then"), [("character", "matching"), ("matching", "tree"), ("tree", "graph")])
-def test_a_new_way_begins_where_the_figure_stands(
+def test_a_new_controller_starts_where_the_character_stands(
     drivers: dict[str, Callable[[], Driver]], first: str, then: str
 ) -> None:
     before = DriveSource(drivers[first](), Record())
@@ -141,7 +140,7 @@ def test_frames_are_the_streams_own_moved_as_one(drivers: dict[str, Callable[[],
 def _place(frame: Motion) -> Any:
     from marey.core.placement import find_placement
 
-    return find_placement(frame.skeleton, frame.world(), 0)
+    return find_placement(frame, 0)
 
 
 @pytest.mark.parametrize("way", ["character", "matching", "tree"])
@@ -210,14 +209,14 @@ def test_answers_are_timed_as_they_are_defined() -> None:
 
 
 def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
-    """One wish after the other, each for some frames of a figure that faces 0."""
+    """Requests one after another, each for some frames of a character that faces 0."""
     for direction in directions:
         clock.request(direction, 0.0)
         for _ in range(frames):
             clock.step(0.0)
 
 
-def test_a_sweep_of_wishes_is_one_turn() -> None:
+def test_a_sweep_of_requests_is_one_turn() -> None:
     record = Record()
     clock = ResponseClock(100.0, record)
     _sweep(clock, *np.arange(0.3, 2.1, 0.2), frames=49)
@@ -236,18 +235,18 @@ def test_a_sweep_of_wishes_is_one_turn() -> None:
     assert clock.waiting is None, "it faces there already"
 
 
-def test_wishes_that_are_over_are_taken_back(character: ParametricMotionGraph) -> None:
+def test_expired_requests_are_withdrawn(character: ParametricMotionGraph) -> None:
     driver = CharacterDriver(character, "free")
     driver.request({"direction": 1.0, "node": "fly", "speed": 1.2, "values": {"turn": 1.0, "height": 1.0}})
-    wish = driver._steering._follow.wish
+    wish = driver._steering._follow.command
     assert (wish["direction"], wish["node"], wish["turn"]) == (1.0, None, 1.0)
     assert not {"speed", "height"} & set(wish), "what only another character knows is no wish for this one"
     driver.request({"node": "walk"})
-    wish = driver._steering._follow.wish
+    wish = driver._steering._follow.command
     assert (wish["direction"], wish["node"], wish["turn"]) == (None, "walk", None)
 
 
-def test_clips_are_told_by_short_names(walks: list[Motion], drivers: dict[str, Callable[[], Driver]]) -> None:
+def test_clips_have_short_names(walks: list[Motion], drivers: dict[str, Callable[[], Driver]]) -> None:
     assert max(len(walk.name) for walk in walks) > 40
     for way in ("graph", "matching"):
         driver = drivers[way]()
@@ -275,7 +274,7 @@ def test_the_floor_is_at_0_whatever_the_drivers_is(drivers: dict[str, Callable[[
     assert source.cut_last(1.0).source.floor == 0.0
 
 
-def test_a_direction_table_goes_as_fast_as_it_is_told() -> None:
+def test_a_direction_table_keeps_the_requested_speed() -> None:
     graph = MotionGraph.build(sample_walks(n_turns=3, speeds=(0.8, 1.1, 1.4), fps=30.0))
     driver = GraphDriver(graph, "free")
     assert driver.speed is not None
@@ -284,8 +283,8 @@ def test_a_direction_table_goes_as_fast_as_it_is_told() -> None:
     for speed in driver.speed:
         driver.request({"direction": 0.0, "speed": speed})
         end = time.monotonic() + 60.0
-        while driver.raw._wish["speed"] != speed and time.monotonic() < end:
-            time.sleep(0.01)  # its table is made beside what plays
+        while driver.raw._command["speed"] != speed and time.monotonic() < end:
+            time.sleep(0.01)  # its table is built while the stream plays
         way = np.array([driver.stream.frame().travel[0] for _ in range(240)])[90:]
         gone.append(float(np.hypot(*np.diff(way[:, [0, 2]], axis=0).T).mean() * 30.0))
     assert gone == pytest.approx(driver.speed, abs=0.25)
@@ -296,7 +295,12 @@ def _node(**ranges: tuple[float, float]) -> Any:
     return SimpleNamespace(names=tuple(ranges), low=low, high=high)
 
 
-def test_nodes_that_can_do_what_is_wished_are_taken() -> None:
+class _Graph(SimpleNamespace):
+    def __getitem__(self, name: str) -> Any:
+        return self.nodes[name]
+
+
+def test_nodes_that_fit_the_request_are_chosen() -> None:
     nodes = {
         "walk": _node(turn=(-1.0, 1.0), speed=(0.8, 1.6)),
         "jog": _node(turn=(-1.0, 1.0), speed=(1.5, 2.2)),
@@ -309,7 +313,7 @@ def test_nodes_that_can_do_what_is_wished_are_taken() -> None:
 
     def fit(node: str, **wish: Any) -> str | None:
         steering._follow = FollowDirection(**wish)
-        graph = SimpleNamespace(nodes=nodes, edges=edges, node=nodes.__getitem__)
+        graph = _Graph(nodes=nodes, edges=edges)
         return steering._fit(SimpleNamespace(node=node, graph=graph))  # type: ignore[arg-type]
 
     assert fit("walk") is None
@@ -323,7 +327,7 @@ def test_nodes_that_can_do_what_is_wished_are_taken() -> None:
 def test_what_cannot_play_yet_says_why(character: ParametricMotionGraph, tmp_path: Path) -> None:
     half = ParametricMotionGraph("half")
     assert drive._describe_draft(Draft(half, tmp_path, {})) == ("", "")
-    half.add("walk", character.node("walk").space)
+    half.add("walk", character["walk"].space)
     assert drive._describe_draft(Draft(half, tmp_path, {})) == ("half", "dead end: 'walk'")
     assert drive._describe_draft(Draft(character, tmp_path, {})) == ("walker", "")
 
@@ -347,9 +351,9 @@ def test_what_is_kept_counts_as_open_motion(
 
 def test_models_that_were_not_used_for_longest_go_first(monkeypatch: pytest.MonkeyPatch, walks: list[Motion]) -> None:
     arrays = (walks[0].root_positions, walks[0].rotations)
-    one = size_of(walks[0])
+    one = measure_size(walks[0])
     assert one >= sum(each.nbytes for each in arrays)
-    assert size_of({"a": [walks[0], walks[0]]}) == one, "each array once"
+    assert measure_size({"a": [walks[0], walks[0]]}) == one, "each array once"
     monkeypatch.setattr("marey.studio.panels.drive_models.MAX_BYTES", 250)
     held: list[int] = []
     models = Models(held.append)
@@ -436,7 +440,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, built: Path, character: Param
 
 
 def _live(page: FakePage, stream: int, n: int) -> list[tuple[Any, dict[str, Any]]]:
-    """The next n frames of a stream, and what they tell."""
+    """The next n frames of a stream and their info."""
     out: list[tuple[Any, dict[str, Any]]] = []
     while len(out) < n:
         while not page.binary:
@@ -448,7 +452,7 @@ def _live(page: FakePage, stream: int, n: int) -> list[tuple[Any, dict[str, Any]
 
 
 def _read(data: bytes) -> tuple[int, Any, dict[str, Any]]:
-    """Stream, positions (J, 3) and what is told of a live frame; 0 for a frame of another kind."""
+    """Stream, positions (J, 3) and info of a live frame; 0 for a frame of another kind."""
     header, positions, rotations = unpack(data)
     if header[1] != 2:
         return 0, positions[0], {}

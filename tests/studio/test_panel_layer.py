@@ -112,12 +112,20 @@ def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mo
     ("do", "fields", "told"),
     [
         ("layer_look", {"motion": "walk", "goals": []}, "expected 1 to 100 gaze targets, got 0"),
-        ("layer_look", {"motion": "walk", "goals": [{"time": 99.0, "point": POINT}]}, "comes after the end of walk"),
+        (
+            "layer_look",
+            {"motion": "walk", "goals": [{"time": 99.0, "point": POINT}]},
+            "times of goals must be within walk, which ends at",
+        ),
         ("layer_look", {"motion": "walk", "goals": [{"time": 0.0, "point": [1.0]}]}, "expected a list of 3"),
         ("layer_splice", {"lower": "walk", "upper": "reach"}, "the upper clip"),
         ("layer_splice", {"lower": "walk", "upper": "nothing"}, "motion 'nothing' is not open"),
         ("layer_transplant", {"base": "walk", "donor": "reach", "part": "tail"}, "expected 'left_arm' or"),
-        ("layer_transplant", {"base": "walk", "donor": "reach", "part": "arms", "at": 50.0}, "must lie within"),
+        (
+            "layer_transplant",
+            {"base": "walk", "donor": "reach", "part": "arms", "at": 50.0},
+            "at must be from 0 to 4 s, the duration of the base, got 50 s",
+        ),
     ],
 )
 def test_what_cannot_be_layered_is_refused(

@@ -45,7 +45,7 @@ def test_nothing_is_served_without_the_cookie(server: Server, path: str) -> None
 
 
 @pytest.mark.parametrize("token", ["", "guess", "x" * 43, "\0", "é"])
-def test_a_wrong_token_lets_nobody_in(server: Server, token: str) -> None:
+def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
     assert server.request("GET", f"/?token={quote(token)}", {"Host": server.host})[0] == 403
     cookie = f"{server.address.cookie}={quote(token)}"
     assert server.request("GET", "/", {"Host": server.host, "Cookie": cookie})[0] == 403
@@ -156,7 +156,7 @@ def test_only_files_of_the_page_are_served(server: Server, name: str) -> None:
     assert b"no asset" not in body
 
 
-def test_nobody_gets_out_of_the_folder(server: Server, clips: Path, tmp_path: Path) -> None:
+def test_paths_cannot_leave_the_folder(server: Server, clips: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.bvh"
     outside.write_bytes((clips / "walk.bvh").read_bytes())
     link = clips / "link.bvh"
@@ -270,11 +270,11 @@ def test_strange_commands_are_answered_in_one_sentence(server: Server, page: Fak
 
 
 def test_a_job_cannot_call_what_is_not_the_studios(server: Server) -> None:
-    from marey.studio.worker import function_of
+    from marey.studio.worker import find_function
 
     for call in ("os:system", "marey.studio.work:_rows", "marey.io:save", "builtins:eval"):
         with pytest.raises(InvalidValue, match="the worker runs functions of marey.studio"):
-            function_of(call)
+            find_function(call)
 
 
 # --- Where it listens

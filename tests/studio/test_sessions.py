@@ -1,4 +1,4 @@
-"""Sessions: they outlive a lost connection, end with the page, and nobody can fill their memory."""
+"""Sessions: they outlive a lost connection, end with the page, and have limited memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from marey.studio import outbox as boxes
 from marey.studio.live import Live, MotionPlayer
 from marey.studio.messages import FolderList
 from marey.studio.outbox import BLOCKS, LIVE, Outbox, TooSlow
-from marey.studio.panel_state import PanelState
 from marey.studio.panels.look_messages import ListFolder
 from marey.studio.registry import Command
-from marey.studio.session import MAX_WAITING, Session
+from marey.studio.session import MAX_WAITING, PanelState, Session
 from tests.studio.client import WAIT, Failed, FakePage, Server
 
 
@@ -116,7 +115,7 @@ def test_an_unknown_session_is_a_new_one(server: Server) -> None:
         assert page.welcome["session"] != "nobody's"
 
 
-def test_what_was_dropped_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropped_replies_are_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boxes, "KEPT", 3)
     page = FakePage(server)
     for _ in range(6):
@@ -155,7 +154,7 @@ def test_a_job_is_cancelled(server: Server, page: FakePage) -> None:
     for job in (running, waiting):
         with pytest.raises(Failed) as failed:
             page.answer(job)
-        assert (failed.value.type, failed.value.text) == ("Cancelled", "the work was cancelled")
+        assert (failed.value.type, failed.value.text) == ("Cancelled", "the work was canceled")
     session = session_of(server, page)
     assert list(session.places.jobs.iterdir()) == []
     assert page.do("motion", motion=motion)["undo"] == 0
@@ -180,7 +179,7 @@ def test_errors_of_the_worker_keep_their_names(page: FakePage) -> None:
     assert "max_stretch" in failed.value.text
 
 
-def test_what_nobody_expected_is_told_in_one_sentence(
+def test_unexpected_errors_are_reported_in_one_sentence(
     server: Server, page: FakePage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(session: Session, message: ListFolder) -> FolderList:

@@ -47,7 +47,7 @@ def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
     assert said == ["waiting: another page is already building this"]
 
 
-def test_what_failed_is_tried_again_by_whoever_waits(tmp_path: Path) -> None:
+def test_a_failed_job_is_tried_again_by_a_waiting_page(tmp_path: Path) -> None:
     tries: list[Path] = []
 
     async def make(path: Path) -> None:
@@ -70,7 +70,7 @@ def test_what_failed_is_tried_again_by_whoever_waits(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_whoever_waits_for_another_page_can_cancel_that(tmp_path: Path) -> None:
+def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
     async def make(path: Path) -> None:
         await asyncio.sleep(0.1)
         path.write_text("whole")
@@ -86,7 +86,7 @@ def test_whoever_waits_for_another_page_can_cancel_that(tmp_path: Path) -> None:
         second = asyncio.create_task(ask(shared, own, 1))
         await asyncio.sleep(0.02)
         own.cancel(1)
-        with pytest.raises(Cancelled, match="was cancelled"):
+        with pytest.raises(Cancelled, match="was canceled"):
             await second
         assert (await first).read_text() == "whole"
         shared.close()

@@ -19,7 +19,7 @@ from marey.io.gltf_chunks import Gltf, pack_glb
 from marey.samples import sample
 from marey.studio.page_files import PAGE
 from marey.studio.view import view_page
-from marey.studio.view_skin import skin_of
+from marey.studio.view_skin import extract_skin
 from tests.studio.browser import skinned
 
 HOSTILE = "</script><script>alert(1)</script><!--<script>"
@@ -51,7 +51,7 @@ class Parts(HTMLParser):
 
 @pytest.fixture
 def player(tmp_path: Path) -> Path:
-    """A player that is built, as far as the page can tell."""
+    """A stand-in for a built player."""
     (tmp_path / "view.js").write_text("'use strict';\r\nlet a = '<b>';")
     (tmp_path / "view.css").write_text("body { margin: 0 }")
     return tmp_path
@@ -110,7 +110,7 @@ def test_names_never_become_html(player: Path, walk: marey.Motion) -> None:
 def test_a_skin_comes_without_its_animations(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
     skinned.write(tmp_path / "skinned.glb")
     whole = (tmp_path / "skinned.glb").read_bytes()
-    body = skin_of(whole)
+    body = extract_skin(whole)
     assert body is not None
     assert len(body) < len(whole) - 4 * skinned.N_FRAMES * (1 + 3 + 4 + 4)
     before, after = Gltf(whole, ""), Gltf(body, "")
@@ -127,13 +127,13 @@ def test_a_skin_comes_without_its_animations(tmp_path: Path, player: Path, walk:
     )
     assert [each["skin"] for each in data["motions"]] == [0, None, 0]
     assert [base64.b64decode(each) for each in data["skins"]] == [body]
-    with pytest.raises(InvalidValue, match="a skin or None for each of 1 motions, got 2"):
+    with pytest.raises(InvalidValue, match="one skin or None for each of 1 motions, not 2"):
         view_page([walk], skins=[None, None], page=player)
 
 
 def test_bodies_that_a_page_cannot_show_are_left_out(tmp_path: Path, walk: marey.Motion) -> None:
     marey.save(walk, tmp_path / "walk.glb")
-    assert skin_of((tmp_path / "walk.glb").read_bytes()) is None  # a stand-in for limbs
+    assert extract_skin((tmp_path / "walk.glb").read_bytes()) is None  # a stand-in for limbs
     skinned.write(tmp_path / "skinned.glb")
     gltf = Gltf((tmp_path / "skinned.glb").read_bytes(), "")
     changes: tuple[dict[str, object], ...] = (
@@ -145,8 +145,8 @@ def test_bodies_that_a_page_cannot_show_are_left_out(tmp_path: Path, walk: marey
         {"accessors": None},
     )
     for change in changes:
-        assert skin_of(pack_glb({**gltf.document, **change}, bytes(gltf.binary))) is None
-    assert skin_of(b"no GLB") is None
+        assert extract_skin(pack_glb({**gltf.document, **change}, bytes(gltf.binary))) is None
+    assert extract_skin(b"no GLB") is None
 
 
 def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.Motion) -> None:

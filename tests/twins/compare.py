@@ -42,7 +42,7 @@ def objective(move, p, q, w):
 
 def searched(p, q, w):
     """The smallest value of the objective, by search from several turns, and where it is."""
-    # Far from the origin a search has to step across kilometres for each turn; about the middles it has not.
+    # Far from the origin a search has to step across kilometers for each turn; about the middles it has not.
     shift_p, shift_q = (np.array([1.0, 0.0, 1.0]) * (w[:, None] * points).sum(axis=0) for points in (p, q))
     best = None
     for start in np.linspace(-np.pi, np.pi, 7)[1:]:
@@ -86,7 +86,7 @@ def grid(a, b, marker_weights, frame_weights, align=True):
 
 
 def minima(values, limit=math.inf, min_lag=0):
-    """Cells without a smaller neighbour; of equal neighbours the first counts as smaller."""
+    """Cells without a smaller neighbor; of equal neighbors the first counts as smaller."""
     found = []
     n_rows, n_columns = values.shape
     for i in range(n_rows):

@@ -10,7 +10,7 @@ def turned_joints(motion, shift, begin, spine, neck):
     world = motion.world().rotations
     out = motion.rotations.copy()
     for frame in range(len(motion)):
-        turns = shift.turns([frame / motion.fps - begin])[0]
+        turns = shift.rotations_at([frame / motion.fps - begin])[0]
         whole = quat.identity()
         above = world[frame, motion.skeleton.parents[spine[0]]]
         for joint, part, share in [
@@ -27,6 +27,6 @@ def turned_joints(motion, shift, begin, spine, neck):
 def looking(shift, seconds):
     """Where the eyes point at a time from a look's beginning, as a unit vector."""
     towards = np.array([0.0, 0.0, 1.0])
-    for turn in shift.turns([seconds])[0][::-1]:
+    for turn in shift.rotations_at([seconds])[0][::-1]:
         towards = quat.rotate(turn, towards)
     return towards

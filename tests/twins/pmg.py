@@ -27,7 +27,7 @@ def tilted_weights(off, heat):
 
 
 def catmull_rom(values, rows):
-    """Values between rows, one by one, by the cubic whose slopes are those of the neighbours."""
+    """Values between rows, one by one, by the cubic whose slopes are those of the neighbors."""
     out = []
     last = len(values) - 1
     for row in rows:

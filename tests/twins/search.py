@@ -15,12 +15,12 @@ import numpy as np
 from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
 from marey.core.arrays import Bools, Floats, Ints
-from marey.find.build import rules_of, web_clouds
+from marey.find.build import web_clouds
 from marey.find.cells import STEP
-from marey.find.found import Found
-from marey.find.region import quantise, valid_region
-from marey.find.search import STRAIGHT, Query, checked_overlap, checked_threshold
-from marey.find.tiers import Candidates, Find
+from marey.find.match_graph import Candidates, Find
+from marey.find.region import Rules, find_valid_region, quantize
+from marey.find.result import MatchResult
+from marey.find.search import STRAIGHT, Query, check_overlap, check_threshold
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
@@ -36,18 +36,18 @@ def reference_search(
     overlap: tuple[float, float] = (0.8, 0.2),
     most: int = 500,
     tiers: int | None = None,
-) -> Found:
+) -> MatchResult:
     """As `search`, on whole grids: of the web only clips and options are used. For small sets."""
-    limit, shares = checked_threshold(threshold), checked_overlap(overlap)
-    query = Query.of(web, clip, start, stop, None)
-    graph = query.grown(limit, shares, most, tiers, _finder(web, limit))
-    return query.found(graph, limit, [])
+    limit, shares = check_threshold(threshold), check_overlap(overlap)
+    query = Query.make(web, clip, start, stop, None)
+    graph = query.grow(limit, shares, most, tiers, _finder(web, limit))
+    return query.make_result(graph, limit, [])
 
 
 def _finder(web: MatchWeb, limit: float) -> Find:
     clouds = [web_clouds(motion, web.options) for motion in web.clips]
     weights = frame_weights(web.options.window, web.fps, "triangle")
-    rules = rules_of(web.options, web.fps)
+    rules = Rules.from_options(web.options, web.fps)
     grids: dict[int, list[tuple[Floats, Bools]]] = {}
 
     def find(clip: int, start: int, stop: int) -> Candidates:
@@ -56,8 +56,8 @@ def _finder(web: MatchWeb, limit: float) -> Find:
             for other in clouds:
                 values = np.empty((len(clouds[clip]), len(other)))
                 Pairing(clouds[clip], other, weights).fill(values, (0, values.shape[0], 0, values.shape[1]))
-                units = quantise(np.maximum(values, 0.0))
-                grids[clip].append((np.square(units * STEP, dtype=np.float64), valid_region(units, rules)))
+                units = quantize(np.maximum(values, 0.0))
+                grids[clip].append((np.square(units * STEP, dtype=np.float64), find_valid_region(units, rules)))
         parts = []
         for k, (values, valid) in enumerate(grids[clip]):
             totals, counts, firsts = best_ends(np.where(valid, values, np.inf)[start:stop])

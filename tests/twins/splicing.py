@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from marey.layer.halves import halves_of
+from marey.layer.halves import split_body
 
 
 def rotation(q):
@@ -32,7 +32,7 @@ def trunk(lower, upper):
 
     lower, upper : motions of equal length.
     """
-    halves = halves_of(lower.skeleton)
+    halves = split_body(lower.skeleton)
     roles = lower.skeleton.roles
     a, below, above = halves.attachment, lower.world(), upper.world()
     points = [*(j for j in roles.spine if j != a), roles["left_upper_arm"], roles["right_upper_arm"]]

@@ -10,7 +10,7 @@ from marey.maths import rigid2d
 
 
 def driven(place, pieces):
-    """Where a figure gets to by pieces (kind, length, radius): L and R along a circle, S straight on; in metres."""
+    """Where a figure gets to by pieces (kind, length, radius): L and R along a circle, S straight on; in meters."""
     theta, x, z = place
     for kind, length, radius in pieces:
         if kind == "S":
@@ -48,7 +48,7 @@ def laid(axes, paths, leave, parameters, enter, here, n_points):
 
 
 def cheapest_pass(way, goal, limits):
-    """Least of metres along a way and what is missed, at very many places of it."""
+    """Least of meters along a way and what is missed, at very many places of it."""
     fine = np.linspace(0.0, len(way) - 1.0, 2000 * (len(way) - 1) + 1)
     dense = np.stack([np.interp(fine, np.arange(len(way)), way[:, k]) for k in range(3)], axis=1)
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense[:, 1:], axis=0), axis=1))])

@@ -10,7 +10,7 @@ from marey.find.build import web_clouds
 
 
 def stillness(web, motion, start, stop):
-    """Metres between frames start .. stop and the first of them, or the last, whichever is less."""
+    """Meters between frames start .. stop and the first of them, or the last, whichever is less."""
     weights = frame_weights(web.options.window, web.fps, "triangle")
     half = len(weights) // 2
     begin, end = max(start - half, 0), min(stop + half, len(motion))

@@ -8,7 +8,7 @@ STRAIGHT = ((0, 1), (1, 0))
 
 
 def minima(values, cap):
-    """Two (R, C): no neighbour to left and right is less; none above and below."""
+    """Two (R, C): no neighbor to left and right is less; none above and below."""
     n_rows, n_columns = values.shape
     out = np.zeros((2, n_rows, n_columns), dtype=bool)
     for i in range(n_rows):

@@ -6,7 +6,7 @@
  * adding motions. Nothing in the page computes motion.
  *
  * Motions
- *   app.motions            those opened, by id, in order: `info` (what the server knows), `frames`, `figure`
+ *   app.motions            those opened, by id, in order: `info` (what the server knows), `frames`, `character`
  *   app.selected           the one that leads time and whose lanes the timeline shows; `app.select(id)`
  *   app.add(info)          put a motion that a reply carried onto the stage; `app.update(info)` if it has changed
  *   app.present(info)      show a motion that was just made: alone, from its beginning, in the middle, playing
@@ -16,8 +16,8 @@
  * Commands
  *   app.ask("clean", {...})            the reply; failures are shown to the person, then thrown
  *   app.run("Cleaning", "clean", {..}) the same for long work: progress and a cancel button while it runs
- *   app.events                         what the server tells unasked
- *   new LiveFigure(app.stage, app.connection, started, color)   draws a live stream; see live.ts
+ *   app.events                         events sent by the server
+ *   new LiveCharacter(app.stage, app.connection, started, color)   draws a live stream; see live.ts
  *
  * Scene and time
  *   app.stage              three.js: `stage.scene`, `stage.camera`, `stage.onGround(event)`, `stage.invalidate()`
@@ -25,14 +25,14 @@
  *   app.timeline, app.scale, app.curves
  *   app.drawOnGround(...)  the person draws a line on the floor; see pointer.ts
  *   app.dragTarget(...)    a handle in the scene that the person drags; see pointer.ts
- *   app.shown              what is drawn of each figure; `app.show({...})` changes it
- *   widgets/               slider, curve_editor (weights over time), measures (a table of figures), notices
+ *   app.shown              what is drawn of each character; `app.show({...})` changes it
+ *   widgets/               slider, curve_editor (weights over time), measures (a table of metrics), notices
  */
 import type * as THREE from "three";
 import { Failed, type AskOptions, type Connection } from "./connection";
 import { Curves } from "./curves";
 import { byId } from "./dom";
-import { Figure, SHOWN, type Shown } from "./figure";
+import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames } from "./frames";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
 import { Playback } from "./playback";
@@ -58,7 +58,7 @@ export interface Panel {
 export interface Shot {
   info: MotionInfo;
   frames: Frames;
-  figure: Figure;
+  character: CharacterView;
 }
 
 type Asked = Exclude<keyof Commands, "frames" | "hello">;
@@ -89,12 +89,12 @@ export class App {
   private follows = true;
   private colorsUsed = 0;
   /** Figures whose skins were asked for. */
-  private readonly dressed = new WeakSet<Figure>();
-  private lastCentre: THREE.Vector3 | null = null;
+  private readonly dressed = new WeakSet<CharacterView>();
+  private lastCenter: THREE.Vector3 | null = null;
   /** Edits of contacts and labels that have not been answered. */
   private readonly edits = new WeakMap<Shot, number>();
   private readonly waiting: Waiting;
-  /** Whether time has moved since the figures were last drawn. */
+  /** Whether time has moved since the characters were last drawn. */
   private stale = false;
   /** Whether a button or a finger is down in the scene. */
   private pressed = false;
@@ -120,17 +120,17 @@ export class App {
   /** Ask the server; a failure is shown to the person, and thrown for the caller. */
   async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
     const answer = this.connection.ask(name, fields, options);
-    // Work that tells how far it is has a notice of its own.
+    // Work that reports progress has its own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
-    return this.told(answer);
+    return this.reportFailure(answer);
   }
 
-  /** An answer; where it is a failure, the person is told. */
-  private async told<T>(answer: Promise<T>, tell = (text: string) => this.notices.error(text)): Promise<T> {
+  /** Wait for a reply and report a failure to the user. */
+  private async reportFailure<T>(answer: Promise<T>, report = (text: string) => this.notices.error(text)): Promise<T> {
     try {
       return await answer;
     } catch (error) {
-      if (!(error instanceof Failed && error.type === "Cancelled")) tell(messageOf(error));
+      if (!(error instanceof Failed && error.type === "Cancelled")) report(messageOf(error));
       throw error;
     }
   }
@@ -154,11 +154,11 @@ export class App {
     return this.connection.events;
   }
 
-  /** Load a file, put it on the stage and select it; what fails is shown to the person, or told to `tell`. */
-  async open(file: OpenFile, asked = this.connection.ask("open", file), tell?: (text: string) => void): Promise<void> {
+  /** Load a file, put it on the stage and select it; an error is shown to the user or passed to `report`. */
+  async open(file: OpenFile, asked = this.connection.ask("open", file), report?: (text: string) => void): Promise<void> {
     this.waiting.watch(`Opening ${file.path || "the first file"}…`, asked);
     try {
-      const info = await this.told(asked, tell);
+      const info = await this.reportFailure(asked, report);
       await this.bringIntoView(this.add(info));
       for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
     } catch {
@@ -168,10 +168,10 @@ export class App {
 
   /** Turn to a motion that was just opened or made, where it is out of sight. */
   async bringIntoView(shot: Shot, always = false): Promise<void> {
-    // Time may have gone elsewhere while the frame was on its way.
-    for (let tries = 0; tries < 4 && !shot.figure.show(this.frameOf(shot)); tries++) await this.arrival(shot);
+    // The current time may have changed while the frame was loading.
+    for (let tries = 0; tries < 4 && !shot.character.show(this.frameOf(shot)); tries++) await this.arrival(shot);
     if (shot !== this.selected) return;
-    if (!always && this.stage.seesBox(shot.figure.box())) this.goAlong();
+    if (!always && this.stage.seesBox(shot.character.box())) this.goAlong();
     else this.focus();
   }
 
@@ -192,16 +192,16 @@ export class App {
     this.motions.set(info.motion, shot);
     this.motionsChanged.emit();
     if (select || !this.selected) this.select(info.motion);
-    else shot.figure.show(this.frameOf(shot));
+    else shot.character.show(this.frameOf(shot));
     void this.dress(shot);
     return shot;
   }
 
   /** Show a motion that was just made: alone, from its beginning, in the middle of the picture, playing. */
   present(info: MotionInfo): Shot {
-    for (const { figure } of this.motions.values()) figure.visible = false;
+    for (const { character } of this.motions.values()) character.visible = false;
     const shot = this.add(info);
-    shot.figure.visible = true;
+    shot.character.visible = true;
     this.playback.seek(0);
     void shot.frames.load(0, 1).then(() => this.selected === shot && this.focus(), () => undefined);
     if (!this.playback.playing) this.playback.toggle();
@@ -218,10 +218,10 @@ export class App {
     const moved = info.revision !== shot.info.revision;
     const rebuilt = info.n_frames !== shot.info.n_frames || info.joints.length !== shot.info.joints.length;
     if (rebuilt) {
-      const old = shot.figure;
+      const old = shot.character;
       Object.assign(shot, this.makeShot(info, old.color));
-      shot.figure.visible = old.visible;
-      // Until the new frames are here the old body stays, or the figure would flicker while something is dragged.
+      shot.character.visible = old.visible;
+      // Until the new frames are here the old body stays, or the character would flicker while something is dragged.
       void this.arrival(shot).catch(() => undefined).then(() => old.dispose());
     } else {
       shot.info = info;
@@ -229,12 +229,12 @@ export class App {
         shot.frames.clear();
         void this.loadTrail(shot);
       }
-      shot.figure.refresh(info, this.shownOf(shot));
+      shot.character.refresh(info, this.shownOf(shot));
     }
-    const posed = shot.figure.show(this.frameOf(shot));
+    const posed = shot.character.show(this.frameOf(shot));
     if (shot === this.selected) {
       // The camera goes along with time, not with a motion that has become another one; from here on it goes on.
-      this.lastCentre = null;
+      this.lastCenter = null;
       if (posed) this.goAlong();
       this.stage.floor = info.floor ?? 0;
       // An answer to an older edit would take the newer ones off the timeline.
@@ -252,10 +252,10 @@ export class App {
   select(id: string): void {
     const shot = this.motions.get(id) ?? null;
     const first = !this.selected;
-    // Who chooses a motion wants to see it, even if it had to make way for another.
-    if (shot && shot !== this.selected) shot.figure.visible = true;
+    // A motion that the user selects is shown, even if it was hidden before.
+    if (shot && shot !== this.selected) shot.character.visible = true;
     this.selected = shot;
-    this.lastCentre = null;
+    this.lastCenter = null;
     if (shot) {
       this.stage.floor = shot.info.floor ?? 0;
       this.playback.lead(shot.info.n_frames, shot.info.fps);
@@ -267,24 +267,24 @@ export class App {
     this.selectionChanged.emit();
   }
 
-  /** Change what is drawn of the figures. */
+  /** Change what is drawn of the characters. */
   show(change: Partial<Shown>): void {
     this.shown = { ...this.shown, ...change };
     this.redraw();
   }
 
-  /** Bring the selected figure into the middle. */
+  /** Bring the selected character into the middle. */
   focus(): void {
     const shot = this.selected;
     if (!shot) return;
-    shot.figure.show(this.frameOf(shot));
-    if (!shot.figure.posed) return;
-    this.stage.focus(shot.figure.centre(), 0.62 * (shot.info.stature || 1.7));
-    this.lastCentre = null;
+    shot.character.show(this.frameOf(shot));
+    if (!shot.character.posed) return;
+    this.stage.focus(shot.character.center(), 0.62 * (shot.info.stature || 1.7));
+    this.lastCenter = null;
     this.goAlong();
   }
 
-  /** Whether the camera goes along with the selected figure. */
+  /** Whether the camera goes along with the selected character. */
   get following(): boolean {
     return this.follows;
   }
@@ -312,7 +312,7 @@ export class App {
   drop(id: string): void {
     const shot = this.motions.get(id);
     if (!shot) return;
-    shot.figure.dispose();
+    shot.character.dispose();
     this.motions.delete(id);
     if (this.selected === shot) this.select([...this.motions.keys()].pop() ?? "");
     this.motionsChanged.emit();
@@ -320,27 +320,27 @@ export class App {
 
   private redraw(): void {
     for (const shot of this.motions.values()) {
-      shot.figure.refresh(shot.info, this.shownOf(shot));
-      shot.figure.show(this.frameOf(shot));
+      shot.character.refresh(shot.info, this.shownOf(shot));
+      shot.character.show(this.frameOf(shot));
       void this.dress(shot);
     }
     this.stage.invalidate();
   }
 
   /** Fetch the body of the motion's own file once it is wanted; where that fails, the limbs stay. */
-  private async dress({ info, figure }: Shot): Promise<void> {
-    if (this.shown.style !== "skin" || !info.skin || this.dressed.has(figure)) return;
-    this.dressed.add(figure);
+  private async dress({ info, character }: Shot): Promise<void> {
+    if (this.shown.style !== "skin" || !info.skin || this.dressed.has(character)) return;
+    this.dressed.add(character);
     try {
       const skin = await loadSkin(info.skin, info.joints);
-      if (this.motions.get(info.motion)?.figure === figure) figure.setSkin(skin);
+      if (this.motions.get(info.motion)?.character === character) character.setSkin(skin);
       else skin.dispose();
     } catch (error) {
-      this.notices.error(`cannot show the skin of ${info.name}: ${messageOf(error)}`);
+      this.notices.error(`Cannot show the skin of ${info.name}: ${messageOf(error)}`);
     }
   }
 
-  /** Names, ghosts and clouds of several figures at once would be a thicket: only the selected one has them. */
+  /** Only the selected character has names, ghosts and a cloud; those of several would be a clutter. */
   private shownOf(shot: Shot): Shown {
     return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false };
   }
@@ -348,11 +348,11 @@ export class App {
   private makeShot(info: MotionInfo, color: string): Shot {
     const fetch = (start: number, stop: number) => this.connection.frames(info.motion, start, stop);
     const frames = new Frames(info.n_frames, info.joints.length, fetch, this.welcome?.block_frames);
-    const figure = new Figure(this.stage, info, frames, color, { ...this.shown });
-    const shot = { info, frames, figure };
+    const character = new CharacterView(this.stage, info, frames, color, { ...this.shown });
+    const shot = { info, frames, character };
     frames.arrived.on(() => {
-      figure.show(this.frameOf(this.motions.get(info.motion) ?? shot));
-      if (this.selected?.figure === figure) this.goAlong();
+      character.show(this.frameOf(this.motions.get(info.motion) ?? shot));
+      if (this.selected?.character === character) this.goAlong();
     });
     void this.loadTrail(shot);
     return shot;
@@ -367,7 +367,7 @@ export class App {
       if (!x || !y || !z) return;
       const points = new Float32Array(3 * x.length);
       x.forEach((value, i) => points.set([value, y[i]!, z[i]!], 3 * i));
-      shot.figure.setTrail(points, shot.info.floor ?? 0);
+      shot.character.setTrail(points, shot.info.floor ?? 0);
     } catch {
       // The trail is an extra: where the motion was closed meanwhile there is nothing to show it for.
     }
@@ -395,29 +395,29 @@ export class App {
       this.stale = false;
       this.showFrame();
     }
-    for (const shot of this.motions.values()) shot.figure.placeNames();
+    for (const shot of this.motions.values()) shot.character.placeNames();
   }
 
   private showFrame(): void {
-    for (const shot of this.motions.values()) if (shot.figure.visible) shot.figure.show(this.frameOf(shot));
+    for (const shot of this.motions.values()) if (shot.character.visible) shot.character.show(this.frameOf(shot));
     this.goAlong();
   }
 
   /**
-   * Move the camera by as much as the selected figure has moved since the last time; not while something is dragged or
+   * Move the camera by as much as the selected character has moved since the last time; not while something is dragged or
    * drawn in the scene. Turning the camera itself goes well with it.
    */
   private goAlong(): void {
-    const figure = this.selected?.figure;
+    const character = this.selected?.character;
     const { enabled, enableRotate } = this.stage.controls;
-    if (!figure?.posed || !this.following || !enabled || (this.pressed && !enableRotate)) {
-      this.lastCentre = null;
+    if (!character?.posed || !this.following || !enabled || (this.pressed && !enableRotate)) {
+      this.lastCenter = null;
       return;
     }
-    const centre = figure.centre();
-    const move = centre.clone().sub(this.lastCentre ?? centre).setY(0);
+    const center = character.center();
+    const move = center.clone().sub(this.lastCenter ?? center).setY(0);
     if (move.lengthSq()) this.stage.follow(move);
-    this.lastCentre = centre;
+    this.lastCenter = center;
   }
 
   private repaint(): void {

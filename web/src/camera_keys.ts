@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import type { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-/** One press: radians, the share of the distance to what is looked at, and the factor of that distance. */
+/** One press: radians, the fraction of the distance to what is looked at, and the factor of that distance. */
 const TURN = THREE.MathUtils.degToRad(7.5);
 const PAN = 0.05;
 const ZOOM = 0.9;

@@ -1,6 +1,6 @@
 /** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
 import { readBlock, type Block } from "./frames";
-import { keep } from "./kept";
+import { saveTabState } from "./tab_state";
 import { FRAMES_LIVE, type Commands, type StudioEvent, type RunningJob, type Welcome } from "./messages";
 import { Signal } from "./signal";
 
@@ -20,15 +20,15 @@ export class Failed extends Error {
   }
 }
 
-/** A live frame: its block, when it was sent (seconds since 1970), and what the stream tells of it. */
+/** A live frame: its block, when it was sent (seconds since 1970), and its info from the stream. */
 export interface LiveFrame {
   block: Block;
   sent: number;
-  told: Record<string, unknown>;
+  info: Record<string, unknown>;
 }
 
-/** Work that was asked for before this page was loaded: its answer, what it tells meanwhile, and how to end it. */
-export interface Adopted {
+/** Work that was requested before this page was loaded: its reply, its progress, and how to cancel it. */
+export interface ResumedWork {
   work: RunningJob;
   answer: Promise<unknown>;
   progress: Signal<{ fraction: number; text: string }>;
@@ -65,8 +65,8 @@ export class Connection {
   state: State = "connecting";
   /** Why it is "closed", for people. */
   why = "";
-  /** What a page before this one, which was reloaded, had asked for and has not been answered. */
-  readonly adopted: Adopted[] = [];
+  /** Unanswered requests of the page before its reload. */
+  readonly resumedWork: ResumedWork[] = [];
   private socket: WebSocket | null = null;
   private pending = new Map<number, Pending>();
   private nextId = 1;
@@ -76,7 +76,7 @@ export class Connection {
   private tries = 0;
   private timer = 0;
 
-  /** `session`: the one that this tab had before it was reloaded, or "". */
+  /** `session`: the session of this tab before a reload, or "". */
   constructor(private readonly url: string, private session = "") {}
 
   connect(): void {
@@ -109,7 +109,7 @@ export class Connection {
     return this.send("frames", { motion, start, stop }, {}) as Promise<Block>;
   }
 
-  /** Drop the socket as if the network had failed (the tests do). */
+  /** Close the socket as if the network failed (for tests). */
   drop(): void {
     this.socket?.close();
   }
@@ -160,8 +160,8 @@ export class Connection {
     if (block.kind === FRAMES_LIVE) {
       const rest = new DataView(data, block.rotations.byteOffset + block.rotations.byteLength);
       const json = new TextDecoder().decode(new Uint8Array(data, rest.byteOffset + 8));
-      const told = json ? (JSON.parse(json) as Record<string, unknown>) : {};
-      this.live.emit({ block, sent: rest.getFloat64(0, true), told });
+      const info = json ? (JSON.parse(json) as Record<string, unknown>) : {};
+      this.live.emit({ block, sent: rest.getFloat64(0, true), info });
       return;
     }
     const asked = this.pending.get(block.id);
@@ -185,7 +185,7 @@ export class Connection {
     if (!fresh && !this.greeted) this.adopt(welcome.work);
     this.greeted = true;
     this.session = welcome.session;
-    keep({ session: this.session });
+    saveTabState({ session: this.session });
     this.setState("open");
     for (const [id, asked] of this.pending) {
       if (fresh || id > welcome.received || asked.readsFrames) this.socket?.send(asked.text);
@@ -196,17 +196,17 @@ export class Connection {
   private adopt(works: RunningJob[]): void {
     for (const work of works) {
       const progress = new Signal<{ fraction: number; text: string }>();
-      const tell = (fraction: number, text: string) => progress.emit(Object.assign(work, { fraction, text }));
+      const report = (fraction: number, text: string) => progress.emit(Object.assign(work, { fraction, text }));
       const answer = new Promise<unknown>((resolve, reject) => {
-        this.pending.set(work.job, { text: "", readsFrames: false, resolve, reject, progress: tell });
+        this.pending.set(work.job, { text: "", readsFrames: false, resolve, reject, progress: report });
       });
       answer.catch(() => undefined);
       const cancel = () => void this.send("cancel", { job: work.job }, {}).catch(() => undefined);
-      this.adopted.push({ work, answer, progress, cancel });
+      this.resumedWork.push({ work, answer, progress, cancel });
     }
   }
 
-  /** The server no longer has the answers to some of what had arrived there, and nobody knows to which. */
+  /** The server no longer has the replies to some requests, and it is unknown to which. */
   private failAnswered(received: number): void {
     for (const [id, asked] of [...this.pending]) {
       if (id <= received && !asked.readsFrames) this.fail(id, new Failed("AnswerLost", "the reply was lost; try again"));
@@ -217,7 +217,7 @@ export class Connection {
     this.socket = null;
     if (event.code === TAKEN_OVER) {
       // So that a reload begins a session rather than take this one back.
-      keep({ session: "" });
+      saveTabState({ session: "" });
       this.end("this session is open in another tab; reload the page to start a new one");
       return;
     }
@@ -237,7 +237,7 @@ export class Connection {
   private end(why: string): void {
     this.why = why;
     this.setState("closed");
-    for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server closed the connection"));
+    for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the connection to the server was lost; reload the page"));
   }
 
   private fail(id: number, error: Failed): void {
@@ -258,6 +258,6 @@ async function isForbidden(): Promise<boolean> {
   try {
     return (await fetch("/", { cache: "no-store", credentials: "same-origin" })).status === FORBIDDEN;
   } catch {
-    return false; // nobody is there
+    return false; // the server does not respond
   }
 }

@@ -10,7 +10,7 @@ type Kind = GetCurves["curve"] | "none";
 
 const KINDS: [Kind, string][] = [
   ["none", "none"], ["travel", "travel"], ["speed", "speed"], ["position", "joint position"],
-  ["rotation", "joint rotation"], ["contact_heights", "contact heights"], ["contact_speeds", "contact speeds"],
+  ["rotation", "joint rotation"], ["contact_heights", "contact point heights"], ["contact_speeds", "contact point speeds"],
 ];
 const HEIGHT = 84;
 const HUES = ["#d9644a", "#5a9e5f", "#4a86d0", "#b58a2c", "#9a6bc0", "#3f9ea3", "#c25f8e", "#7d8590"];
@@ -90,7 +90,7 @@ export class Curves {
     pen.textAlign = "left";
   }
 
-  /** The curves' names in their colours, after each other over the picture. */
+  /** The curves' names in their colors, after each other over the picture. */
   private drawNames(pen: CanvasRenderingContext2D): void {
     let x = GUTTER + 8;
     this.curves.forEach((curve, i) => {

@@ -50,7 +50,7 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (letter) => `[U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
-/** An element of index.html; a missing one is a mistake of ours, so it throws. */
+/** An element of index.html; throws if it is missing, which is a bug. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const node = document.getElementById(id);
   if (!node) throw new Error(`the page has no element #${id}`);
@@ -77,22 +77,23 @@ export function toggle(
   return Object.assign(node, { set });
 }
 
-/** A labelled check box. */
-export function check(label: string, on: boolean, change: (on: boolean) => void): HTMLLabelElement {
+/** A labeled check box; `title` explains it. */
+export function check(label: string, on: boolean, change: (on: boolean) => void, title = ""): HTMLLabelElement {
   const box = el("input", { type: "checkbox", checked: on, on: { change: () => change(box.checked) } });
-  return el("label", { class: "check" }, box, el("span", { text: label }));
+  return el("label", { class: "check", title }, box, el("span", { text: label }));
 }
 
-/** A labelled choice; `options` are [value, text] pairs. */
+/** A labeled choice; `options` are [value, text] pairs. */
 export function choice(
   label: string,
   options: [string, string][],
   value: string,
   change: (value: string) => void,
+  title = "",
 ): HTMLLabelElement & { select: HTMLSelectElement } {
   const select = el("select", { on: { change: () => change(select.value) } });
   setOptions(select, options, value);
-  return Object.assign(el("label", { class: "field" }, el("span", { text: label }), select), { select });
+  return Object.assign(el("label", { class: "field", title }, el("span", { text: label }), select), { select });
 }
 
 export function setOptions(select: HTMLSelectElement, options: [string, string][], value: string): void {

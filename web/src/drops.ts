@@ -3,8 +3,8 @@
 /** Files of a folder that are looked at, at most. */
 const MOST = 2000;
 const MOTION = /\.(bvh|amc|glb|npz|c3d)$/i;
-/** What a motion needs beside it: an AMC's skeleton, and what is known of the file. */
-const BESIDE = /\.(asf|marey\.json)$/i;
+/** Companion files of a motion: an AMC's skeleton, and sidecars. */
+const COMPANION = /\.(asf|marey\.json)$/i;
 
 /** The dropped files; of folders, all that are motions or belong to one. To be called while the drop is handled. */
 export function droppedFiles(data: DataTransfer): Promise<File[]> {
@@ -23,8 +23,8 @@ export function droppedFiles(data: DataTransfer): Promise<File[]> {
 export function inOrder(files: File[]): { file: File; opens: boolean }[] {
   const skeletonAlone = !files.some((file) => /\.amc$/i.test(file.name));
   return files
-    .map((file) => ({ file, beside: BESIDE.test(file.name), opens: !BESIDE.test(file.name) || (skeletonAlone && /\.asf$/i.test(file.name)) }))
-    .sort((a, b) => Number(b.beside) - Number(a.beside) || a.file.name.localeCompare(b.file.name, "en", { numeric: true }));
+    .map((file) => ({ file, isCompanion: COMPANION.test(file.name), opens: !COMPANION.test(file.name) || (skeletonAlone && /\.asf$/i.test(file.name)) }))
+    .sort((a, b) => Number(b.isCompanion) - Number(a.isCompanion) || a.file.name.localeCompare(b.file.name, "en", { numeric: true }));
 }
 
 async function filesBelow(folder: FileSystemDirectoryEntry): Promise<File[]> {
@@ -33,7 +33,7 @@ async function filesBelow(folder: FileSystemDirectoryEntry): Promise<File[]> {
   for (let next = folders.shift(); next && files.length < MOST; next = folders.shift()) {
     for (const entry of await entriesOf(next)) {
       if (entry.isDirectory) folders.push(entry as FileSystemDirectoryEntry);
-      else if (MOTION.test(entry.name) || BESIDE.test(entry.name)) files.push(await fileOf(entry as FileSystemFileEntry));
+      else if (MOTION.test(entry.name) || COMPANION.test(entry.name)) files.push(await fileOf(entry as FileSystemFileEntry));
     }
   }
   return files.slice(0, MOST);

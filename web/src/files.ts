@@ -8,7 +8,7 @@ import type { FileEntry, Refused } from "./messages";
 const ROWS = 200;
 /** Motions that one drop opens, at most. */
 const OPENED_AT_ONCE = 24;
-/** Files of one drop that failed and are told of one by one, at most. */
+/** Maximum number of failed files of one drop that are reported one by one. */
 const TOLD_SINGLY = 4;
 
 export class Files {
@@ -17,7 +17,7 @@ export class Files {
   private readonly filter = el("input", { type: "search", placeholder: "Filter", aria: { label: "Filter files" } });
   private readonly count = el("span", { class: "dim count" });
   private readonly title = el("h2", { text: "Folder" });
-  private readonly opened = el("ul", { class: "opened", aria: { label: "Motions" } });
+  private readonly opened = el("ul", { class: "opened", aria: { label: "Open clips" } });
   /** Files that are being opened. */
   private readonly opening = new Set<string>();
   private shown = 0;
@@ -27,12 +27,12 @@ export class Files {
     const pick = el("input", { type: "file", hidden: true, aria: { label: "Add files" } });
     pick.multiple = true;
     pick.addEventListener("change", () => void this.upload([...(pick.files ?? [])]).then(() => (pick.value = "")));
-    const add = button("Add files…", () => pick.click(), "Open files from this computer, or drop them on the page");
-    const again = button("↻", () => void this.load(), "Refresh", "quiet");
+    const add = button("Add files…", () => pick.click(), "Add files from this computer, or drop them anywhere on the page");
+    const again = button("↻", () => void this.load(), "Refresh the list of files", "quiet");
     again.setAttribute("aria-label", "Refresh");
     const head = el("div", { class: "row" }, this.title, this.count, again);
     byId("left").append(
-      el("section", { class: "opened-box" }, el("div", { class: "row" }, el("h2", { text: "Motions" }), add, pick), this.opened),
+      el("section", { class: "opened-box" }, el("div", { class: "row" }, el("h2", { text: "Clips" }), add, pick), this.opened),
       el("section", { class: "files-box" }, head, this.filter, this.list),
     );
     this.filter.addEventListener("input", () => {
@@ -58,7 +58,7 @@ export class Files {
     const listed = await asked;
     const same = JSON.stringify(this.files) === JSON.stringify(listed.files);
     this.files = listed.files;
-    this.title.textContent = visible(listed.folder) || "No folder";
+    this.title.textContent = visible(listed.folder) || "No folder open";
     this.title.title = listed.folder;
     this.count.title = listed.skipped ? `${listed.skipped} more files are not listed` : "";
     if (!same || !this.list.childElementCount) this.draw();
@@ -98,24 +98,24 @@ export class Files {
     let opened = 0;
     let left = 0;
     const failed: string[] = [];
-    const tell = (text: string) => void failed.push(text);
+    const report = (text: string) => void failed.push(text);
     for (const { file, opens } of inOrder(files)) {
       if (opens && opened >= OPENED_AT_ONCE) left++;
-      else if ((await this.send(file, tell)) && opens) {
-        await this.app.open({ path: file.name, where: "uploads" }, undefined, tell);
+      else if ((await this.send(file, report)) && opens) {
+        await this.app.open({ path: file.name, where: "uploads" }, undefined, report);
         opened++;
       }
     }
     if (failed.length > TOLD_SINGLY) this.app.notices.error(`${failed.length} files could not be opened; the first: ${failed[0]}`);
     else for (const text of failed) this.app.notices.error(text);
-    if (left) this.app.notices.info(`${left} more motions were skipped. Run marey studio FOLDER to list a whole folder.`);
+    if (left) this.app.notices.info(`${left} more clips were skipped. Run marey studio FOLDER to list a whole folder.`);
   }
 
-  /** Whether the server has taken a file; where not, `tell` hears why. */
-  private async send(file: File, tell: (text: string) => void): Promise<boolean> {
+  /** Send a file; returns whether the server accepted it. `report` gets the reason if not. */
+  private async send(file: File, report: (text: string) => void): Promise<boolean> {
     const most = this.app.welcome?.upload_bytes ?? Infinity;
     if (file.size > most) {
-      tell(`${file.name} is larger than the upload limit of ${Math.floor(most / 2 ** 20)} MB`);
+      report(`${file.name} is larger than the upload limit of ${Math.floor(most / 2 ** 20)} MB`);
       return false;
     }
     try {
@@ -124,7 +124,7 @@ export class Files {
       if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
       return true;
     } catch (error) {
-      tell(`Could not add ${file.name}: ${messageOf(error)}`);
+      report(`Could not add ${file.name}: ${messageOf(error)}`);
       return false;
     }
   }
@@ -172,12 +172,12 @@ export class Files {
     const { app } = this;
     const focus = this.focusInOpened();
     const rows = [...app.motions.values()].map((shot) => {
-      const { info, figure } = shot;
-      const dot = el("button", { type: "button", class: "dot", title: "Show or hide", aria: { label: `Show ${info.name}`, pressed: String(figure.visible) } });
-      dot.style.setProperty("--dot", figure.color);
+      const { info, character } = shot;
+      const dot = el("button", { type: "button", class: "dot", title: "Show or hide in the scene", aria: { label: `Show ${info.name}`, pressed: String(character.visible) } });
+      dot.style.setProperty("--dot", character.color);
       dot.addEventListener("click", () => {
-        figure.visible = !figure.visible;
-        if (figure.visible) figure.show(app.frameOf(shot));
+        character.visible = !character.visible;
+        if (character.visible) character.show(app.frameOf(shot));
         this.drawOpened();
       });
       const name = el("span", { class: "name", text: info.name });
@@ -197,7 +197,7 @@ export class Files {
     }
   }
 
-  /** Which button of which motion has the focus, to give it back when the rows are made anew. */
+  /** Which button of which motion has the focus, to restore it when the rows are rebuilt. */
   private focusInOpened(): { motion: string; row: number; column: number } | null {
     const row = document.activeElement?.closest<HTMLElement>("li");
     // What was clicked gives the focus back, so that keys play and step.

@@ -1,4 +1,4 @@
-/** The frames of a motion, fetched in blocks and kept, so that scrubbing never waits for what was seen. */
+/** The frames of a motion, fetched in blocks and cached, so that scrubbing does not wait for frames seen before. */
 import { Signal } from "./signal";
 import type { Pose } from "./limbs";
 
@@ -15,7 +15,7 @@ export interface Block {
   id: number;
   first: number;
   nFrames: number;
-  /** World positions (n, J, 3), metres. */
+  /** World positions (n, J, 3), meters. */
   positions: Float32Array;
   /** World rotations (n, J, 4), xyzw as three.js has them. */
   rotations: Float32Array;
@@ -59,7 +59,7 @@ export class Frames {
     private readonly block = BLOCK,
   ) {}
 
-  /** The pose of a frame, or undefined while it is on its way. */
+  /** The pose of a frame, or undefined while it is loading. */
   at(frame: number): Frame | undefined {
     const f = Math.max(0, Math.min(this.nFrames - 1, Math.round(frame)));
     const index = Math.floor(f / this.block);
@@ -105,7 +105,7 @@ export class Frames {
 
   private want(index: number): void {
     if (this.blocks.has(index) || this.asked.has(index)) return;
-    // A failed request is asked for again when the frame is next shown; the connection has told the person.
+    // A failed request is asked for again when the frame is next shown; the connection has shown the error.
     this.get(index).catch(() => undefined);
   }
 

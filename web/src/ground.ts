@@ -1,4 +1,4 @@
-/** The floor: a grid of metres that is drawn per pixel, so that no line is lost near the camera, and the shadows on it. */
+/** The floor: a grid of meters that is drawn per pixel, so that no line is lost near the camera, and the shadows on it. */
 import * as THREE from "three";
 
 const SIZE = 160;

@@ -8,8 +8,8 @@ export async function step(app: App, which: "undo" | "redo"): Promise<void> {
 }
 
 export function historyButtons(app: App): HTMLElement[] {
-  const undo = button("Undo", () => void step(app, "undo"), "Undo the last change to the selected motion (Ctrl Z)");
-  const redo = button("Redo", () => void step(app, "redo"), "Redo (Ctrl Shift Z)");
+  const undo = button("Undo", () => void step(app, "undo"), "Undo the last change to the selected clip (Ctrl+Z)");
+  const redo = button("Redo", () => void step(app, "redo"), "Redo (Ctrl+Shift+Z)");
   const draw = () => {
     undo.disabled = !app.selected?.info.undo;
     redo.disabled = !app.selected?.info.redo;

@@ -14,13 +14,13 @@ export interface Pose {
 export interface Bone {
   from: number;
   to: number;
-  /** Radius in metres. */
+  /** Radius in meters. */
   radius: number;
 }
 
 type BodyInfo = Pick<MotionInfo, "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind">;
 
-/** Radius of the bones that begin at a role's joint, as a share of stature, and the most of their length it may be. */
+/** Radius of the bones that begin at a role's joint, as a fraction of stature, and the most of their length it may be. */
 const THICK: [RegExp, number, number][] = [
   [/head/, 0.05, 0.62],
   [/chest/, 0.042, 0.5],
@@ -33,7 +33,7 @@ const THICK: [RegExp, number, number][] = [
   [/foot|hand|ball/, 0.017, 0.4],
 ];
 const THIN: [number, number] = [0.012, 0.28];
-/** Radius of the balls at the end of arms and neck, as a share of stature. */
+/** Radius of the balls at the end of arms and neck, as a fraction of stature. */
 const ENDS: [string, number][] = [["head", 0.058], ["left_hand", 0.022], ["right_hand", 0.022]];
 /** Where no roles are known, longer bones are thicker. */
 const UNKNOWN: [number, number] = [0.026, 0.14];
@@ -58,14 +58,14 @@ export function bonesOf(info: BodyInfo): Bone[] {
   info.parents.forEach((parent, joint) => {
     const length = info.bone_lengths[joint] ?? 0;
     if (parent < 0 || above.has(joint) || length < 1e-4 * stature) return;
-    const [share, most] = thickness.get(parent) ?? (thickness.size ? THIN : UNKNOWN);
-    bones.push({ from: parent, to: joint, radius: Math.min(share * stature, Math.max(most * length, 0.004 * stature)) });
+    const [fraction, most] = thickness.get(parent) ?? (thickness.size ? THIN : UNKNOWN);
+    bones.push({ from: parent, to: joint, radius: Math.min(fraction * stature, Math.max(most * length, 0.004 * stature)) });
   });
   // Where the skeleton ends with the head or a hand, a ball stands for it.
   const parents = new Set(bones.map((bone) => bone.from));
-  for (const [role, share] of ENDS) {
+  for (const [role, fraction] of ENDS) {
     const joint = info.roles[role];
-    if (joint !== undefined && !parents.has(joint)) bones.push({ from: joint, to: joint, radius: share * stature });
+    if (joint !== undefined && !parents.has(joint)) bones.push({ from: joint, to: joint, radius: fraction * stature });
   }
   return bones;
 }

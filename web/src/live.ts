@@ -1,4 +1,4 @@
-/** A figure that the server moves: draws the newest live frame before each picture, and echoes every tenth. */
+/** A character that the server moves: draws the newest live frame before each picture, and echoes every tenth. */
 import { bonesOf, Limbs } from "./limbs";
 import type { Connection, LiveFrame } from "./connection";
 import type { LiveStarted } from "./messages";
@@ -7,8 +7,8 @@ import { Signal } from "./signal";
 
 const ECHO_EACH = 10;
 
-export class LiveFigure {
-  /** After each frame that was drawn: what the stream told of it (requests, costs, whatever its panel shows). */
+export class LiveCharacter {
+  /** After each frame that was drawn: its info from the stream (requests, costs, or anything else its panel shows). */
   readonly drawn = new Signal<LiveFrame>();
   private limbs: Limbs | null = null;
   private newest: LiveFrame | null = null;

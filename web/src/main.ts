@@ -1,11 +1,11 @@
 /** The studio's page: puts the parts together and answers keys. */
 import { App } from "./app";
-import { goOnWith } from "./adopted";
+import { showResumedWork } from "./resumed_work";
 import { Connection, type State } from "./connection";
 import { button, byId, isOurs, releaseClicked } from "./dom";
 import { Files } from "./files";
 import { historyButtons, step } from "./history";
-import { keep, keepChoice, kept } from "./kept";
+import { saveTabState, saveChoice, tabState } from "./tab_state";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
 import { saveSidecar } from "./panels/look";
@@ -13,7 +13,7 @@ import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
 const STATES: Record<Exclude<State, "closed">, string> = {
-  connecting: "connecting…", open: "", lost: "connection lost, reconnecting…",
+  connecting: "Connecting…", open: "", lost: "Connection lost, reconnecting…",
 };
 
 /** Milliseconds that the page waits for the server's first answers before it builds the scene. */
@@ -28,7 +28,7 @@ interface Early {
   opening?: Promise<MotionInfo>;
 }
 
-/** Ask for the first figure: a person who opens a folder wants to see something. */
+/** Ask for the first character: a person who opens a folder wants to see something. */
 async function askEarly(connection: Connection, early: Early): Promise<void> {
   const welcome = await new Promise<Welcome>((done) => connection.welcomed.on(done));
   if (early.over) return;
@@ -37,13 +37,13 @@ async function askEarly(connection: Connection, early: Early): Promise<void> {
   const [first] = (await early.listing).files;
   if (early.over || !first || welcome.motions.length) return;
   early.opening = connection.ask("open", { path: first.path });
-  // Whoever waits for it tells of a failure.
+  // The caller that waits for it reports a failure.
   early.opening.catch(() => undefined);
 }
 
 async function start(): Promise<void> {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const connection = new Connection(`${scheme}://${location.host}/ws`, kept().session);
+  const connection = new Connection(`${scheme}://${location.host}/ws`, tabState().session);
   const early: Early = {};
   // To build the scene takes a while, in which the server can already work.
   const asked = askEarly(connection, early).catch(() => undefined);
@@ -54,8 +54,8 @@ async function start(): Promise<void> {
   const files = new Files(app);
   transport(byId("transport"), app.playback);
   const viewKey = viewbar(byId("viewbar"), app);
-  const theme = button("◐", () => app.themes.toggle(), "Light/dark theme", "quiet");
-  theme.setAttribute("aria-label", "Light/dark theme");
+  const theme = button("◐", () => app.themes.toggle(), "Switch between light and dark theme", "quiet");
+  theme.setAttribute("aria-label", "Switch between light and dark theme");
   theme.id = "theme";
   byId("topbar").append(...historyButtons(app), theme);
 
@@ -69,8 +69,8 @@ async function start(): Promise<void> {
   if (early.welcome) void begin(app, files, early.welcome, early);
   releaseClicked();
   window.addEventListener("pagehide", () => {
-    keep({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame });
-    keepChoice("hidden", [...app.motions].filter(([, { figure }]) => !figure.visible).map(([id]) => id));
+    saveTabState({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame });
+    saveChoice("hidden", [...app.motions].filter(([, { character }]) => !character.visible).map(([id]) => id));
   });
   window.addEventListener("beforeunload", (event) => {
     if ([...app.motions.values()].some(({ info }) => info.unsaved)) event.preventDefault();
@@ -86,10 +86,10 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   const known = new Set(welcome.motions.map((info) => info.motion));
   const first = !app.welcome;
   app.welcome = welcome;
-  // A stream of before a reload has nobody who shows it.
+  // No panel shows a stream from before a reload.
   if (first && welcome.resumed) void app.connection.ask("live_stop", {}).catch(() => undefined);
-  if (first) for (const work of app.connection.adopted) void goOnWith(app, work);
-  if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? kept().panel : "");
+  if (first) for (const work of app.connection.resumedWork) void showResumedWork(app, work);
+  if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? tabState().panel : "");
   for (const id of [...app.motions.keys()]) if (!known.has(id)) app.drop(id);
   for (const info of welcome.motions) app.add(info, false);
   const listing = files.load(first ? early.listing : undefined).catch(() => []);
@@ -98,9 +98,9 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
 
 /** Show what was selected before a reload, or the first file of the folder. */
 async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList["files"]>, early: Early): Promise<void> {
-  const { motion, frame, choices } = kept();
+  const { motion, frame, choices } = tabState();
   const hidden = welcome.resumed && Array.isArray(choices["hidden"]) ? (choices["hidden"] as unknown[]) : [];
-  for (const [id, { figure }] of app.motions) if (hidden.includes(id)) figure.visible = false;
+  for (const [id, { character }] of app.motions) if (hidden.includes(id)) character.visible = false;
   if (welcome.motions.some((info) => info.motion === motion)) {
     app.select(motion);
     app.playback.seek(frame);

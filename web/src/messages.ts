@@ -603,7 +603,7 @@ export interface GraphBuilt {
  * Find transitions between clips: open motions, files in the folder, or both.
  *
  * Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
- * `rate` is in frames per second, or null for the lowest rate of the clips.
+ * `rate` is in frames per second, or null for the highest rate of the clips.
  */
 export interface BuildGraph {
   motions?: string[];

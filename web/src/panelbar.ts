@@ -1,7 +1,7 @@
 /** The tabs on the right. A panel is built when its tab is first opened. */
 import type { App, Panel } from "./app";
 import { el } from "./dom";
-import { keep } from "./kept";
+import { saveTabState } from "./tab_state";
 import { PANELS } from "./panels";
 
 /** `first` is the panel that is shown at the beginning, where there is such a one. */
@@ -22,7 +22,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
       built.set(name, panel);
     }
     current = name;
-    keep({ panel: name });
+    saveTabState({ panel: name });
     body.replaceChildren(panel.element);
     for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
       const here = tab.dataset["panel"] === name;
@@ -33,8 +33,8 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     panel.shown?.();
   };
   const entries = PANELS.filter(({ name }) => known.includes(name));
-  for (const { name, title } of entries) {
-    tabs.append(el("button", { type: "button", role: "tab", text: title, data: { panel: name }, on: { click: () => open(name, false) } }));
+  for (const { name, title, about } of entries) {
+    tabs.append(el("button", { type: "button", role: "tab", text: title, title: about, data: { panel: name }, on: { click: () => open(name, false) } }));
   }
   tabs.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

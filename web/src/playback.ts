@@ -17,7 +17,7 @@ export class Playback {
   fps = 30;
   private position = 0;
 
-  /** The current frame, whole: it is shown until the next one begins. */
+  /** The current frame as an integer: it is shown until the next one begins. */
   get frame(): number {
     return Math.floor(this.position + TINY);
   }
@@ -42,7 +42,7 @@ export class Playback {
     this.changed.emit();
   }
 
-  /** Step by whole frames, which stops playing. */
+  /** Step by frames and stop playing. */
   step(frames: number): void {
     this.playing = false;
     this.seek(this.frame + frames);
@@ -109,7 +109,7 @@ export class Playback {
     this.changed.emit();
   }
 
-  /** Answer to a key; true where it was one of ours. */
+  /** Handle a key; returns whether it was a playback key. */
   key(event: KeyboardEvent): boolean {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     switch (event.key) {

@@ -3,14 +3,14 @@ import * as THREE from "three";
 import { cssVariable } from "./dom";
 import type { Stage } from "./scene";
 
-/** A line that was drawn: x, z in metres, a few centimetres apart, with the seconds at which each point was drawn. */
+/** A line that was drawn: x, z in meters, a few centimeters apart, with the seconds at which each point was drawn. */
 export interface Stroke {
   points: [number, number][];
   seconds: number[];
 }
 
 const SPACING = 0.05;
-/** Metres: the size of a target; and how much farther from it a finger may be. */
+/** Meters: the size of a target; and how much farther from it a finger may be. */
 const RADIUS = 0.06;
 const FINGER = 2.5;
 
@@ -103,12 +103,12 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
   handles.set(stage, all);
 
   const place = (): [number, number, number] => [ball.position.x, ball.position.y, ball.position.z];
-  /** Metres from the ball to what is under the hand; infinite where that is too far to take it. */
+  /** Meters from the ball to what is under the hand; infinite where that is too far to take it. */
   const far = (event: PointerEvent) => {
     // A finger covers more than the tip of an arrow.
     const reach = (event.pointerType === "touch" ? FINGER : 1) * (options.radius ?? RADIUS);
-    const metres = stage.ray(event).ray.distanceToPoint(ball.position);
-    return metres > reach ? Infinity : metres;
+    const meters = stage.ray(event).ray.distanceToPoint(ball.position);
+    return meters > reach ? Infinity : meters;
   };
   all.add(far);
   const down = (event: PointerEvent) => {

@@ -9,9 +9,9 @@ import { Signal } from "./signal";
 export type View = "front" | "side" | "top" | "free";
 
 const SHADOW_REACH = 6;
-/** Metres from which on a figure is too small to be looked at. */
+/** Distance in meters beyond which a character is too small to see. */
 const FAR = 12;
-/** A box is seen where more than this share of it is, or where it fills this share of the picture. */
+/** A box counts as visible if more than this fraction of it is, or if it fills this fraction of the picture. */
 const MOST_OF_BOX = 0.8;
 const MUCH_OF_PICTURE = 0.4;
 /** Pixels drawn per pixel shown where there is no graphics card. */
@@ -43,7 +43,7 @@ export class Stage {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Scene: orbit with the left mouse button or Shift+arrows, pan with the right button or Ctrl+arrows, zoom with the wheel or + and -");
+    this.canvas.setAttribute("aria-label", "Scene: left-drag or Shift+arrows to orbit, right-drag or Ctrl+arrows to pan, scroll or + and - to zoom");
     this.overlay = el("div", { class: "overlay", aria: { hidden: "true" } });
     host.append(this.canvas, this.overlay);
     this.renderer.shadowMap.enabled = !software;
@@ -70,12 +70,12 @@ export class Stage {
     this.dirty = true;
   }
 
-  /** How many pictures were drawn so far. */
+  /** Number of pictures drawn so far. */
   get drawn(): number {
     return this.pictures;
   }
 
-  /** Take the colours of the current theme. */
+  /** Take the colors of the current theme. */
   applyTheme(): void {
     this.scene.background = new THREE.Color(cssVariable("--stage") || "#e9ebee");
     this.ground?.removeFromParent();
@@ -86,7 +86,7 @@ export class Stage {
     this.invalidate();
   }
 
-  /** The floor's height in metres. */
+  /** The floor's height in meters. */
   set floor(height: number) {
     this.groundLevel = height;
     if (this.ground) this.ground.position.y = height;
@@ -98,12 +98,12 @@ export class Stage {
   }
 
   /** Look at a sphere, from where the camera stands. */
-  focus(centre: THREE.Vector3, radius: number): void {
+  focus(center: THREE.Vector3, radius: number): void {
     const away = this.camera.position.clone().sub(this.controls.target).normalize();
     const fit = Math.min(this.camera.aspect, 1);
     const distance = (1.15 * radius) / Math.sin(THREE.MathUtils.degToRad(this.camera.fov / 2)) / fit;
-    this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(away, distance);
+    this.controls.target.copy(center);
+    this.camera.position.copy(center).addScaledVector(away, distance);
     this.controls.update();
     this.invalidate();
   }

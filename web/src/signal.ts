@@ -1,4 +1,4 @@
-/** A list of listeners: the page's parts tell each other of changes through these. */
+/** A list of listeners: parts of the page notify each other of changes through them. */
 export class Signal<T = void> {
   private listeners = new Set<(value: T) => void>();
 

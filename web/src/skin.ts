@@ -1,4 +1,4 @@
-/** The body that a GLB file brings along, moved by the frames that the server sends: nothing of its own animation is played. */
+/** The body in a GLB file, moved by the frames that the server sends; the file's animation is not played. */
 import * as THREE from "three";
 import { GLTFLoader, type GLTF } from "three/examples/jsm/loaders/GLTFLoader.js";
 import type { Frame } from "./frames";
@@ -21,7 +21,7 @@ export async function loadSkin(url: string, joints: readonly string[]): Promise<
 export async function readSkin(bytes: ArrayBuffer, joints: readonly string[]): Promise<Skin> {
   const manager = new THREE.LoadingManager();
   manager.setURLModifier((asked) => {
-    if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which the studio does not load");
+    if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which cannot be loaded");
     return asked;
   });
   return new Skin(await new GLTFLoader(manager).parseAsync(bytes, ""), joints);
@@ -46,7 +46,7 @@ export class Skin {
       if (node instanceof THREE.Mesh) this.meshes.push(node);
     });
     const moving = this.meshes.some((mesh) => mesh instanceof THREE.SkinnedMesh || this.hangs(mesh));
-    if (!moving || !this.hung.length) throw new Error("it has no mesh bound to these joints");
+    if (!moving || !this.hung.length) throw new Error("no mesh is skinned to these joints");
     for (const mesh of this.meshes) {
       // Its box is that of the rest pose.
       mesh.frustumCulled = false;
@@ -100,8 +100,8 @@ function nodesByName(file: GLTF): Map<string, THREE.Object3D> {
     const number = file.parser.associations.get(node)?.nodes;
     if (number === undefined) continue;
     const { marey, name } = node.userData as { marey?: { joint?: unknown }; name?: unknown };
-    const told = [marey?.joint, name].find((each): each is string => typeof each === "string" && each !== "");
-    const base = told ?? `node_${number}`;
+    const given = [marey?.joint, name].find((each): each is string => typeof each === "string" && each !== "");
+    const base = given ?? `node_${number}`;
     let free = base;
     for (let k = 2; nodes.has(free); k++) free = `${base}_${k}`;
     nodes.set(free, node);

@@ -254,7 +254,7 @@ export class Timeline {
     const span = lane.spans[drag.hit.span]!;
     const unchanged = span.start === drag.from.start && span.stop === drag.from.stop;
     if (drag.created && unchanged) {
-      // A click on an empty place is no edit.
+      // A click on an empty place does not edit anything.
       lane.spans.splice(drag.hit.span, 1);
       this.pick(null);
       this.draw();
@@ -390,7 +390,7 @@ export class Timeline {
     const lane = this.lanes[this.lane];
     const span = this.selected && lane?.spans[this.selected.span];
     const title = visible(lane?.title || "labels").replaceAll("_", " ");
-    if (!lane) this.said.textContent = "no motion";
+    if (!lane) this.said.textContent = "no clip selected";
     else if (!span) this.said.textContent = `${title}: ${lane.spans.length} in this lane, none selected`;
     else {
       const place = lane.kind === "label" ? `label ${visible(span.name)}` : `${title} touches`;

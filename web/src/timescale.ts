@@ -39,8 +39,8 @@ export class TimeScale {
   zoom(factor: number, about: number): void {
     const least = Math.min(FEWEST_FRAMES, this.nFrames);
     const span = clamp((this.to - this.from) * factor, least, this.nFrames);
-    const share = (about - this.from) / (this.to - this.from);
-    this.place(about - share * span, span);
+    const fraction = (about - this.from) / (this.to - this.from);
+    this.place(about - fraction * span, span);
   }
 
   pan(frames: number): void {

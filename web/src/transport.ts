@@ -12,11 +12,11 @@ export function transport(host: HTMLElement, playback: Playback): void {
   };
   const play = icon("Play", "▶", () => playback.toggle(), "Play or pause (Space)");
   play.id = "play";
-  const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Loop (L)");
+  const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Loop the clip or the marked range (L)");
   const speed = el("select", { aria: { label: "Speed" }, title: "Speed", on: { change: () => playback.setSpeed(Number(speed.value)) } });
   for (const value of SPEEDS) speed.append(el("option", { value: String(value), text: `${value}×` }));
   speed.value = "1";
-  const region = button("All", () => playback.setRegion(null), "Play the whole clip (\\); Shift-drag on the ruler to mark a range");
+  const region = button("Whole clip", () => playback.setRegion(null), "Play the whole clip (\\); Shift+drag on the ruler to mark a range");
   const frame = el("input", { type: "number", min: "0", step: "1", aria: { label: "Frame" }, title: "Frame" });
   frame.id = "frame";
   frame.addEventListener("change", () => playback.seek(Math.round(frame.valueAsNumber) || 0));
@@ -29,8 +29,8 @@ export function transport(host: HTMLElement, playback: Playback): void {
     icon("Next frame", "▸", () => playback.step(1), "Next frame (→)"),
     icon("Last frame", "▸|", () => playback.step(playback.nFrames), "Last frame (End)"),
     loop, speed,
-    icon("Set in point", "[", () => playback.markStart(), "Set in point ([)"),
-    icon("Set out point", "]", () => playback.markStop(), "Set out point (])"),
+    icon("Set in point", "[", () => playback.markStart(), "Set in point: the marked range starts here ([)"),
+    icon("Set out point", "]", () => playback.markStop(), "Set out point: the marked range ends here (])"),
     region, el("span", { class: "spacer" }), frame, total, seconds,
   );
   const show = () => {

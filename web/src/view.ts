@@ -1,6 +1,6 @@
 /** The player of `marey view`: one page that needs nothing else, with its motions inside. */
 import { button, byId, choice, el, isOurs, releaseClicked, toggle } from "./dom";
-import { Figure, SHOWN, type Shown } from "./figure";
+import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
 import type { ViewData, ViewMotion } from "./messages";
 import { Playback } from "./playback";
@@ -23,31 +23,31 @@ class Player {
   following = true;
   private all = false;
   private shown: Shown = { ...SHOWN };
-  private figures: Figure[] = [];
+  private characters: CharacterView[] = [];
   private selected = 0;
-  private lastCentre: ReturnType<Figure["centre"]> | null = null;
+  private lastCenter: ReturnType<CharacterView["center"]> | null = null;
 
   constructor(private readonly data: ViewData) {
-    this.figures = data.motions.map((motion, i) => this.makeFigure(motion, COLORS[i % COLORS.length]!));
+    this.characters = data.motions.map((motion, i) => this.makeCharacter(motion, COLORS[i % COLORS.length]!));
     this.playback.changed.on(() => this.showFrame());
     this.stage.ticked.on((seconds) => {
       this.playback.tick(seconds);
-      for (const figure of this.figures) figure.placeNames();
+      for (const character of this.characters) character.placeNames();
     });
     this.select(0);
     void this.dress();
     // The pictures wait until the frames have been taken apart, which the first one starts.
-    void this.figures[0]?.frames.load(0, 1).then(() => {
-      this.lastCentre = null;
+    void this.characters[0]?.frames.load(0, 1).then(() => {
+      this.lastCenter = null;
       this.focus();
     });
   }
 
   focus(): void {
-    const figure = this.figures[this.selected];
-    if (!figure) return;
-    figure.show(this.playback.frame);
-    this.stage.focus(figure.centre(), 0.62 * (figure.info.stature || 1.7));
+    const character = this.characters[this.selected];
+    if (!character) return;
+    character.show(this.playback.frame);
+    this.stage.focus(character.center(), 0.62 * (character.info.stature || 1.7));
   }
 
   select(index: number): void {
@@ -64,7 +64,7 @@ class Player {
   showFigures(all: boolean): void {
     this.all = all;
     this.refresh();
-    this.figures.forEach((figure, i) => (figure.visible = all || i === this.selected));
+    this.characters.forEach((character, i) => (character.visible = all || i === this.selected));
     this.showFrame();
   }
 
@@ -74,10 +74,10 @@ class Player {
     this.showFrame();
   }
 
-  /** Names and ghosts of several figures at once would be a thicket: only the chosen one has them. */
+  /** Only the selected character has names and ghosts; those of several would be a clutter. */
   private refresh(): void {
     const others = { ...this.shown, names: false, ghosts: 0 };
-    this.figures.forEach((figure, i) => figure.refresh(figure.info, i === this.selected ? this.shown : others));
+    this.characters.forEach((character, i) => character.refresh(character.info, i === this.selected ? this.shown : others));
   }
 
   /** Put skins on those that have one; where it cannot be read, the limbs stay. */
@@ -86,7 +86,7 @@ class Player {
       const body = skin === null ? undefined : this.data.skins[skin];
       if (body === undefined) continue;
       try {
-        this.figures[i]!.setSkin(await readSkin(bytesOf(body).buffer, info.joints));
+        this.characters[i]!.setSkin(await readSkin(bytesOf(body).buffer, info.joints));
       } catch (error) {
         console.warn(`cannot show the skin of ${info.name}:`, error);
       }
@@ -94,28 +94,28 @@ class Player {
     this.stage.invalidate();
   }
 
-  private makeFigure(motion: ViewMotion, color: string): Figure {
+  private makeCharacter(motion: ViewMotion, color: string): CharacterView {
     const block = unpack(motion);
     const frames = new Frames(motion.info.n_frames, block.nJoints, async () => block, motion.info.n_frames);
-    const figure = new Figure(this.stage, motion.info, frames, color, { ...this.shown });
+    const character = new CharacterView(this.stage, motion.info, frames, color, { ...this.shown });
     const hips = motion.info.roles["hips"] ?? 0;
     const path = new Float32Array(3 * block.nFrames);
     for (let f = 0; f < block.nFrames; f++) {
       const at = 3 * (f * block.nJoints + hips);
       path.set(block.positions.subarray(at, at + 3), 3 * f);
     }
-    if (motion.info.kind === "motion") figure.setTrail(path, motion.info.floor ?? 0);
-    return figure;
+    if (motion.info.kind === "motion") character.setTrail(path, motion.info.floor ?? 0);
+    return character;
   }
 
   private showFrame(): void {
-    this.figures.forEach((figure, i) => {
+    this.characters.forEach((character, i) => {
       const seconds = this.playback.seconds;
-      figure.show(i === this.selected ? this.playback.frame : Math.min(figure.info.n_frames - 1, Math.round(seconds * figure.info.fps)));
+      character.show(i === this.selected ? this.playback.frame : Math.min(character.info.n_frames - 1, Math.round(seconds * character.info.fps)));
     });
-    const centre = this.following ? this.figures[this.selected]?.centre() : undefined;
-    if (centre && this.lastCentre) this.stage.follow(centre.clone().sub(this.lastCentre).setY(0));
-    this.lastCentre = centre ?? null;
+    const center = this.following ? this.characters[this.selected]?.center() : undefined;
+    if (center && this.lastCenter) this.stage.follow(center.clone().sub(this.lastCenter).setY(0));
+    this.lastCenter = center ?? null;
   }
 }
 
@@ -169,23 +169,23 @@ function start(): void {
   const names = data.motions.map((motion, i): [string, string] => [String(i), motion.info.name]);
   if (names.length > 1) {
     byId("topbar").append(
-      choice("Motion", names, "0", (value) => player.select(Number(value))),
-      toggle("All", false, (on) => player.showFigures(on), "Show all motions at once"),
+      choice("Clip", names, "0", (value) => player.select(Number(value))),
+      toggle("Show all", false, (on) => player.showFigures(on), "Show all clips at once"),
     );
   }
-  const dark = button("◐", () => themes.toggle(), "Light/dark theme", "quiet");
-  dark.setAttribute("aria-label", "Light/dark theme");
+  const dark = button("◐", () => themes.toggle(), "Switch between light and dark theme", "quiet");
+  dark.setAttribute("aria-label", "Switch between light and dark theme");
   const bones = toggle("Bones", false, (on) => {
     skin.set(false);
     player.show({ style: on ? "bones" : "limbs" });
-  }, "Show bones instead of limbs");
+  }, "Draw thin bones instead of solid limbs");
   const skin = toggle("Skin", data.skins.length > 0, (on) => {
     bones.set(false);
     player.show({ style: on ? "skin" : "limbs" });
-  }, "Show the skin from the file instead of limbs");
+  }, "Show the skin from the file instead of solid limbs");
   if (data.skins.length) player.show({ style: "skin" });
   byId("topbar").append(
-    toggle("Names", false, (on) => player.show({ names: on }), "Joint names"),
+    toggle("Joint names", false, (on) => player.show({ names: on }), "Show joint names"),
     bones,
     ...(data.skins.length ? [skin] : []),
     toggle("Onion skin", false, (on) => player.show({ ghosts: on ? 3 : 0 }), "Show earlier and later poses"),

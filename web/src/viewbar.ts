@@ -14,13 +14,13 @@ export interface Looker {
 /** Builds the buttons; the returned function answers keys (1 front, 3 side, 7 top, F focus, C follow). */
 export function viewbar(host: HTMLElement, looker: Looker): (event: KeyboardEvent) => boolean {
   const view = (name: View) => () => looker.stage.view(name);
-  const follow = toggle("Follow", looker.following, (on) => (looker.following = on), "Keep the camera on the character (C)");
+  const follow = toggle("Follow", looker.following, (on) => (looker.following = on), "The camera follows the character (C)");
   looker.followingChanged?.on((on) => follow.set(on));
   host.append(
     button("Front", view("front"), "Front view (1)"),
     button("Side", view("side"), "Side view (3)"),
     button("Top", view("top"), "Top view (7)"),
-    button("Focus", () => looker.focus(), "Frame the selected motion (F)"),
+    button("Frame selected", () => looker.focus(), "Move the camera to the selected clip (F)"),
     follow,
   );
   return (event) => {

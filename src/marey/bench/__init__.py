@@ -1,6 +1,9 @@
 """The benchmarks of `marey bench`: ratios to a lower bound or another package, measured in the same run."""
 
-from marey.bench.figures import Figure
+from marey.bench.results import BenchResult
 from marey.bench.run import BENCHES, run_benches
+from marey.deprecation import renamed_names
 
-__all__ = ["BENCHES", "Figure", "run_benches"]
+__all__ = ["BENCHES", "BenchResult", "run_benches"]
+
+__getattr__ = renamed_names(__name__, {"Figure": "BenchResult"})

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
-from marey.bench.timing import best_of
+from marey.bench.clips import prepare_fk
+from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.timing import time_functions
 from marey.clean import clean, clean_stream, contact_points
 from marey.core import Contacts, Motion
 from marey.core.arrays import Floats
@@ -23,20 +24,20 @@ if TYPE_CHECKING:
     from marey.clean import CleanStream
 
 FPS = 60.0
-# Seconds that each hand and foot is planted and free, in turns; and how far they are apart in this.
+# Seconds that each hand and foot is alternately planted and free, and the offset between limbs.
 _PLANTED, _FREE, _STAGGER = 0.8, 0.1, 0.2
-# m/s by which the whole figure slides along, so that there is something to hold.
+# m/s by which the whole body slides, so that there is something to clean.
 _DRIFT = np.array([0.05, 0.0, 0.08])
 STREAMED = 100_000
 _WATCHED = 10_000  # frames more, whose memory is watched
 
 
-def four_planted(n_frames: int) -> Motion:
+def plant_all_limbs(n_frames: int) -> Motion:
     """Somebody who stands, reaches about and slides along, with contacts of both feet and both hands."""
     given = sample("stand", seconds=n_frames / FPS + 0.1, fps=FPS).motion[:n_frames]
     points = contact_points(given.skeleton, hands=True, standing=given)
     seconds = np.arange(n_frames) / FPS
-    # Heel and ball, and wrist and fingertips, keep one another company; limbs take turns in being free.
+    # Heel and ball, and wrist and fingertips, are planted together; limbs are free one after the other.
     order = {name: k for k, name in enumerate(dict.fromkeys(_limb(point.name) for point in points))}
     phase = np.array([order[_limb(point.name)] * _STAGGER for point in points])
     mask = (seconds[:, None] + phase) % (_PLANTED + _FREE) < _PLANTED
@@ -53,22 +54,22 @@ def _limb(point: str) -> str:
     return f"{side}_{'foot' if part in ('heel', 'ball') else 'hand'}"
 
 
-def bench_clean(path: str) -> Iterator[Figure]:
+def bench_clean(path: str) -> Iterator[BenchResult]:
     """Cleanup of a motion with both feet and both hands planted, whatever `path` holds."""
-    short, long = four_planted(1_000), four_planted(10_000)
-    brief, lasting, floor = best_of([lambda: clean(short), lambda: clean(long), long.world], rounds=5)
+    short, long = plant_all_limbs(1_000), plant_all_limbs(10_000)
+    brief, lasting, floor = time_functions([lambda: clean(short), lambda: clean(long), prepare_fk(long)], rounds=5)
     per_frame = 1e6 / len(long)
     yield at_most("clean", "cleanup, four limbs, 1,000 frames", 1e6 * brief / len(short), "us per frame", 60)
     yield at_most("clean", "cleanup, four limbs, 10,000 frames", lasting * per_frame, "us per frame", 60)
     yield against_floor(
-        "clean", "the same beside FK", "us per frame", "FK", (lasting * per_frame, floor * per_frame), 60
+        "clean", "the same compared with FK", "us per frame", "FK", (lasting * per_frame, floor * per_frame), 60
     )
-    yield at_most("clean", "cleanup: power of growth", math.log10(lasting / brief), "", 1.15)
+    yield at_most("clean", "growth exponent of cleanup", math.log10(lasting / brief), "", 1.15)
 
 
-def bench_stream(path: str) -> Iterator[Figure]:
+def bench_stream(path: str) -> Iterator[BenchResult]:
     """The same frame by frame, 100,000 of them, whatever `path` holds: how long each takes, and what is kept."""
-    motion = four_planted(3_000)
+    motion = plant_all_limbs(3_000)
     assert motion.contacts is not None
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
     coming = _endless(motion)
@@ -80,10 +81,10 @@ def bench_stream(path: str) -> Iterator[Figure]:
     tracemalloc.start()
     try:
         _pushed(stream, coming, _WATCHED)
-        kept = tracemalloc.get_traced_memory()[0]
+        held_bytes = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    yield at_most("stream", f"memory kept of {_WATCHED:,} frames more", kept / 1024, "kB", 16)
+    yield at_most("stream", f"memory held after {_WATCHED:,} more frames", held_bytes / 1024, "kB", 16)
 
 
 def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:

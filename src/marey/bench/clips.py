@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from marey.core.arrays import set_readonly
+from marey.core.kinematics import World, forward_kinematics
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.io.bvh_write import write_bvh
 from marey.maths import euler, quat
-from marey.samples import figure_skeleton
+from marey.samples import body_skeleton
 
 N_TURNING = 31  # joints with channels
 
 
+def prepare_fk(motion: Motion) -> Callable[[], World]:
+    """A function that computes the world poses of all frames, without the cache of `Motion.world`."""
+    return lambda: forward_kinematics(motion.skeleton, motion.root_positions, motion.rotations, motion.bone_offsets)
+
+
 def bench_motion(n_frames: int, seed: int = 0) -> Motion:
-    """The sample figure, with a chain in its hand that brings it to 31 joints, every joint swinging smoothly."""
+    """The sample body, with a chain in its hand that brings it to 31 joints, every joint swinging smoothly."""
     rng = np.random.default_rng(seed)
-    figure = figure_skeleton()
-    turning = ~figure.is_end_site
+    body = body_skeleton()
+    turning = ~body.is_end_site
     n_links = N_TURNING - int(turning.sum())
-    names = figure.names + tuple(f"link_{k}" for k in range(n_links))
-    held = figure.roles["right_hand"]
-    parents = np.concatenate([figure.parents, [held, *range(len(figure), len(names) - 1)]])
-    offsets = np.concatenate([figure.offsets, np.tile([0.0, -0.05, 0.0], (n_links, 1))])
+    names = body.names + tuple(f"link_{k}" for k in range(n_links))
+    held = body.roles["right_hand"]
+    parents = np.concatenate([body.parents, [held, *range(len(body), len(names) - 1)]])
+    offsets = np.concatenate([body.offsets, np.tile([0.0, -0.05, 0.0], (n_links, 1))])
     skeleton = Skeleton(names, parents, offsets)
     time = np.arange(n_frames)[:, None, None] / 120.0
     n_joints = len(skeleton)

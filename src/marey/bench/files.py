@@ -9,24 +9,24 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from marey.bench.clips import bench_bvh, bench_motion
-from marey.bench.figures import Figure, against_peer, at_most, has, without_peer
-from marey.bench.timing import best_commands, best_of
+from marey.bench.clips import bench_bvh, bench_motion, prepare_fk
+from marey.bench.results import BenchResult, against_peer, at_most, has, without_peer
+from marey.bench.timing import best_commands, time_functions
 from marey.io import load_motion, save
 
 PER_THOUSAND = "ms per 1000 frames"
 
 
-def bench_load(path: str) -> Iterator[Figure]:
+def bench_load(path: str) -> Iterator[BenchResult]:
     """Reading a BVH file to a ready Motion, warm and in a new process."""
     scale = 1e6 / len(load_motion(path))
     if not has("pybvh"):
-        (mine,) = best_of([lambda: load_motion(path)])
+        (mine,) = time_functions([lambda: load_motion(path)])
         yield without_peer("load", "load, warm", mine * scale, PER_THOUSAND, "pybvh")
         return
     import pybvh
 
-    mine, peer = best_of([lambda: load_motion(path), lambda: pybvh.read_bvh_file(path)])
+    mine, peer = time_functions([lambda: load_motion(path), lambda: pybvh.read_bvh_file(path)])
     yield against_peer("load", "load, warm", PER_THOUSAND, "pybvh", (mine * scale, peer * scale), 2.0)
     mine, peer = best_commands(
         [
@@ -38,24 +38,26 @@ def bench_load(path: str) -> Iterator[Figure]:
     yield against_peer("load", "load, new process", "ms", "pybvh", (mine * 1e3, peer * 1e3), 1.0)
 
 
-def bench_save(path: str) -> Iterator[Figure]:
+def bench_save(path: str) -> Iterator[BenchResult]:
     """Writing the same file."""
     motion = load_motion(path)
     scale = 1e6 / len(motion)
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.bvh")
         if not has("pybvh"):
-            (mine,) = best_of([lambda: save(motion, out)], rounds=5)
+            (mine,) = time_functions([lambda: save(motion, out)], rounds=5)
             yield without_peer("save", "save", mine * scale, PER_THOUSAND, "pybvh")
             return
         import pybvh
 
-        theirs = pybvh.read_bvh_file(path)
-        mine, peer = best_of([lambda: save(motion, out), lambda: pybvh.write_bvh_file(theirs, out)], rounds=5)
+        peer_motion = pybvh.read_bvh_file(path)
+        mine, peer = time_functions(
+            [lambda: save(motion, out), lambda: pybvh.write_bvh_file(peer_motion, out)], rounds=5
+        )
         yield against_peer("save", "save", PER_THOUSAND, "pybvh", (mine * scale, peer * scale), 1.0)
 
 
-def bench_growth(path: str) -> Iterator[Figure]:
+def bench_growth(path: str) -> Iterator[BenchResult]:
     """How times grow from 1,000 to 10,000 frames, whatever `path` holds: a power of 1 is linear."""
     with tempfile.TemporaryDirectory() as folder:
         files, motions = [], []
@@ -68,12 +70,12 @@ def bench_growth(path: str) -> Iterator[Figure]:
         jobs: list[tuple[str, list[Callable[[], object]]]] = [
             ("load", [lambda file=file: load_motion(file) for file in files]),  # type: ignore[misc]
             ("save", [lambda motion=motion: save(motion, out) for motion in motions]),  # type: ignore[misc]
-            ("FK", [motion.world for motion in motions]),
+            ("FK", [prepare_fk(motion) for motion in motions]),
         ]
         for what, functions in jobs:
-            short, long = best_of(functions)
+            short, long = time_functions(functions)
             yield at_most(
-                "growth", f"{what}: power of growth, 1,000 to 10,000 frames", math.log10(long / short), "", 1.15
+                "growth", f"growth exponent of {what}, 1,000 to 10,000 frames", math.log10(long / short), "", 1.15
             )
 
 

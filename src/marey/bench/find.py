@@ -1,4 +1,4 @@
-"""Benches of match webs: building one beside the matrix products that it needs, its size, and searching it."""
+"""Benches of match webs: building one compared with the matrix products that it needs, its size, and searching it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
-from marey.bench.timing import best_of
+from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.timing import time_functions
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import NoResult
-from marey.find import Found, MatchWeb
+from marey.find import MatchResult, MatchWeb
 from marey.find.build import web_clouds
 from marey.samples import sample
 
-# The set that Kovar 6.2.4 reports on, whose web had this many times the size of its motion at most.
+# The set that Kovar 6.2.4 reports on, whose web was at most this many times as large as its motion.
 FRAMES, MOST_SIZE = 37_000, 3.0
 # The query: seconds, meters, and the milliseconds that it took Kovar, about.
 SECONDS, THRESHOLD, MOST_MS = 1.5, 0.1, 25.0
@@ -28,49 +28,49 @@ def clips() -> list[Motion]:
     return [replace(sample("medley", rng=k, fps=60).motion, name=f"medley{k}") for k in range(3)]
 
 
-def bench_find(path: str) -> Iterator[Figure]:
+def bench_find(path: str) -> Iterator[BenchResult]:
     """A web of sample clips, whatever `path` holds."""
     motions = clips()
     built = MatchWeb.build(motions)
     flat = [_factors(motion, built) for motion in built.clips]
     tile = np.empty((TILE, max(len(motion) for motion in motions)))
-    floor, ours = best_of([lambda: _products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3)
+    floor, seconds = time_functions([lambda: _products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3)
     n_frames = sum(len(motion) for motion in motions)
-    told = f"match web of {n_frames:,} frames at 60 Hz, one thread"
-    yield against_floor("find", told, "s", "the matrix products of the same grids", (ours, floor), 12.0)
-    told = f"its size beside the motion's, if there were {FRAMES:,} frames of such clips"
-    yield at_most("find", told, _size_ratio(built), "x", MOST_SIZE)
+    what = f"match web of {n_frames:,} frames at 60 Hz, one thread"
+    yield against_floor("find", what, "s", "the matrix products of the same grids", (seconds, floor), 12.0)
+    what = f"its size relative to the motion's, extrapolated to {FRAMES:,} frames of such clips"
+    yield at_most("find", what, _size_ratio(built), "x", MOST_SIZE)
     yield from _searches(built)
 
 
-def _searches(web: MatchWeb) -> Iterator[Figure]:
+def _searches(web: MatchWeb) -> Iterator[BenchResult]:
     """What is like the busiest stretch of the first clip, in that clip alone and in all of them."""
     alone = MatchWeb(web.clips[:1], web.options, web.pairs[:1])
     n_frames = round(SECONDS * web.fps)
     starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)
     start = max(starts, key=lambda at: _matches(alone, at, at + n_frames))
 
-    def search(among: MatchWeb) -> Callable[[], Found]:
-        return lambda: among.search(0, start, start + n_frames, THRESHOLD, tiers=1)
+    def search(among: MatchWeb) -> Callable[[], MatchResult]:
+        return lambda: among.search(0, start, start + n_frames, THRESHOLD, max_tiers=1)
 
-    few, all_of_it = best_of([search(alone), search(web)], rounds=60)
+    few, all_of_it = time_functions([search(alone), search(web)], rounds=60)
     sizes = [sum(len(clip) for clip in each.clips) for each in (alone, web)]
     n_found = _matches(web, start, start + n_frames)
-    told = f"a {SECONDS:g} s query with {n_found} matches among {sizes[1]:,} frames, if there were {FRAMES:,}"
-    yield at_most("find", told, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MOST_MS)
-    told = f"its time for each frame among {sizes[1]:,}, beside that among {sizes[0]:,}"
-    yield at_most("find", told, all_of_it / few * sizes[0] / sizes[1], "x", 1.2)
+    what = f"a {SECONDS:g} s query with {n_found} matches among {sizes[1]:,} frames, extrapolated to {FRAMES:,}"
+    yield at_most("find", what, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MOST_MS)
+    what = f"its time for each frame among {sizes[1]:,}, relative to that among {sizes[0]:,}"
+    yield at_most("find", what, all_of_it / few * sizes[0] / sizes[1], "x", 1.2)
 
 
 def _matches(web: MatchWeb, start: int, stop: int) -> int:
     try:
-        return len(web.search(0, start, stop, THRESHOLD, tiers=1)) - 1
+        return len(web.search(0, start, stop, THRESHOLD, max_tiers=1)) - 1
     except NoResult:
         return 0
 
 
 def _size_ratio(web: MatchWeb) -> float:
-    """Bytes of the web beside those of the motion for `FRAMES` frames: pairs of clips grow with the square of these."""
+    """Bytes of the web relative to the motion, for `FRAMES` frames; pairs of clips grow quadratically."""
     n = len(web)
     own = [web.cells(p, p).upper() for p in range(n)]
     others = [web.cells(p, q) for p in range(n) for q in range(p + 1, n)]
@@ -92,13 +92,13 @@ def _factors(motion: Motion, web: MatchWeb) -> tuple[Floats, Floats, Floats]:
 
 def _products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:
     """The three products for each pair of clips, into an array that is there."""
-    for p, ours in enumerate(flat):
+    for p, seconds in enumerate(flat):
         for q in range(p, len(flat)):
-            theirs = flat[q]
-            for start in range(0, len(ours[0]), TILE):
-                stop = min(start + TILE, len(ours[0]))
+            other = flat[q]
+            for start in range(0, len(seconds[0]), TILE):
+                stop = min(start + TILE, len(seconds[0]))
                 first = start if p == q else 0
-                part = out[: stop - start, : len(theirs[0]) - first]
-                np.matmul(ours[0][start:stop], theirs[0][first:].T, out=part)
-                np.matmul(ours[0][start:stop], theirs[1][first:].T, out=part)
-                np.matmul(ours[2][start:stop], theirs[2][first:].T, out=part)
+                part = out[: stop - start, : len(other[0]) - first]
+                np.matmul(seconds[0][start:stop], other[0][first:].T, out=part)
+                np.matmul(seconds[0][start:stop], other[1][first:].T, out=part)
+                np.matmul(seconds[2][start:stop], other[2][first:].T, out=part)

@@ -9,15 +9,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, against_peer, at_most
 from marey.bench.grids import swaying
-from marey.bench.timing import best_of
+from marey.bench.results import BenchResult, against_floor, against_peer, at_most
+from marey.bench.timing import time_functions
 from marey.compare import Clouds, frame_weights, point_clouds
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.graph import MotionGraph, Transitions
-from marey.graph.alike import find_alike
-from marey.graph.coarse import find_alike_coarsely
+from marey.graph.minima import find_transitions
 from marey.samples import sample
 
 T = TypeVar("T")
@@ -29,24 +28,24 @@ LIMIT, COARSE = 0.05, 3  # meters, frames
 
 
 def walks() -> list[Motion]:
-    """100 s of walking at 30 Hz that goes straight and turns both ways."""
-    turns = (0.0, 0.3, -0.3, 0.7, -0.7)
+    """100 s of walking at 30 Hz that goes straight and turns left and right."""
+    curvatures = (0.0, 0.3, -0.3, 0.7, -0.7)
     return [
         replace(sample("walk", rng=k, fps=30, seconds=20, turn_rate=turn).motion, name=f"walk{k}")
-        for k, turn in enumerate(turns)
+        for k, turn in enumerate(curvatures)
     ]
 
 
-def bench_graph(path: str) -> Iterator[Figure]:
-    """Minima beside the matrix products that they need; a graph of 100 s of walking in use; whatever `path` holds."""
+def bench_graph(path: str) -> Iterator[BenchResult]:
+    """Minima compared with their matrix products; a graph of 100 s of walking in use; `path` is ignored."""
     yield from _minima()
     yield from _coarsely()
     graph = MotionGraph.build(walks(), 0.06)
     course = _wave()
     graph.follow(course)
     searched, found = _timed(lambda: graph.follow(course))
-    share = 100.0 * searched / (len(found.walk) / graph.fps)
-    yield at_most("graph", "searching for a walk along 16 m of curves, beside its duration", share, "%", 3)
+    percent = 100.0 * searched / (len(found.walk) / graph.fps)
+    yield at_most("graph", "searching for a walk along 16 m of curves, relative to its duration", percent, "%", 3)
 
     graph.direction_table(16)
     built, _ = _timed(lambda: graph.direction_table(16))
@@ -59,34 +58,34 @@ def bench_graph(path: str) -> Iterator[Figure]:
     yield at_most("graph", "a steered and cleaned frame (over 500 a second)", 1e3 * steered / n, "ms", 2)
 
 
-def _minima() -> Iterator[Figure]:
+def _minima() -> Iterator[BenchResult]:
     """Every local minimum, whatever its distance, with its transform; the floor has all threads of the library."""
     clouds = swaying(FRAMES, MARKERS, 1)
     tile = np.empty((TILE, FRAMES))
-    floor, ours = best_of(
-        [lambda: _half_products(clouds, tile), lambda: find_alike([clouds], WEIGHTS, None, max_memory=MEMORY)],
+    floor, seconds = time_functions(
+        [lambda: _half_products(clouds, tile), lambda: find_transitions([clouds], WEIGHTS, None, max_memory=MEMORY)],
         rounds=9,
     )
-    told = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
-    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 2.0)
+    what = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
+    yield against_floor("graph", what, "s", "the matrix products of half a grid", (seconds, floor), 2.0)
 
 
-def _coarsely() -> Iterator[Figure]:
-    """The coarse search beside the full one on clips of several kinds, in time and in what it finds."""
+def _coarsely() -> Iterator[BenchResult]:
+    """The coarse search compared with the full one on clips of several kinds, in time and in what it finds."""
     kinds = ("walk", "run", "sneak", "carry_box", "carry_cup")
     clouds = [point_clouds(sample(kind, rng=1, fps=30, seconds=60).motion) for kind in kinds]
 
     def full() -> Transitions:
-        return find_alike(clouds, WEIGHTS, LIMIT, max_memory=MEMORY)
+        return find_transitions(clouds, WEIGHTS, LIMIT, max_memory=MEMORY)
 
     def coarse() -> Transitions:
-        return find_alike_coarsely(clouds, WEIGHTS, LIMIT, COARSE, max_memory=MEMORY)
+        return find_transitions(clouds, WEIGHTS, LIMIT, coarse_step=COARSE, max_memory=MEMORY)
 
     n_frames, n_minima = sum(len(each) for each in clouds), len(full())
     missed = 100.0 * (1.0 - len(coarse()) / n_minima)
-    theirs, ours = best_of([full, coarse], rounds=3)
-    told = f"minima up to {100 * LIMIT:g} cm of {n_frames:,} frames, every {COARSE}rd frame first"
-    yield against_peer("graph", told, "s", "the full search", (ours, theirs), 1.0)
+    full_seconds, seconds = time_functions([full, coarse], rounds=3)
+    what = f"minima up to {100 * LIMIT:g} cm of {n_frames:,} frames, every {COARSE}rd frame first"
+    yield against_peer("graph", what, "s", "the full search", (seconds, full_seconds), 1.0)
     yield at_most("graph", f"of {n_minima:,} such minima, missed by the coarse search", missed, "%", 1)
 
 

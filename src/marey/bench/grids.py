@@ -1,4 +1,4 @@
-"""Benches of distance grids: the whole grid beside the matrix products in it, and memory in blocks."""
+"""Benches of distance grids: the whole grid compared with its matrix products, and memory in blocks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
-from marey.bench.timing import best_of
-from marey.compare import Clouds, distance_grid, grid_blocks, grid_minima
+from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.timing import time_functions
+from marey.compare import Clouds, GridSettings, distance_grid, grid_blocks, grid_minima
 from marey.core.arrays import Floats, set_readonly
 
 FPS, WINDOW = 30.0, 0.5  # 15 frames
@@ -20,7 +20,7 @@ MEMORY = 32 * 1024**2
 
 
 def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
-    """Markers that sway about a centre which wanders across the floor."""
+    """Markers that sway about a center which wanders across the floor."""
     rng = np.random.default_rng(seed)
     time = np.arange(n_frames)[:, None, None] / FPS
     body = rng.normal(0.0, 0.4, (1, n_markers, 3)) + np.array([0.0, 1.0, 0.0])
@@ -29,7 +29,7 @@ def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
     return Clouds(set_readonly(body + sway + path), np.full(n_markers, 1.0 / n_markers), FPS)
 
 
-def bench_grid(path: str) -> Iterator[Figure]:
+def bench_grid(path: str) -> Iterator[BenchResult]:
     """The distances between all frames of two clips of 36 markers, windows of 15 frames, whatever `path` holds.
 
     The floor is the three products of matrices that Kovar 4.8 asks for, in float64, by the matrix library with all its
@@ -38,7 +38,7 @@ def bench_grid(path: str) -> Iterator[Figure]:
     for n_frames, rounds in SIZES:
         a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
         factors = [_factors(clouds) for clouds in (a, b)]
-        whole, own, floor = best_of(
+        whole, own, floor = time_functions(
             [
                 lambda a=a, b=b: distance_grid(a, b, window=WINDOW),  # type: ignore[misc]
                 lambda a=a: distance_grid(a, window=WINDOW),  # type: ignore[misc]
@@ -47,10 +47,10 @@ def bench_grid(path: str) -> Iterator[Figure]:
             rounds=rounds,
         )
         for what, seconds in (("grid of two clips", whole), ("grid of one clip", own)):
-            told = f"{what}, {n_frames:,} frames"
-            yield against_floor("grid", told, "ms", "matrix products", (1e3 * seconds, 1e3 * floor), 3.0)
+            label = f"{what}, {n_frames:,} frames"
+            yield against_floor("grid", label, "ms", "matrix products", (1e3 * seconds, 1e3 * floor), 3.0)
     a, b = (swaying(*SMALL, seed) for seed in (1, 2))
-    (small,) = best_of([lambda: distance_grid(a, b)], rounds=50)
+    (small,) = time_functions([lambda: distance_grid(a, b)], rounds=50)
     yield at_most("grid", f"grid of two clips, {SMALL[0]} frames, {SMALL[1]} markers", 1e3 * small, "ms", 4)
     yield from _memory()
 
@@ -61,24 +61,24 @@ def _factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
     return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), np.ascontiguousarray(y)
 
 
-def _products(ours: tuple[Floats, Floats, Floats], theirs: tuple[Floats, Floats, Floats]) -> None:
-    out = np.empty((len(ours[0]), len(theirs[0])))
-    np.matmul(ours[0], theirs[0].T, out=out)
-    np.matmul(ours[0], theirs[1].T, out=out)
-    np.matmul(ours[2], theirs[2].T, out=out)
+def _products(a: tuple[Floats, Floats, Floats], b: tuple[Floats, Floats, Floats]) -> None:
+    out = np.empty((len(a[0]), len(b[0])))
+    np.matmul(a[0], b[0].T, out=out)
+    np.matmul(a[0], b[1].T, out=out)
+    np.matmul(a[2], b[2].T, out=out)
 
 
-def _memory() -> Iterator[Figure]:
+def _memory() -> Iterator[BenchResult]:
     """What blocks hold at most, of a grid that would take ten times as much."""
     n_frames = int((10 * MEMORY / 8) ** 0.5)
     a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
     tracemalloc.start()
     try:
-        for block in grid_blocks(a, b, memory=MEMORY, window=WINDOW):
+        for block in grid_blocks(a, b, memory=MEMORY, settings=GridSettings(window=WINDOW)):
             del block
         cells = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
-        grid_minima(a, b, memory=MEMORY, window=WINDOW, threshold=0.1)
+        grid_minima(a, b, memory=MEMORY, threshold=0.1, settings=GridSettings(window=WINDOW))
         minima = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,16 +1,19 @@
-"""Bench of layers: a splice as long as the source's, and one frame of it while it plays."""
+"""Benchmarks of layers: a splice, one frame of it while it plays, gaze at goals and at points, and loading its map."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_peer, at_most
-from marey.bench.timing import best_of
+from marey.bench.clips import prepare_fk
+from marey.bench.results import BenchResult, against_floor, against_peer, at_most
+from marey.bench.timing import time_functions
 from marey.core.kinematics import pose_world
-from marey.layer import SpliceSet, align_motions, splice
+from marey.layer import SpliceSet, align_motions, gaze_map, splice
+from marey.layer.gaze_map import GazeMap
 from marey.samples import sample
 
 # Seconds that Heck 4.4.2 took for a splice of 110 frames, and for each frame of one worked out before, on a 2 GHz
@@ -22,7 +25,7 @@ _MOST_MS, _MOST_US = 20.0, 50.0
 _MOST_POSES = 12.0
 
 
-def bench_splice(path: str) -> Iterator[Figure]:
+def bench_splice(path: str) -> Iterator[BenchResult]:
     """A splice of 110 frames, whole and frame by frame, whatever `path` holds."""
     lower = sample("walk", turn_rate=0.3, seconds=(_N_FRAMES - 1) / _FPS, fps=_FPS).motion
     upper = sample("carry_box", rng=3, fps=_FPS).motion
@@ -37,7 +40,7 @@ def bench_splice(path: str) -> Iterator[Figure]:
     def poses() -> list[np.ndarray]:
         return [pose_world(lower.skeleton, lower.root_positions[f], lower.rotations[f])[0] for f in range(_N_FRAMES)]
 
-    whole, given, played, floor = best_of(
+    whole, given, played, floor = time_functions(
         [lambda: splice(lower, upper), lambda: splice(lower, upper, times=times), play, poses], rounds=25
     )
     what = f"splice of {_N_FRAMES} frames"
@@ -48,3 +51,32 @@ def bench_splice(path: str) -> Iterator[Figure]:
     yield at_most("splice", "a frame while it plays", frame, "us", _MOST_US)
     yield at_most("splice", "a frame while it plays, in poses of forward kinematics", played / floor, "", _MOST_POSES)
     yield against_peer("splice", "a frame while it plays", "us", "Heck 2007", (frame, 1e6 * _HECK_FRAME), 10.0)
+
+
+_SHORT, _LONG = 110, 1500
+_GAZE_US, _GAZE_POSES, _LOAD_MS = 20.0, 50.0, 500.0
+
+
+def bench_gaze(path: str) -> Iterator[BenchResult]:
+    """Looks on walks of 110 and 1,500 frames, whatever `path` holds, against forward kinematics of the same poses."""
+    gaze = GazeMap.default()
+    short, long = (sample("walk", turn_rate=0.2, seconds=(n - 1) / _FPS, fps=_FPS).motion for n in (_SHORT, _LONG))
+    looks = [(0.5 + 3.0 * k, (-1) ** k * 1.1, 0.2) for k in range(8)]
+    points = [(0.5, (3.0, 1.5, 30.0)), (10.0, (-30.0, 1.0, 10.0))]
+    once, many, followed, floor = time_functions(
+        [
+            lambda: gaze.apply(short, [(0.3, 1.0, 0.1)]),
+            lambda: gaze.apply(long, looks),
+            lambda: gaze.look_at(long, points),
+            prepare_fk(long),
+        ],
+        rounds=25,
+    )
+    default = Path(gaze_map.__file__).with_name("gaze_default.json")
+    (load,) = time_functions([lambda: GazeMap.load(default)], rounds=5)
+    yield at_most("gaze", f"a frame, one look in {_SHORT} frames", 1e6 * once / _SHORT, "us", _GAZE_US)
+    yield at_most("gaze", f"a frame, {len(looks)} looks in {_LONG} frames", 1e6 * many / _LONG, "us", _GAZE_US)
+    yield at_most("gaze", f"a frame, following points for {_LONG} frames", 1e6 * followed / _LONG, "us", _GAZE_US)
+    times = (1e6 * many / _LONG, 1e6 * floor / _LONG)
+    yield against_floor("gaze", f"a frame of {len(looks)} looks", "us", "forward kinematics", times, _GAZE_POSES)
+    yield at_most("gaze", "reading a map of 33 examples", 1e3 * load, "ms", _LOAD_MS)

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
-from marey.bench.timing import best_of
+from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.timing import time_functions
 from marey.blend.blend import blend
 from marey.core.motion import Motion
 from marey.parametric import ParametricMotion, position
@@ -28,7 +28,7 @@ _ONE_BY_ONE = 0.6
 _MOST_MS = 33.0
 
 
-def bench_parametric(path: str) -> Iterator[Figure]:
+def bench_parametric(path: str) -> Iterator[BenchResult]:
     """1,000 samples of a space of 40 reaches, and motions from spaces of 10 and 100, whatever `path` holds."""
     motions = reaches(_MANY)
     feature = position("right_hand")
@@ -38,10 +38,10 @@ def bench_parametric(path: str) -> Iterator[Figure]:
     rng = np.random.default_rng(0)
     weights = np.zeros(reg.n_motions)
     weights[rng.permutation(reg.n_motions)[:4]] = 0.25
-    whole, one = best_of(
+    whole, one = time_functions(
         [
             lambda: ParametricMotion.build(built, feature, samples=_SAMPLES),
-            lambda: blend(reg, weights, enforce=False),
+            lambda: blend(reg, weights, feet=None),
         ],
         rounds=3,
         clock=time.process_time,
@@ -50,19 +50,19 @@ def bench_parametric(path: str) -> Iterator[Figure]:
     yield at_most("parametric", f"{what}, processor time", whole, "s", _MOST_SECONDS)
     yield against_floor("parametric", what, "s", "as many blends one by one", (whole, one * _SAMPLES), _ONE_BY_ONE)
     few, many = (ParametricMotion.build(motions[:n], feature, samples=_SAMPLES) for n in (_FEW, _MANY))
-    # The same places for both, beside samples of either: a sample itself needs fewer examples.
+    # The same targets for both, near samples but not on them: a sample itself needs fewer examples.
     reach = many.reachable()
-    beside = few.samples + 0.4 * few.scale * rng.uniform(-1.0, 1.0, few.samples.shape)
-    targets = [target for target in beside if target in reach][:_TARGETS]
+    near = few.samples + 0.4 * few.scale * rng.uniform(-1.0, 1.0, few.samples.shape)
+    targets = [target for target in near if target in reach][:_TARGETS]
 
-    def make(made: ParametricMotion) -> None:
+    def make(space: ParametricMotion) -> None:
         for target in targets:
-            made(target)
+            space(target)
 
-    slow, quick = best_of([lambda: make(many), lambda: make(few)], rounds=5, clock=time.process_time)
+    slow, quick = time_functions([lambda: make(many), lambda: make(few)], rounds=5, clock=time.process_time)
     scale = 1e3 / len(targets)
-    told = f"motion from a space of {_MANY} reaches, contacts held, processor time"
-    yield at_most("parametric", told, scale * slow, "ms", _MOST_MS)
+    what = f"motion from a space of {_MANY} reaches, with foot cleanup, processor time"
+    yield at_most("parametric", what, scale * slow, "ms", _MOST_MS)
     yield against_floor(
         "parametric",
         f"motion from a space of {_MANY} reaches",

@@ -1,4 +1,4 @@
-"""Bench of parametric motion graphs: the shipped characters by chance, to points, at targets, and what it all takes."""
+"""Bench of parametric motion graphs: random walks, walks to points, punches at targets, and timing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
-from marey.bench.timing import best_of
+from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.timing import time_functions
 from marey.control import GoTo, RandomWalk
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_placement as place_of
 from marey.maths import rigid2d
-from marey.pmg import Choice, Moment, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
+from marey.pmg import Choice, ControlState, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
 
-# What the goals are set for: seconds by chance, points, punches, and samples of an edge.
+# What the goals are set for: seconds of random walk, points, punches, and samples of an edge.
 _SECONDS, _TIMED = 600.0, 120.0
 _POINTS, _FURTHEST = 200, 10.0
 _PUNCHES = 120
@@ -30,7 +30,7 @@ _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
 
 
-def bench_pmg(path: str) -> Iterator[Figure]:
+def bench_pmg(path: str) -> Iterator[BenchResult]:
     """The shipped characters, whatever `path` holds."""
     characters = {name: build_recipe(read_recipe(name)) for name in shipped_recipes()}
     for name, character in characters.items():
@@ -43,11 +43,11 @@ def bench_pmg(path: str) -> Iterator[Figure]:
     yield _punches(characters["boxing"])
 
 
-def _by_chance(name: str, character: ParametricMotionGraph) -> Iterator[Figure]:
-    stream = character.stream(RandomWalk(rng=0), clean=False)
+def _by_chance(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
+    stream = character.stream(RandomWalk(rng=0), feet=None)
     _play(stream, _SECONDS)
     worst = max(each.cost / each.bad for each in stream.transitions)
-    yield at_most("pmg", f"{name}: worst of {len(stream.transitions)} transitions beside T_BAD", worst, "x", 1.0)
+    yield at_most("pmg", f"{name}: worst of {len(stream.transitions)} transitions relative to T_BAD", worst, "x", 1.0)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "character.json"
         character.save(file)
@@ -55,13 +55,13 @@ def _by_chance(name: str, character: ParametricMotionGraph) -> Iterator[Figure]:
         yield at_most("pmg", f"{name}: text of its graph", file.stat().st_size / 1024.0, "KB", 50.0)
 
 
-def _edge(character: ParametricMotionGraph) -> Figure:
+def _edge(character: ParametricMotionGraph) -> BenchResult:
     node = next(iter(character.nodes))
-    (mine,) = best_of([lambda: character.compare(node, node, n_source=_SOURCES, n_target=_TARGETS)], rounds=2)
+    (mine,) = time_functions([lambda: character.compare(node, node, n_source=_SOURCES, n_target=_TARGETS)], rounds=2)
     return at_most("pmg", f"an edge of {_SOURCES} x {_TARGETS} samples", mine, "s", 3.0)
 
 
-def _frames(character: ParametricMotionGraph) -> Iterator[Figure]:
+def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
     """What frames take a thread, the longest of a thousand and on the average, with feet held."""
     stream = character.stream(RandomWalk(rng=0))
     _play(stream, 5.0)
@@ -71,36 +71,38 @@ def _frames(character: ParametricMotionGraph) -> Iterator[Figure]:
         stream.frame()
         spent[i] = time.thread_time() - start
     yield at_most("pmg", "a frame, 99.9th percentile", 1e3 * float(np.quantile(spent, 0.999)), "ms", 4.0)
-    share = (100.0 * float(spent.mean()) * character.fps, 100.0)
-    yield against_floor("pmg", f"{character.fps:g} frames per second", "%", "one core", share, 0.1)
+    percent = (100.0 * float(spent.mean()) * character.fps, 100.0)
+    yield against_floor("pmg", f"{character.fps:g} frames per second", "%", "one core", percent, 0.1)
 
 
-def _places(character: ParametricMotionGraph, headings: np.random.Generator | None) -> Iterator[Figure]:
+def _places(character: ParametricMotionGraph, headings: np.random.Generator | None) -> Iterator[BenchResult]:
     """Random points around, with a heading each where `headings` gives them."""
-    chance = np.random.default_rng(0)
-    missed, ways = 0, []
+    rng = np.random.default_rng(0)
+    missed, ratios = 0, []
     for _ in range(_POINTS):
-        angle, far = chance.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(chance.uniform(0.01, 1.0))
+        angle, far = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
         point = np.array([far * np.sin(angle), far * np.cos(angle)])
         heading = None if headings is None else float(headings.uniform(-np.pi, np.pi))
-        way = _way_to(character, point, heading)
-        missed += way is None
-        ways += [] if way is None else [way / far]
-    told = "points" if headings is None else "points with a heading"
+        length = _measure_path(character, point, heading)
+        missed += length is None
+        ratios += [] if length is None else [length / far]
+    what = "points" if headings is None else "points with a heading"
     least = 1.0 if headings is None else 3.0
-    yield at_most("pmg", f"{told} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", least)
+    yield at_most("pmg", f"{what} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", least)
     if headings is None:
-        yield at_most("pmg", "way over straight line, 90th percentile", float(np.quantile(ways, 0.9)), "x", 1.5)
+        yield at_most(
+            "pmg", "path length over straight line, 90th percentile", float(np.quantile(ratios, 0.9)), "x", 1.5
+        )
 
 
-def _way_to(character: ParametricMotionGraph, point: Floats, heading: float | None) -> float | None:
-    """Metres gone until a point is reached; None where it is not."""
-    stream = character.stream(GoTo(tuple(point), heading=heading), clean=False)
+def _measure_path(character: ParametricMotionGraph, point: Floats, heading: float | None) -> float | None:
+    """Meters gone until a point is reached; None where it is not."""
+    stream = character.stream(GoTo(tuple(point), heading=heading), feet=None)
     gone, before = 0.0, None
     limit = round((6.0 * float(np.hypot(*point)) + 20.0) * character.fps)
     for _ in range(limit):
         frame = stream.frame()
-        yaw, *place = place_of(frame.skeleton, frame.world(), 0)
+        yaw, *place = place_of(frame, 0)
         here = np.array(place)
         gone += 0.0 if before is None else float(np.hypot(*(here - before)))
         before = here
@@ -112,28 +114,28 @@ def _way_to(character: ParametricMotionGraph, point: Floats, heading: float | No
 
 
 class _Boxer:
-    """Punches at points in reach, with whatever else there is between, and keeps where it aimed."""
+    """Punches at points in reach, with other actions in between, and records its aims."""
 
     def __init__(self) -> None:
-        self.chance = np.random.default_rng(0)
+        self.rng = np.random.default_rng(0)
         self.aims: list[tuple[float, Floats]] = []
         self.turn = 0
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         self.turn += 1
-        names = [option.node.name for option in moment.options]
+        names = [option.node.name for option in state.options]
         name = "punch" if self.turn % 2 and "punch" in names else names[self.turn % len(names)]
-        option = next(each for each in moment.options if each.node.name == name)
+        option = next(each for each in state.options if each.node.name == name)
         node = option.node
         if name != "punch":
-            return Choice(name, self.chance.uniform(option.onward.low, option.onward.high))
-        seen = self.chance.uniform(option.onward.low, option.onward.high)
-        point = rigid2d.apply(option.here, seen)
-        self.aims.append((moment.seconds, point))
-        return Choice(name, np.asarray(node.request(node, {"point": point}, option.here)))
+            return Choice(name, self.rng.uniform(option.range.low, option.range.high))
+        seen = self.rng.uniform(option.range.low, option.range.high)
+        point = rigid2d.apply(option.place, seen)
+        self.aims.append((state.seconds, point))
+        return Choice(name, np.asarray(node.request(node, {"point": point}, option.place)))
 
 
-def _punches(character: ParametricMotionGraph) -> Figure:
+def _punches(character: ParametricMotionGraph) -> BenchResult:
     boxer = _Boxer()
     stream = character.stream(boxer, start="dance")
     played: Motion = stream.record(3.2 * _PUNCHES)

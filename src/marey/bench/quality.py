@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marey.bench.figures import Figure, against_floor, against_peer, at_most, has, without_peer
+from marey.bench.clips import prepare_fk
 from marey.bench.files import PER_THOUSAND
-from marey.bench.timing import best_of
+from marey.bench.results import BenchResult, against_floor, against_peer, at_most, has, without_peer
+from marey.bench.timing import time_functions
 from marey.clean import detect_contacts
 from marey.core import pose_world
 from marey.io import load_motion
@@ -14,7 +15,7 @@ from marey.measure import measure
 from marey.samples import sample
 
 
-def bench_fk(path: str) -> Iterator[Figure]:
+def bench_fk(path: str) -> Iterator[BenchResult]:
     """Forward kinematics of all frames, and of one."""
     motion = load_motion(path)
     skeleton, scale = motion.skeleton, 1e6 / len(motion)
@@ -22,10 +23,10 @@ def bench_fk(path: str) -> Iterator[Figure]:
         from pymotion.ops.skeleton import fk
 
         arguments = (motion.rotations, motion.root_positions, skeleton.offsets, skeleton.parents)
-        mine, peer = best_of([motion.world, lambda: fk(*arguments)])
+        mine, peer = time_functions([prepare_fk(motion), lambda: fk(*arguments)])
         yield against_peer("fk", "FK, all frames", PER_THOUSAND, "upc-pymotion", (mine * scale, peer * scale), 5.0)
     else:
-        (mine,) = best_of([motion.world])
+        (mine,) = time_functions([prepare_fk(motion)])
         yield without_peer("fk", "FK, all frames", mine * scale, PER_THOUSAND, "upc-pymotion")
 
     root, pose = motion.root_positions[0], motion.rotations[0]
@@ -34,29 +35,29 @@ def bench_fk(path: str) -> Iterator[Figure]:
         for _ in range(1000):
             pose_world(skeleton, root, pose)
 
-    (seconds,) = best_of([thousand_poses])
+    (seconds,) = time_functions([thousand_poses])
     yield at_most("fk", "FK, one frame", seconds * 1e3, "us", 20)
 
 
-def bench_contacts(path: str) -> Iterator[Figure]:
-    """Contact detection beside forward kinematics of the same clip, a generated walk whatever `path` holds."""
+def bench_contacts(path: str) -> Iterator[BenchResult]:
+    """Contact detection compared with forward kinematics of the same clip, a generated walk whatever `path` holds."""
     walk = sample("walk", seconds=50.0).motion
     scale = 1e6 / len(walk)
-    mine, floor = best_of([lambda: detect_contacts(walk), walk.world], rounds=15)
+    mine, floor = time_functions([lambda: detect_contacts(walk), prepare_fk(walk)], rounds=15)
     yield against_floor("contacts", "contact detection", PER_THOUSAND, "FK", (mine * scale, floor * scale), 5.0)
 
 
-def bench_samples(path: str) -> Iterator[Figure]:
+def bench_samples(path: str) -> Iterator[BenchResult]:
     """Generating 10 s of motion."""
     for name in ("walk", "run"):
-        (seconds,) = best_of([lambda name=name: sample(name, seconds=10.0)], rounds=5)  # type: ignore[misc]
+        (seconds,) = time_functions([lambda name=name: sample(name, seconds=10.0)], rounds=5)  # type: ignore[misc]
         yield at_most("samples", f"10 s of {name}", seconds * 1e3, "ms", 200)
 
 
-def bench_measure(path: str) -> Iterator[Figure]:
+def bench_measure(path: str) -> Iterator[BenchResult]:
     """All measures of a clip of 3,000 frames, contacts not yet known."""
     from dataclasses import replace
 
     walk = replace(sample("walk", seconds=50.0).motion[:3000], contacts=None)
-    (seconds,) = best_of([lambda: measure(walk)])
+    (seconds,) = time_functions([lambda: measure(walk)])
     yield at_most("measure", "measures of 3,000 frames", seconds * 1e3, "ms", 50)

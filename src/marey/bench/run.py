@@ -1,4 +1,4 @@
-"""Which benches there are, and running them."""
+"""Run benchmarks."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from marey.bench.blends import bench_blend
 from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
-from marey.bench.figures import Figure
 from marey.bench.files import bench_growth, bench_load, bench_save
 from marey.bench.find import bench_find
-from marey.bench.gaze import bench_gaze
 from marey.bench.graphs import bench_graph
 from marey.bench.grids import bench_grid
-from marey.bench.layer import bench_splice
+from marey.bench.layer import bench_gaze, bench_splice
 from marey.bench.live import bench_live
 from marey.bench.parametric import bench_parametric
 from marey.bench.pmg import bench_pmg
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
-from marey.bench.registration import bench_register
+from marey.bench.registration import bench_blend, bench_register, bench_timewarp
+from marey.bench.results import BenchResult
 from marey.bench.startup import bench_startup
 from marey.bench.studio import bench_studio
-from marey.bench.warps import bench_timewarp
 from marey.errors import UnknownName, similar
 from marey.io import load_motion
 
-BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
+BENCHES: dict[str, Callable[[str], Iterator[BenchResult]]] = {
     "load": bench_load,
     "save": bench_save,
     "fk": bench_fk,
@@ -55,8 +52,8 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
 }
 
 
-def run_benches(names: Sequence[str] = (), file: str | None = None) -> Iterator[Figure]:
-    """Figures of the named benches, or of all, on a BVH `file` or on a generated clip of 3,000 frames and 31 joints."""
+def run_benches(names: Sequence[str] = (), file: str | None = None) -> Iterator[BenchResult]:
+    """Run the named benchmarks, or all, on a BVH `file` or on a generated clip of 3,000 frames and 31 joints."""
     for name in names:
         if name not in BENCHES:
             raise UnknownName(f"unknown benchmark {name!r}; available: {', '.join(BENCHES)}{similar(name, BENCHES)}")

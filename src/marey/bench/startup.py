@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.files import python_command
+from marey.bench.results import BenchResult, against_floor, at_most
 from marey.bench.timing import best_commands
 from marey.io import save
 from marey.samples import sample
@@ -34,7 +34,7 @@ COMMANDS: list[tuple[str, float | None]] = [
 REPEATS = 3
 
 
-def bench_startup(path: str) -> Iterator[Figure]:
+def bench_startup(path: str) -> Iterator[BenchResult]:
     """Starting Python, reading a file, and the first and later uses of ten commands in a fresh environment."""
     bare, with_help, info = best_commands(
         [python_command("pass"), [*MAREY, "--help"], [*MAREY, "info", path]], rounds=9
@@ -42,20 +42,20 @@ def bench_startup(path: str) -> Iterator[Figure]:
     for what, seconds, goal in (("marey --help", with_help, 150), ("marey info FILE", info, 500)):
         text = f"under {goal} ms"
         ms, floor = 1e3 * seconds, 1e3 * bare
-        yield Figure("startup", what, ms, "ms", "bare Python", floor, seconds / bare, text, ms < goal)
+        yield BenchResult("startup", what, ms, "ms", "bare Python", floor, seconds / bare, text, ms < goal)
     yield from _first_uses()
 
 
-def _first_uses() -> Iterator[Figure]:
+def _first_uses() -> Iterator[BenchResult]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "clips").mkdir()
-        for kind, seconds in (("walk", 3.0), ("run", 2.5)):
-            motion = sample(kind, fps=30.0, seconds=seconds).motion
-            save(motion, folder / f"{kind}.bvh")
-            save(motion, folder / "clips" / f"{kind}.bvh")
+        for kind in ("walk", "run"):
+            save(sample(kind, fps=30.0, seconds=3.0).motion, folder / f"{kind}.bvh")
+        for rng in range(2):
+            save(sample("walk", rng=rng, fps=30.0, seconds=5.0).motion, folder / "clips" / f"walk{rng}.bvh")
         for line, goal in COMMANDS:
-            # Each command has caches of its own, which nothing has filled yet.
+            # Each command has its own caches, still empty.
             environment = os.environ | {"XDG_CACHE_HOME": str(folder / "caches" / line.split()[0])}
             first, *later = (_processor_time([*MAREY, *line.split()], folder, environment) for _ in range(1 + REPEATS))
             second = min(later)

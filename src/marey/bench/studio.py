@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from marey.bench.clips import bench_bvh
-from marey.bench.figures import Figure, at_most
+from marey.bench.results import BenchResult, at_most
 from marey.errors import UnreadableFile
 
 # Seconds and rates of the two runs, and the pages of the second.
@@ -45,13 +45,13 @@ class _Run:
         return self.frames[-1] + 1 - len(self.frames)
 
 
-def bench_studio(path: str) -> Iterator[Figure]:
+def bench_studio(path: str) -> Iterator[BenchResult]:
     """Live streams of a motion of 31 joints to one page and to eight, whatever `path` holds."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clip.bvh").write_bytes(bench_bvh(600))
-        with _server(folder) as (process, url):
+        with run_server(folder) as (process, url):
             began, spent = time.monotonic(), _cpu(process)
-            alone = asyncio.run(_crowd(url, 1, SECONDS, RATE))[0]
+            alone = asyncio.run(watch_pages(url, 1, SECONDS, RATE))[0]
             took = time.monotonic() - began
             used = _cpu(process)
             what = f"{SECONDS:g} s at {RATE:g} Hz to one page"
@@ -59,7 +59,7 @@ def bench_studio(path: str) -> Iterator[Figure]:
             yield at_most("studio", f"median latency, {what}", _ms(alone.latencies), "ms", _LATENCY)
             if spent is not None and used is not None:
                 yield at_most("studio", f"server, {what}", 100.0 * (used - spent) / took, "% of a core", _LOAD)
-            crowd = asyncio.run(_crowd(url, CROWD, CROWD_SECONDS, CROWD_RATE))
+            crowd = asyncio.run(watch_pages(url, CROWD, CROWD_SECONDS, CROWD_RATE))
             what = f"{CROWD_SECONDS:g} s at {CROWD_RATE:g} Hz to {CROWD} pages"
             yield at_most("studio", f"frames lost, {what}", sum(each.lost for each in crowd), "frames", 0)
             answers = [answer for each in crowd for answer in each.answers]
@@ -67,7 +67,8 @@ def bench_studio(path: str) -> Iterator[Figure]:
 
 
 @contextmanager
-def _server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def run_server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `marey studio` on a folder in another process; give the process and the page's address."""
     command = [sys.executable, "-m", "marey", "studio", folder, "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -82,14 +83,15 @@ def _server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def _cpu(process: subprocess.Popen[str]) -> float | None:
-    """Processor seconds that a process has used, where the system tells."""
+    """Processor seconds that a process has used, if the system reports it."""
     with suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return None
 
 
-async def _crowd(url: str, n: int, seconds: float, rate: float) -> list[_Run]:
+async def watch_pages(url: str, n: int, seconds: float, rate: float) -> list[_Run]:
+    """Watch the motion of a folder's `clip.bvh` live on `n` pages at once."""
     return list(await asyncio.gather(*(_watch(url, seconds, rate) for _ in range(n))))
 
 

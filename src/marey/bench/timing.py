@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 
 
-def best_of(
+def time_functions(
     functions: Sequence[Callable[[], object]], rounds: int = 9, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """Shortest time of each function in seconds, taken in turns so that all of them see the same neighbors.
+    """Shortest time of each function in seconds, measured alternately so that all see the same load.
 
     clock : `time.process_time` counts the processor's work alone, whatever else the machine does.
     """
@@ -40,4 +40,4 @@ def best_commands(commands: Sequence[Sequence[str]], rounds: int = 5) -> list[fl
             command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
-    return best_of([runner(command) for command in commands], rounds)
+    return time_functions([runner(command) for command in commands], rounds)

@@ -1,4 +1,4 @@
-"""Blends and transitions between registered motions, and the simpler methods they are compared with (`baselines`).
+"""Blends and transitions between registered motions, and simpler methods for comparison (`baselines`).
 
 `marey.blend` is the function `blend` of this package. Names are listed in __init__.pyi and imported on first use.
 """

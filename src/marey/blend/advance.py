@@ -1,12 +1,12 @@
-"""Moving along the timewarp: u(t), so that the blend plays at a speed between those of its motions (Kovar 5.3.1).
+"""Progress along the timewarp: find u(t), so that a blend plays at a speed between those of its motions (Kovar 5.3.1).
 
-Each motion votes on how fast u should flow, ``du/dt = sum w_j / S_j'(u)`` (5.9). Kovar takes |w_j|, which
-keeps time from turning back, but makes a walk extrapolated away from a run faster; here negative weights are used as
-far as time allows (`speed_shares`), so that speed goes on beyond the motions as the poses do.
+Each motion contributes to the speed of u, ``du/dt = sum w_j / S_j'(u)`` (5.9). Kovar uses |w_j|, which prevents time
+from running backward but makes a walk extrapolated away from a run faster. Here negative weights are used as far as
+time keeps moving forward (`limit_speed_weights`), so that speed is extrapolated as poses are.
 
-The slopes S_j' are linear between the knots of the timewarp, so for constant weights t(u) is found by Gauss quadrature
-within each span and inverted by Newton steps; for weights that change, Runge-Kutta steps stop at every knot. One motion
-alone is played just as it is.
+The slopes S_j' are linear between the knots of the timewarp. For constant weights t(u) is computed by Gauss quadrature
+within each span and inverted by Newton steps; for changing weights, Runge-Kutta steps stop at every knot. A single
+motion is played unchanged.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 
 from marey.blend.advance_kernels import advance_steps
-from marey.blend.weights import sample_votes, speed_shares
+from marey.blend.weights import limit_speed_weights, sample_votes
 from marey.core.arrays import Floats
 
-__all__ = ["compute_span_times", "find_u", "integrate_u", "knot_slopes"]
+__all__ = ["compute_knot_slopes", "compute_span_times", "find_u", "integrate_u"]
 
 _NODES, _WEIGHTS = (
     0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
@@ -29,8 +29,8 @@ _PANELS = 6
 _PANEL_NODES = ((np.arange(_PANELS)[:, None] + _NODES) / _PANELS).ravel()
 _PANEL_WEIGHTS = np.tile(_WEIGHTS / _PANELS, _PANELS)
 _NEWTON_STEPS = 30
-# Steps below this share of a span change nothing that a motion could show.
-_SETTLED = 1e-14
+# Steps below this fraction of a span change nothing that a motion could show.
+_CONVERGED = 1e-14
 # Where in a step weights are asked for: Lobatto's points, through which a cubic is laid.
 LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
 _LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
@@ -39,50 +39,50 @@ _LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
 _CALM = 2.0
 
 
-def knot_slopes(points: Floats) -> Floats:
-    """(m + 1, n) dS/du at the borders of the m = K - 2 spans, from control points (K, n) in seconds."""
+def compute_knot_slopes(points: Floats) -> Floats:
+    """Compute dS/du, (m + 1, n), at the borders of the m = K - 2 spans, from control points (K, n) in seconds."""
     return np.ascontiguousarray((len(points) - 2) * np.diff(points, axis=0))
 
 
 def compute_span_times(slopes: Floats, weights: Floats) -> Floats:
-    """(m + 1,) seconds of the blend at the borders of the spans, under constant weights (n,)."""
-    shares, slopes = _select_voters(slopes, weights)
+    """Compute the blend's time (m + 1,) in seconds at the borders of the spans, for constant weights (n,)."""
+    speed_weights, slopes = _select_voters(slopes, weights)
     spans = len(slopes) - 1
-    each = _integrate_within_spans(slopes[:-1], slopes[1:], shares, np.ones(spans)) / spans
+    each = _integrate_within_spans(slopes[:-1], slopes[1:], speed_weights, np.ones(spans)) / spans
     return np.concatenate([[0.0], np.cumsum(each)])
 
 
 def find_u(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
-    """(F,) u at times (F,) of a blend under constant weights (n,), exact to rounding; inside [0, 1]."""
+    """Compute u (F,) in [0, 1] at times (F,) of a blend with constant weights (n,), exact to rounding."""
     borders = compute_span_times(slopes, weights)
-    shares, slopes = _select_voters(slopes, weights)
+    speed_weights, slopes = _select_voters(slopes, weights)
     spans = len(slopes) - 1
     span = np.clip(np.searchsorted(borders, seconds, side="right") - 1, 0, spans - 1)
     low, high = slopes[span], slopes[span + 1]
     wanted = np.clip(seconds, 0.0, borders[-1]) - borders[span]
     x = wanted / (borders[span + 1] - borders[span])
     for _ in range(_NEWTON_STEPS):
-        pace = 1.0 / (spans * (shares / (low + (high - low) * x[:, None])).sum(axis=1))
-        step = (_integrate_within_spans(low, high, shares, x) / spans - wanted) / pace
+        pace = 1.0 / (spans * (speed_weights / (low + (high - low) * x[:, None])).sum(axis=1))
+        step = (_integrate_within_spans(low, high, speed_weights, x) / spans - wanted) / pace
         x = np.clip(x - step, 0.0, 1.0)
-        if np.abs(step).max(initial=0.0) < _SETTLED:
+        if np.abs(step).max(initial=0.0) < _CONVERGED:
             break
     return np.asarray((span + x) / spans)
 
 
 def _select_voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Weights and slopes of the motions with nonzero weight."""
-    shares = speed_shares(weights, slopes)
-    votes = shares != 0.0
-    return shares[votes], slopes[:, votes]
+    """Select weights and slopes of the motions with nonzero weight."""
+    speed_weights = limit_speed_weights(weights, slopes)
+    votes = speed_weights != 0.0
+    return speed_weights[votes], slopes[:, votes]
 
 
-def _integrate_within_spans(low: Floats, high: Floats, shares: Floats, x: Floats) -> Floats:
-    """(N,) integral of dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n)."""
-    nodes, weights = (_PANEL_NODES, _PANEL_WEIGHTS) if (shares < 0.0).any() else (_NODES, _WEIGHTS)
+def _integrate_within_spans(low: Floats, high: Floats, speed_weights: Floats, x: Floats) -> Floats:
+    """Integrate dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n); returns (N,)."""
+    nodes, weights = (_PANEL_NODES, _PANEL_WEIGHTS) if (speed_weights < 0.0).any() else (_NODES, _WEIGHTS)
     at = x[:, None] * nodes
     slope = low[:, None] + (high - low)[:, None] * at[..., None]
-    return np.asarray(x * ((1.0 / (shares / slope).sum(axis=2)) @ weights))
+    return np.asarray(x * ((1.0 / (speed_weights / slope).sum(axis=2)) @ weights))
 
 
 def integrate_u(
@@ -94,41 +94,43 @@ def integrate_u(
     cyclic: bool = False,
     backward: bool = False,
 ) -> Floats:
-    """u at times under weights that change.
+    """Compute u over time for weights that change.
 
     Parameters
     ----------
-    slopes : (m + 1, n) of the timewarp at its knots.
-    weights_at : from times (T,) to weights (T, n) with sums of 1.
-    seconds : (F,) times in order, of which the first is at `start`.
+    slopes : (m + 1, n) slopes of the timewarp of n motions at its m + 1 knots.
+    weights_at : function from times (T,) to weights (T, n) with sums of 1.
+    seconds : (F,) sorted times; u is `start` at the first.
     start : u at the first time.
-    cyclic : whether u goes on beyond 1.
+    cyclic : whether u continues beyond 1.
     backward : whether times decrease.
 
     Returns
     -------
-    (G,) u at the times that lie within the timewarp: G = F, or fewer where it ends before.
+    (G,) u at the times that lie within the timewarp: G = F, or less if the timewarp ends earlier.
     """
     steps = np.diff(seconds)
     at = seconds[:-1, None] + steps[:, None] * LOBATTO
-    shares = speed_shares(weights_at(at.ravel()), slopes).reshape(len(steps), len(LOBATTO), slopes.shape[1])
-    shares = _limit_jumps(shares, slopes)
+    speed_weights = limit_speed_weights(weights_at(at.ravel()), slopes).reshape(
+        len(steps), len(LOBATTO), slopes.shape[1]
+    )
+    speed_weights = _limit_jumps(speed_weights, slopes)
     given = slopes[::-1] if backward else slopes
     first = 1.0 - start if backward else start
     u = np.empty(len(seconds))
     reached = advance_steps(
-        np.ascontiguousarray(given), np.abs(steps), np.ascontiguousarray(shares), LOBATTO, first, cyclic, u
+        np.ascontiguousarray(given), np.abs(steps), np.ascontiguousarray(speed_weights), LOBATTO, first, cyclic, u
     )
     inside = u[:reached]
     return 1.0 - inside if backward else inside
 
 
-def _limit_jumps(shares: Floats, slopes: Floats) -> Floats:
-    """Shares (T, 4, n) at the points of each step, or their mean where they jump so that time might turn back."""
-    beyond = np.flatnonzero((shares < 0.0).any(axis=(1, 2)))
+def _limit_jumps(speed_weights: Floats, slopes: Floats) -> Floats:
+    """Weights (T, 4, n) at the points of each step, or their mean where they jump so that time might turn back."""
+    beyond = np.flatnonzero((speed_weights < 0.0).any(axis=(1, 2)))
     votes = sample_votes(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
     for k in beyond:
-        flow = shares[k] @ votes
+        flow = speed_weights[k] @ votes
         if (flow.max(axis=0) > _CALM * flow.min(axis=0)).any():
-            shares[k] = _LOBATTO_WEIGHTS @ shares[k]
-    return shares
+            speed_weights[k] = _LOBATTO_WEIGHTS @ speed_weights[k]
+    return speed_weights

@@ -23,14 +23,14 @@ class Span(NamedTuple):
     """A span of the timewarp during one step of time.
 
     low, high : (n,) slopes at its ends.
-    shares : (4, n) of the motions at the nodes (4,) of the step; between them they follow a cubic.
+    weights : (4, n) of the motions at the nodes (4,) of the step; between them they follow a cubic.
     step : seconds.
     n_spans : of the whole timewarp.
     """
 
     low: Floats1D
     high: Floats1D
-    shares: Floats2D
+    weights: Floats2D
     nodes: Floats1D
     step: float
     n_spans: int
@@ -38,8 +38,8 @@ class Span(NamedTuple):
 
 @helper
 def _speed(span: Span, c: float, x: float) -> float:
-    """Sum of shares / slopes at position x and time c: du/dt."""
-    low, high, shares, nodes = span.low, span.high, span.shares, span.nodes
+    """Sum of weights / slopes at position x and time c: du/dt."""
+    low, high, weights, nodes = span.low, span.high, span.weights, span.nodes
     c = min(max(c, 0.0), 1.0)
     total = 0.0
     for k in range(4):
@@ -47,10 +47,10 @@ def _speed(span: Span, c: float, x: float) -> float:
         for other in range(4):
             if other != k:
                 basis *= (c - nodes[other]) / (nodes[k] - nodes[other])
-        for j in range(shares.shape[1]):
-            share = shares[k, j]
-            if share != 0.0:
-                total += basis * share / (low[j] + (high[j] - low[j]) * x)
+        for j in range(weights.shape[1]):
+            weight = weights[k, j]
+            if weight != 0.0:
+                total += basis * weight / (low[j] + (high[j] - low[j]) * x)
     return total
 
 
@@ -61,11 +61,11 @@ def _time_between(span: Span, c: float, x: float, end: float) -> float:
     t = 0.0
     h = (end - x) / _PARTS
     for part in range(_PARTS):
-        at = x + part * h
-        k1 = 1.0 / (m * _speed(span, c + t / step, at))
-        k2 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k1) / step, at + 0.5 * h))
-        k3 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k2) / step, at + 0.5 * h))
-        k4 = 1.0 / (m * _speed(span, c + (t + h * k3) / step, at + h))
+        position = x + part * h
+        k1 = 1.0 / (m * _speed(span, c + t / step, position))
+        k2 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k1) / step, position + 0.5 * h))
+        k3 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k2) / step, position + 0.5 * h))
+        k4 = 1.0 / (m * _speed(span, c + (t + h * k3) / step, position + h))
         t += h * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
     return t
 
@@ -88,7 +88,7 @@ def _position_after(span: Span, c: float, x: float, left: float) -> float:
 def advance_steps(
     slopes: Floats2D,
     steps: Floats1D,
-    shares: Floats3D,
+    weights: Floats3D,
     nodes: Floats1D,
     start: float,
     cyclic: bool,
@@ -96,7 +96,7 @@ def advance_steps(
 ) -> int:
     """u after each step of time, divided at every knot; returns how many of u (F,) were reached.
 
-    slopes (m + 1, n), steps (F - 1,) seconds, shares (F - 1, 4, n) at the nodes (4,) of each step.
+    slopes (m + 1, n), steps (F - 1,) seconds, weights (F - 1, 4, n) at the nodes (4,) of each step.
     """
     m = slopes.shape[0] - 1
     rounds = math.floor(start) if cyclic else 0.0
@@ -111,7 +111,7 @@ def advance_steps(
         c = 0.0
         ended = False
         while True:
-            span = Span(slopes[k], slopes[k + 1], shares[f], nodes, step, m)
+            span = Span(slopes[k], slopes[k + 1], weights[f], nodes, step, m)
             left = (1.0 - c) * step
             need = _time_between(span, c, x, 1.0)
             if need > left:

@@ -1,4 +1,4 @@
-"""Blending any number of registered motions (Kovar 5.3)."""
+"""Blend any number of registered motions (Kovar 5.3)."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.advance import compute_span_times, find_u, integrate_u, knot_slopes
+from marey.blend.advance import compute_knot_slopes, compute_span_times, find_u, integrate_u
 from marey.blend.contacts import blend_contacts, blend_labels
 from marey.blend.pose import average_pose, make_strips, place_root
 from marey.blend.root import accumulate_votes, mean_origin
 from marey.blend.weights import WeightFunction, Weighting
 from marey.core.arrays import Floats, Ints, check_fps, freeze_array, set_readonly
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_placement
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.register.registration import RegistrationCurve
 
-__all__ = ["Track", "blend", "compose", "held", "inputs_record"]
+__all__ = ["BlendTrack", "blend", "compose", "enforce_contacts", "make_inputs_record"]
 
 # Frames whose weights are asked for at once, where the end of the blend is not known beforehand.
 _CHUNK = 128
-# A blend that ends less than this share of a frame before a frame still has it.
+# A blend that ends less than this fraction of a frame before a frame still has it.
 _LATE = 1e-6
 _MAX_FRAMES = 10_000_000
 # How many moments of changing weights provenance notes.
 _MAX_NOTED = 11
 
 
+@renamed_parameters(enforce=("feet", feet_from_flag))
 def blend(
     motions: RegistrationCurve | Sequence[Motion],
     weights: ArrayLike | WeightFunction,
     *,
     fps: float | None = None,
-    enforce: bool = True,
+    feet: Feet = "clean",
     start: ArrayLike | None = None,
     seconds: float | None = None,
     name: str | None = None,
@@ -46,47 +49,49 @@ def blend(
 
     Parameters
     ----------
-    motions : a registration from `marey.register`, or motions, which are then registered with its defaults.
-    weights : one number for each motion, or a function from the seconds since the blend's beginning to such numbers.
-        Only their ratios count; their sum must be above 0. Negative weights exaggerate differences between the motions:
-        poses without limit, timing only as far as time keeps moving forward.
-    fps : frames per second of the blend; that of the registered motions by default. Poses are not filtered, so for a
-        much lower rate blend first, then `resample`.
-    enforce : clean up the blend, so that its contacts stay in place.
-    start : rigid2d (theta, x, z) of the first frame: the body's heading and the position of its hips. By default the
-        blend starts where the motion with the largest weight does.
-    seconds : how long a blend of loops (``cyclic`` registration) lasts; one round by default. Other blends end where
-        the motions do.
-    name : of the result.
+    motions : a registration from `marey.register`, or a list of motions, which are registered (aligned in time and
+        space) with default settings.
+    weights : one blend weight per motion, or a function that takes the time in seconds from the start of the blend and
+        returns such weights. Only their ratios matter; their sum must be above 0. Negative weights exaggerate the
+        differences between the motions: poses are extrapolated without limit, timing only while time keeps moving
+        forward.
+    fps : frames per second of the blend; default: that of the registered motions. Poses are not filtered, so for a much
+        lower rate blend first, then `resample`.
+    feet : "clean" removes footskate, so that contacts stay in place; None leaves the feet as they are.
+    start : placement (theta, x, z) of the first frame: heading in radians and position of the hips on the floor in
+        meters. Default: where the motion with the largest weight starts.
+    seconds : duration of a blend of loops (``cyclic`` registration); default: one cycle. Other blends end where the
+        motions end.
+    name : name of the result.
 
     Returns
     -------
-    Motion, with contacts, labels where at least half of the weight carries them, and provenance that records the frames
-    and weights of the inputs.
+    The blended motion. It has contacts, the labels carried by at least half of the total weight, and provenance that
+    records the frames and weights of the inputs.
 
     Examples
     --------
     >>> jog = marey.blend([walk, run], [0.5, 0.5])                                     # doctest: +SKIP
     >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
     """
+    check_feet(feet)
     reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
     rate = reg.motions[0].fps if fps is None else _check_rate(fps)
     track = _advance(reg, weighting, rate, _check_length(seconds, reg, rate))
-    made, _ = compose(reg, track, rate)
-    made = _place_at_start(made, start)
-    made = replace(
-        made,
+    result, _ = compose(reg, track, rate)
+    result = _place_at_start(result, start)
+    result = replace(
+        result,
         name=_make_name(reg, weighting) if name is None else str(name),
-        source=made.source.with_step(**_make_record(reg, weighting, track)),
+        source=result.source.with_step(**_make_record(reg, weighting, track)),
     )
-    return held(made) if enforce else made
+    return enforce_contacts(result) if feet else result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Track:
-    """The course along the timewarp: seconds of the blend, u (including rounds of a loop) and weights, for each
-    frame."""
+class BlendTrack:
+    """Progress along the timewarp, for each frame: seconds of the blend, u (plus completed cycles) and weights."""
 
     seconds: Floats
     u: Floats
@@ -95,25 +100,25 @@ class Track:
 
 def compose(
     reg: RegistrationCurve,
-    track: Track,
+    track: BlendTrack,
     fps: float,
     *,
     chosen: slice | Ints = slice(None),
 ) -> tuple[Motion, Floats]:
-    """The frames of a track, which begins where the motion of largest weight is.
+    """Generate the frames of a track, starting at the position of the motion with the largest weight.
 
     Parameters
     ----------
-    chosen : the frames to be made of the track, as a slice or by their numbers. The path is added up over all of them.
+    chosen : frames of the track to generate, as a slice or as indices. The path is accumulated over all frames.
 
     Returns
     -------
-    The motion, and (n, 3) rigid2d that would carry each motion on from the last frame of the track.
+    The motion, and (n, 3) rigid2d that would continue each of the n motions from the last frame of the track.
     """
     _check_bodies(reg)
     weights = track.weights
-    turns = np.floor(track.u) if reg.cyclic else np.zeros(len(track.u))
-    u = track.u - turns
+    rounds = np.floor(track.u) if reg.cyclic else np.zeros(len(track.u))
+    u = track.u - rounds
     seconds = reg.timewarp(u)
     alignments = reg.alignment(u)
     read = make_strips(reg.motions, seconds, reg.loops)
@@ -122,7 +127,7 @@ def compose(
     first = rigid2d.invert(alignments[0, int(np.argmax(weights[0]))])
     origins = mean_origin(alignments, hips, weights)
     placed = accumulate_votes(
-        alignments, origins, weights, first, turns=turns, loops=reg.loops, reference=reg.reference
+        alignments, origins, weights, first, turns=rounds, loops=reg.loops, reference=reg.reference
     )
     level, rise = _find_floors(reg, weights)
     onwards = rigid2d.compose(placed[-1], alignments[-1])
@@ -134,7 +139,7 @@ def compose(
     travel[:, [0, 2]] = rigid2d.apply(placed, origins)
     travel[:, 1] = np.einsum("fn,fn->f", weights, hips[..., 1] + rise)
     base = reg.motions[usual]
-    made = Motion(
+    result = Motion(
         base.skeleton,
         set_readonly(travel),
         set_readonly(rotations),
@@ -146,18 +151,18 @@ def compose(
             base.source, path="", channel_values=None, frame_time_text=None, floor=level, evidence=(), provenance=()
         ),
     )
-    return replace(made, root_positions=set_readonly(place_root(made, travel))), onwards
+    return replace(result, root_positions=set_readonly(place_root(result, travel))), onwards
 
 
 def _place_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
-    """The motion moved so that its first frame faces and stands as rigid2d `start` says."""
+    """Move the motion to the placement `start` of its first frame."""
     if start is None:
         return motion
     goal = freeze_array(start, "start", (3,))
-    return motion.moved(rigid2d.between(find_placement(motion.skeleton, motion[:1].world(), 0), goal))
+    return motion.moved(rigid2d.between(find_placement(motion, 0), goal))
 
 
-def held(motion: Motion) -> Motion:
+def enforce_contacts(motion: Motion) -> Motion:
     """Clean up the motion's contacts."""
     from marey.clean import clean
 
@@ -183,7 +188,7 @@ def _check_rate(fps: float) -> float:
     try:
         return check_fps(fps)
     except InvalidValue:
-        raise InvalidValue(f"fps= or --rate must be a positive number of frames per second, got {fps!r}") from None
+        raise InvalidValue(f"fps (--fps) must be a positive number of frames per second, not {fps!r}") from None
 
 
 def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
@@ -191,8 +196,8 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         return None
     if not reg.cyclic:
         raise InvalidValue(
-            "seconds= or --seconds sets the length of a blend of loops, but these motions were not registered as "
-            "loops; leave it out, or register with cyclic=True or --cyclic"
+            "seconds (--seconds) sets the duration of a blend of loops, but these motions were not "
+            "registered as loops; omit it, or register with cyclic=True (--cyclic)"
         )
     try:
         length = float(seconds)
@@ -200,29 +205,29 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         length = np.nan
     if not (length > 0.0 and length * fps <= _MAX_FRAMES):
         raise InvalidValue(
-            f"seconds= or --seconds must be above 0 and make at most {_MAX_FRAMES:,} frames, got {seconds!r}"
+            f"seconds (--seconds) must be greater than 0 and give at most {_MAX_FRAMES:,} frames, not {seconds!r}"
         )
     return length
 
 
-def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: float | None) -> Track:
-    """From u = 0 to the end of the timewarp, or for `length` seconds of loops."""
-    slopes = knot_slopes(reg.timewarp.points)
+def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: float | None) -> BlendTrack:
+    """Advance from u = 0 to the end of the timewarp, or for `length` seconds of loops."""
+    slopes = compute_knot_slopes(reg.timewarp.points)
     if weighting.constant is not None:
-        whole = float(compute_span_times(slopes, weighting.constant)[-1])
+        total = float(compute_span_times(slopes, weighting.constant)[-1])
         if not reg.cyclic:
-            times = np.arange(int(np.floor(whole * fps + _LATE)) + 1) / fps
+            times = np.arange(int(np.floor(total * fps + _LATE)) + 1) / fps
             u = find_u(slopes, weighting.constant, times)
         else:
             # A round's last frame comes before the first one again.
-            n_frames = np.ceil(whole * fps - _LATE) if length is None else np.floor(length * fps + _LATE) + 1
+            n_frames = np.ceil(total * fps - _LATE) if length is None else np.floor(length * fps + _LATE) + 1
             times = np.arange(max(int(n_frames), 1)) / fps
-            rounds = np.floor(times / whole + 1e-12)
-            u = rounds + np.minimum(find_u(slopes, weighting.constant, times - rounds * whole), np.nextafter(1.0, 0.0))
-        return Track(times, u, weighting.at(times))
+            rounds = np.floor(times / total + 1e-12)
+            u = rounds + np.minimum(find_u(slopes, weighting.constant, times - rounds * total), np.nextafter(1.0, 0.0))
+        return BlendTrack(times, u, weighting.at(times))
     if length is not None:
         times = np.arange(int(np.floor(length * fps + _LATE)) + 1) / fps
-        return Track(times, integrate_u(slopes, weighting.at, times, cyclic=True), weighting.at(times))
+        return BlendTrack(times, integrate_u(slopes, weighting.at, times, cyclic=True), weighting.at(times))
     parts, reached = [np.zeros(1)], 1
     while True:
         at = np.arange(reached - 1, reached + _CHUNK) / fps
@@ -232,16 +237,19 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
         if len(part) < len(at) or part[-1] >= 1.0:
             break
         if reached > _MAX_FRAMES:
-            raise InvalidValue(f"{fps:g} Hz would make more than {_MAX_FRAMES:,} frames")
+            raise InvalidValue(
+                f"a blend at {fps:g} fps would have more than {_MAX_FRAMES:,} frames; use a lower fps, or "
+                "weights nearer to the shorter motion"
+            )
     u = np.concatenate(parts)
     if reg.cyclic and u[-1] >= 1.0:
         u = u[:-1]
     times = np.arange(len(u)) / fps
-    return Track(times, u, weighting.at(times))
+    return BlendTrack(times, u, weighting.at(times))
 
 
 def _find_floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None, Floats]:
-    """The blend's floor, and by how much each motion (n,) is raised for its own to be there."""
+    """Return the blend's floor height, and the offsets (n,) that raise each motion's floor to it."""
     n = len(reg.motions)
     own = [motion.source.floor for motion in reg.motions]
     known = [level for level in own if level is not None]
@@ -259,8 +267,8 @@ def _make_name(reg: RegistrationCurve, weighting: Weighting) -> str:
     return "+".join(f"{weight:.3g} {motion.name}" for weight, motion in parts if weight != 0.0)
 
 
-def _make_record(reg: RegistrationCurve, weighting: Weighting, track: Track) -> dict[str, Any]:
-    record: dict[str, Any] = {"op": "blend", "inputs": inputs_record(reg), "distance": float(reg.distance)}
+def _make_record(reg: RegistrationCurve, weighting: Weighting, track: BlendTrack) -> dict[str, Any]:
+    record: dict[str, Any] = {"op": "blend", "inputs": make_inputs_record(reg), "distance": float(reg.distance)}
     if weighting.constant is not None:
         record["weights"] = weighting.constant.tolist()
     else:
@@ -269,8 +277,8 @@ def _make_record(reg: RegistrationCurve, weighting: Weighting, track: Track) -> 
     return record
 
 
-def inputs_record(reg: RegistrationCurve) -> list[dict[str, Any]]:
-    """For provenance: each motion with its file, the frames taken of it, and what had been done to it."""
+def make_inputs_record(reg: RegistrationCurve) -> list[dict[str, Any]]:
+    """Record each motion for provenance: its file, the frames used, and its own history."""
     return [
         {
             "name": motion.name,

@@ -1,4 +1,4 @@
-"""Contacts and labels of a blend, from those of its motions (Kovar 5.14)."""
+"""Compute contacts and labels of a blend from those of its motions (Kovar 5.14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marey.register.matches import ConstraintMatch
 
 __all__ = ["blend_contacts", "blend_labels"]
 
-# Shares of motions that carry a label, from which on the blend does; two equal halves both count.
+# Fraction of the weight of motions with a label from which the blend has it; two equal halves both count.
 _MAJORITY = 0.5 - 1e-9
 # What rounding may leave between two u.
 _SAME = 1e-9
@@ -29,11 +29,11 @@ def blend_contacts(
     *,
     cyclic: bool = False,
 ) -> Contacts | None:
-    """Contacts of a blend at u (F,), times (F, n) of the motions, under weights (F, n).
+    """Compute the contacts of a blend at u (F,), which is at times (F, n) in the n motions with weights (F, n).
 
-    Each match holds from its mean start to its mean stop. Where one motion has all the weight the contacts are its own,
-    those without a match among them. Points are those that any motion has, at the mean of their offsets; None where no
-    motion has contacts.
+    Each matched contact lasts from its mean start to its mean stop. While one motion has all the weight, its own
+    contacts are used, including those without a match. The points are those that any motion has, at the mean of their
+    offsets. Returns None if no motion has contacts.
     """
     points = _average_points(motions, np.abs(weights).mean(axis=0))
     if points is None:
@@ -61,31 +61,31 @@ def _find_nearest_frames(seconds: Floats, motion: Motion, cyclic: bool) -> Ints:
     return frame % len(motion) if cyclic else np.clip(frame, 0, len(motion) - 1)
 
 
-def _average_points(motions: Sequence[Motion], shares: Floats) -> tuple[ContactPoint, ...] | None:
+def _average_points(motions: Sequence[Motion], weights: Floats) -> tuple[ContactPoint, ...] | None:
     found: dict[str, list[tuple[ContactPoint, float]]] = {}
     having = [motion.contacts for motion in motions]
     if all(contacts is None for contacts in having):
         return None
-    for contacts, share in zip(having, shares.tolist(), strict=True):
+    for contacts, weight in zip(having, weights.tolist(), strict=True):
         for point in () if contacts is None else contacts.points:
-            found.setdefault(point.name, []).append((point, share))
+            found.setdefault(point.name, []).append((point, weight))
     return tuple(_average_point(each) for each in found.values())
 
 
 def _average_point(each: list[tuple[ContactPoint, float]]) -> ContactPoint:
     heaviest = max(each, key=lambda pair: pair[1])[0]
-    same = [(point, share) for point, share in each if point.joint == heaviest.joint]
-    total = sum(share for _, share in same)
+    same = [(point, weight) for point, weight in each if point.joint == heaviest.joint]
+    total = sum(weight for _, weight in same)
     if total <= 0.0:
         return heaviest
-    offset = sum((share / total) * point.offset for point, share in same)
+    offset = sum((weight / total) * point.offset for point, weight in same)
     return ContactPoint(heaviest.name, heaviest.joint, np.asarray(offset))
 
 
 def blend_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *, cyclic: bool = False) -> Labels:
-    """A label holds where motions of half the weight or more carry it, at times (F, n) of theirs."""
+    """Compute the labels of a blend: those carried by at least half of the weight, at times (F, n) in the motions."""
     names = sorted({name for motion in motions for name in motion.labels.names})
-    share = np.abs(weights) / np.abs(weights).sum(axis=1, keepdims=True)
+    weight = np.abs(weights) / np.abs(weights).sum(axis=1, keepdims=True)
     frames = [
         _find_nearest_frames(seconds[:, j], motion, cyclic) if names else None for j, motion in enumerate(motions)
     ]
@@ -94,7 +94,7 @@ def blend_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *,
         held = np.zeros(len(seconds))
         for j, motion in enumerate(motions):
             if name in motion.labels.names:
-                held += share[:, j] * motion.labels.mask(name, len(motion))[frames[j]]
+                held += weight[:, j] * motion.labels.mask(name, len(motion))[frames[j]]
         out += [Label(name, start, stop) for start, stop in _find_runs(held >= _MAJORITY)]
     return Labels(tuple(out))
 

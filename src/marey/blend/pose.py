@@ -1,8 +1,7 @@
-"""The blended pose: motions sampled between frames, laid upon each other, and averaged (Kovar 5.3.3).
+"""Compute blended poses: sample the motions between frames, align them, and average (Kovar 5.3.3).
 
-Rotations are averaged as 4-vectors on one side of the quaternion sphere. What travels and turns about is the hips,
-whichever joint carries them: their places and orientations are averaged as aligned in the world, and joint 0 put where
-it has to be for that.
+Rotations are averaged as 4-vectors in one hemisphere of the unit quaternions. Positions and orientations of the hips,
+whichever joint they are, are averaged in aligned world coordinates; the root (joint 0) is then placed accordingly.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ _ON_FRAME = 1e-7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strip:
-    """One motion's frames from `first` on.
+    """N frames of one motion with J joints, starting at frame `first`.
 
-    travel : (N, 3) of the hips.
-    rotations : (N, J, 4) local, but those of the hips in the world.
-    offsets : (N, J, 3) or (1, J, 3).
+    travel : (N, 3) positions of the hips, meters.
+    rotations : (N, J, 4) local rotations, except for the hips, whose rotations are in world coordinates.
+    offsets : (N, J, 3) or (1, J, 3) bone offsets, meters.
     """
 
     travel: Floats
@@ -44,18 +43,18 @@ class Strip:
     fps: float
 
     def frames(self, seconds: Floats) -> Floats:
-        """(F,) places in the strip's rows, whole where a time is a frame's."""
+        """Convert times to fractional row numbers (F,) of the strip; exact integers at frame times."""
         at = seconds * self.fps - self.first
-        whole = np.rint(at)
-        at = np.where(np.abs(at - whole) < _ON_FRAME, whole, at)
+        nearest = np.rint(at)
+        at = np.where(np.abs(at - nearest) < _ON_FRAME, nearest, at)
         return np.ascontiguousarray(np.clip(at, 0.0, len(self.rotations) - 1))
 
     def hips(self, frames: Floats) -> Floats:
-        """(F, 3) on the straight line between frames."""
+        """Interpolate the hip positions (F, 3) linearly between frames."""
         return _interpolate(self.travel, frames)
 
     def bones(self, frames: Floats) -> Floats:
-        """(F, J, 3) or (1, J, 3)."""
+        """Interpolate the bone offsets, (F, J, 3) or (1, J, 3)."""
         return self.offsets if len(self.offsets) == 1 else _interpolate(self.offsets, frames)
 
 
@@ -70,7 +69,7 @@ def _interpolate(values: Floats, frames: Floats) -> Floats:
 
 
 def make_strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> Strips:
-    """What is read of each motion at times `seconds` (F, n); a loop is carried on to the rounds that these reach."""
+    """Extract the frames of each motion needed at times `seconds` (F, n); loops are repeated as far as needed."""
     out = []
     for j, motion in enumerate(motions):
         low, high = 0, len(motion)
@@ -92,7 +91,7 @@ def _make_strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Str
     free = _find_world_joints(motion.skeleton)
     for k in np.unique(rounds).tolist():
         there = rounds == k
-        carried = _repeat_transform(loop, k)
+        carried = rigid2d.power(loop, k)
         travel[there] = rigid2d.apply(carried, travel[there])
         for joint in free:
             rotations[there, joint] = quat.mul(rigid2d.to_quat(carried), rotations[there, joint])
@@ -100,14 +99,14 @@ def _make_strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Str
 
 
 def _find_world_joints(skeleton: Skeleton) -> Ints:
-    """The joints whose rotations are told in the world: joint 0 and the hips, which may be one."""
+    """Find the joints whose rotations are stored in world coordinates: the root and the hips, which may be the same."""
     return np.unique([0, skeleton.roles["hips"]])
 
 
 def _with_hips_in_world(motion: Motion) -> Floats:
-    """Local rotations (F, J, 4), but those of the hips in the world.
+    """Return local rotations (F, J, 4), with those of the hips in world coordinates.
 
-    Where joint 0 stands and the hips turn below it, their local rotations are as far apart as the figures' headings.
+    If the root stands still and the hips rotate below it, their local rotations differ as much as the headings do.
     """
     hips = motion.skeleton.roles["hips"]
     if hips == 0:
@@ -118,19 +117,10 @@ def _with_hips_in_world(motion: Motion) -> Floats:
 
 
 def _chain_rotations(rotations: Floats, chain: Sequence[int]) -> Floats:
-    """(F, 4) of the last joint of a chain in the world."""
+    """Compute the world rotation (F, 4) of the last joint of a chain."""
     out = rotations[:, chain[0]]
     for joint in chain[1:]:
         out = quat.mul(out, rotations[:, joint])
-    return out
-
-
-def _repeat_transform(loop: Floats, times: int) -> Floats:
-    """The loop's transform after so many rounds; negative for rounds back."""
-    step = loop if times >= 0 else rigid2d.invert(loop)
-    out = rigid2d.identity()
-    for _ in range(abs(times)):
-        out = rigid2d.compose(step, out)
     return out
 
 
@@ -143,19 +133,19 @@ def average_pose(
     placed: Floats,
     anchor: int,
 ) -> tuple[Floats, Floats | None]:
-    """The blended rotations and bone offsets.
+    """Average rotations and bone offsets.
 
     Parameters
     ----------
-    read, rows : the motions, and for each the places (F,) in it.
-    alignments : (F, n, 3) rigid2d that lay them upon each other.
+    read, rows : the n motions, and for each the fractional row numbers (F,) to sample.
+    alignments : (F, n, 3) rigid2d that align the motions.
     weights : (F, n) with sums of 1.
-    placed : (F, 3) rigid2d that carry the aligned frames into the blend.
-    anchor : the motion on whose side of the quaternion sphere the others are put.
+    placed : (F, 3) rigid2d that move the aligned frames to their place in the blend.
+    anchor : index of the motion that defines the quaternion hemisphere for the others.
 
     Returns
     -------
-    rotations (F, J, 4), and bone offsets (F, J, 3), or None where no motion's bones move.
+    rotations (F, J, 4), and bone offsets (F, J, 3), or None if no motion has moving bones.
     """
     free = _find_world_joints(skeleton)
     shape = (len(weights), *read[0].rotations.shape[1:])
@@ -163,17 +153,17 @@ def average_pose(
     sample_rotations(read[anchor].rotations, rows[anchor], free, _get_column(alignments, anchor), side)
     total, one = np.zeros(shape), np.empty(shape)
     for j, strip in enumerate(read):
-        share = np.ascontiguousarray(weights[:, j])
+        weight = np.ascontiguousarray(weights[:, j])
         if j == anchor:
-            add_rotations(side, share, side, total)
-        elif share.any():
+            add_rotations(side, weight, side, total)
+        elif weight.any():
             sample_rotations(strip.rotations, rows[j], free, _get_column(alignments, j), one)
-            add_rotations(one, share, side, total)
+            add_rotations(one, weight, side, total)
     shortest = finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
     if shortest < _MIN_NORM:
         raise NotBlendable(
-            "the motions' joints are turned so far apart that these weights leave them no mean; use weights nearer to "
-            "one motion"
+            "joint rotations of the motions differ so much that they cancel out with these weights; use "
+            "weights closer to one motion"
         )
     hips = skeleton.roles["hips"]
     if hips != 0:
@@ -194,7 +184,7 @@ def _average_bones(read: Strips, rows: Sequence[Floats], weights: Floats) -> Flo
 
 
 def place_root(motion: Motion, hips: Floats) -> Floats:
-    """(F, 3) positions of joint 0 that put the hips of `motion` to places (F, 3)."""
+    """Compute root positions (F, 3) that put the hips of `motion` at positions (F, 3)."""
     joint = motion.skeleton.roles["hips"]
     if joint == 0:
         return hips

@@ -1,31 +1,12 @@
 """The floor, contacts, and end-effector cleanup: which points of the body touch what, and how to hold them in place.
 
-`marey.clean` is the function `clean` of this package.
+`marey.clean` is the function `clean` of this package. Names are listed in __init__.pyi and imported on first use.
 """
 
-from marey.clean.cleanup import Cleaned, PlantUsed, clean, cleaned
-from marey.clean.contacts import Found, Thresholds, detect_contacts, find_contacts
-from marey.clean.floor import find_floor
-from marey.clean.points import contact_points, point_paths
-from marey.clean.settings import CleanSettings, PlantAt, Target
-from marey.clean.stream import CleanFrame, CleanStream, clean_stream
+from marey.deprecation import attach_stub
 
-__all__ = [
-    "CleanFrame",
-    "CleanSettings",
-    "CleanStream",
-    "Cleaned",
-    "Found",
-    "PlantAt",
-    "PlantUsed",
-    "Target",
-    "Thresholds",
-    "clean",
-    "clean_stream",
-    "cleaned",
-    "contact_points",
-    "detect_contacts",
-    "find_contacts",
-    "find_floor",
-    "point_paths",
-]
+__getattr__, __dir__, __all__ = attach_stub(
+    __name__,
+    __file__,
+    {"Cleaned": "CleanResult", "Found": "ContactResult", "cleaned": "clean_with_report"},
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from marey.clean.contacts import Plane, check_plane, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline, make_options
-from marey.clean.points import find_point_paths, find_side, leg_length
+from marey.clean.points import find_side, leg_length, point_paths
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 
 # A foot no higher than this above the floor stands on it (meters, for the reference body): legs of the wrong length
@@ -29,7 +30,7 @@ _NEAR_FLOOR = 0.12
 _HOVER_HEIGHT = 0.03
 # Meters; a smaller change of a bone counts as none.
 _ROUNDING = 1e-9
-# A floor further above all plants than this cannot be theirs; in leg lengths.
+# A floor further above all plants than this cannot be their floor; in leg lengths.
 _FAR = 1.0
 
 
@@ -45,14 +46,14 @@ class PlantUsed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cleaned:
+class CleanResult:
     """A cleaned motion and how much it was changed.
 
     motion : with the contacts that were held, and `bone_offsets` where limbs were scaled.
     limbs : names of the hands and feet that were processed.
     scale : (F, E) factor of each limb's length relative to the input; 1 where it was not scaled.
     residue : (F, E) meters by which a planted point, or a wrist or ankle with a target, misses its position.
-    shift : (F, 3) meters, displacement of the whole body.
+    shift : (F, 3) meters, displacement of the entire body.
     plants : in order of their frames.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     """
@@ -65,8 +66,10 @@ class Cleaned:
     plants: tuple[PlantUsed, ...]
     foot_scale: Floats
 
+    figures = renamed_method("figures", "metrics")
+
     @property
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """Limb scaling as a fraction of the limb's length, or of the foot's where that changes more (mean, 99th
         percentile, largest), and the largest residue and the largest displacement of the body in meters."""
         change = np.maximum(np.abs(self.scale - 1.0), np.abs(self.foot_scale - 1.0))
@@ -78,6 +81,10 @@ class Cleaned:
             "residue_max": 0.0 if empty else float(self.residue.max()),
             "shift_max": float(np.linalg.norm(self.shift, axis=1).max()),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The metrics, the limbs and the plants, ready for JSON."""
+        return {**self.metrics, "limbs": list(self.limbs), "plants": [asdict(plant) for plant in self.plants]}
 
 
 def clean(
@@ -102,20 +109,20 @@ def clean(
     contacts : the contacts to enforce. By default the motion's own; if it has none, they are detected.
     hands : if contacts are detected, also detect those of the hands.
     floor : meters. By default the floor stored with the motion, or else the detected one.
-    planes : supports besides the floor, as in `detect_contacts`. By default a foot clearly above the floor stands on a
-        support at its height; with () everything stands on the floor.
-    plants : fixed positions for contact points, each for the whole contact that it is part of.
+    planes : supports in addition to the floor, as in `detect_contacts`. By default a foot clearly above the floor
+        stands on a support at its height; with () everything stands on the floor.
+    plants : fixed positions for contact points, each for the entire contact that it is part of.
     targets : positions that hands and feet should take for some frames, fixed or moving.
     settings : windows, limb scaling, damping, smoothness.
 
     Cleaning a cleaned motion changes nothing.
     """
-    return cleaned(
+    return clean_with_report(
         motion, contacts, hands=hands, floor=floor, planes=planes, plants=plants, targets=targets, settings=settings
     ).motion
 
 
-def cleaned(
+def clean_with_report(
     motion: Motion,
     contacts: Contacts | None = None,
     *,
@@ -125,13 +132,15 @@ def cleaned(
     plants: Sequence[PlantAt] = (),
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
-) -> Cleaned:
+) -> CleanResult:
     """As `clean`, but also return limb scaling, residue and plants."""
     chosen = settings or CleanSettings()
     motion = _add_contacts(motion, contacts, hands, floor, planes)
     held = motion.contacts
     if held is None or motion.source.floor is None:
-        raise InvalidValue("cleanup needs contacts and a floor, but none were given or found")
+        raise InvalidValue(
+            "cleanup needs contacts and a floor, but none were given or detected; pass contacts= and floor="
+        )
     limbs = find_limbs(motion.skeleton, held.points, {target.effector for target in targets})
     _check_carried(motion, held, limbs)
     wanted = _extend_plants(held, plants)
@@ -174,12 +183,12 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
     for plant in plants:
         if plant.point not in names:
             raise UnknownName(
-                f"a plant is given for {plant.point!r}, which is not among the contact points {', '.join(names)}"
+                f"point of a plant must be one of the contact points {', '.join(names)}, got {plant.point!r}"
                 f"{similar(plant.point, names)}"
             )
         where = np.argwhere(limbs.columns == names.index(plant.point))
         if not len(where):
-            raise InvalidValue(f"a plant is given for {plant.point!r}, which is not on a hand or foot")
+            raise InvalidValue(f"point of a plant must be on a hand or foot, got {plant.point!r}")
         placed.append((int(where[0, 0]), int(where[0, 1]), plant))
     return placed
 
@@ -187,9 +196,9 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
 def _add_contacts(
     motion: Motion, contacts: Contacts | None, hands: bool, floor: float | None, planes: Sequence[Plane] | None
 ) -> Motion:
-    """Return the motion with contacts and floor: the given ones, its own, or detected ones."""
+    """Return the motion with contacts and floor: the given, existing or detected ones."""
     if floor is not None and not np.isfinite(floor):
-        raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
+        raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
     level = motion.source.floor if floor is None else float(floor)
     held = motion.contacts if contacts is None else contacts
     if held is None:
@@ -204,11 +213,11 @@ def _estimate_floor(motion: Motion) -> float:
     """Estimate the floor from the points in contact: below most of them."""
     contacts = motion.contacts
     if contacts is None:
-        raise InvalidValue("the floor cannot be found without contacts; give it as floor= or --floor")
+        raise InvalidValue("the floor cannot be found without contacts; pass its height as floor= or --floor")
     feet = [k for k, point in enumerate(contacts.points) if find_side(motion.skeleton, point) is not None]
-    heights = find_point_paths(motion.world(), contacts.points)[:, feet, 1][contacts.mask[:, feet]]
+    heights = point_paths(motion, contacts.points)[:, feet, 1][contacts.mask[:, feet]]
     if heights.size == 0:
-        raise InvalidValue("no foot is in contact, so the floor cannot be found; give it as floor= or --floor")
+        raise InvalidValue("no foot is in contact, so the floor cannot be found; pass its height as floor= or --floor")
     return float(np.quantile(heights, 0.05))
 
 
@@ -218,8 +227,8 @@ def _check_carried(motion: Motion, contacts: Contacts, limbs: Limbs) -> None:
     for k, point in enumerate(contacts.points):
         if k not in carried and contacts.mask[:, k].any():
             raise InvalidValue(
-                f"contact point {point.name!r} sits on {motion.skeleton.names[point.joint]!r}, which is not part of a "
-                "hand or foot, so it cannot be fixed in place; remove its contacts"
+                f"contact point {point.name!r} is on {motion.skeleton.names[point.joint]!r}, which is not part of a "
+                "hand or foot, so it cannot be held in place; remove its contacts"
             )
 
 
@@ -228,23 +237,25 @@ def _check_within(n_frames: int, plants: Sequence[PlantAt], targets: Sequence[Ta
     spans += [(target.effector, target.start, target.stop) for target in targets]
     for name, start, stop in spans:
         if stop > n_frames:
-            raise InvalidValue(f"{name!r} has frames {start} to {stop}, but the motion has {n_frames} frames")
+            raise InvalidValue(
+                f"stop of {name!r} must be at most {n_frames}, the number of frames, got frames {start} to {stop}"
+            )
 
 
 def _extend_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt]:
-    """Extend given plants to the whole contact that they are part of; half a plant would cause a jump."""
-    whole = []
+    """Extend given plants to the entire contact that they are part of; half a plant would cause a jump."""
+    extended = []
     for plant in plants:
         if plant.point not in contacts.names:
-            whole.append(plant)  # reported later, with all names
+            extended.append(plant)  # reported later, with all names
             continue
         start, stop = plant.start, plant.stop
         rivals = [other for other in plants if other.point == plant.point and other is not plant]
         for a, b in contacts.intervals(plant.point):
             if a < plant.stop and b > plant.start and not any(r.start < b and r.stop > a for r in rivals):
                 start, stop = min(start, a), max(stop, b)
-        whole.append(replace(plant, start=start, stop=stop))
-    return whole
+        extended.append(replace(plant, start=start, stop=stop))
+    return extended
 
 
 def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
@@ -260,14 +271,14 @@ def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
     leg = leg_length(motion.skeleton)
     if floor - float(seen.max()) > _FAR * leg:
         raise InvalidValue(
-            f"the floor at {floor:.2f} m is more than a leg above the highest foot ({float(seen.max()):.2f} m); check "
+            f"floor is {floor:.2f} m, more than a leg length above the highest foot ({float(seen.max()):.2f} m); check "
             "floor= or --floor, or leave it out to detect it"
         )
 
 
 def _collect_result(
     motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline, targets: Sequence[Target]
-) -> Cleaned:
+) -> CleanResult:
     n = pipeline.n
     bones = pipeline.output.bone_offsets[:n]
     rigid = motion.bone_offsets is None and float(np.abs(bones - pipeline.frames.bone_offsets[:n]).max()) < _ROUNDING
@@ -282,7 +293,7 @@ def _collect_result(
     used = _list_plants(contacts, limbs, pipeline)
     residue = _measure_residue(result, contacts, limbs, pipeline)
     shift = set_readonly(pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
-    done = Cleaned(
+    done = CleanResult(
         result,
         limbs.names,
         set_readonly(scale),
@@ -291,7 +302,7 @@ def _collect_result(
         used,
         set_readonly(_measure_foot_scale(pipeline)),
     )
-    record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.figures}
+    record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.metrics}
     if targets:
         record["targets"] = len(targets)
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
@@ -330,7 +341,7 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
 def _measure_residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
     """(F, E) meters, measured on the finished motion."""
     world = motion.world()
-    paths = find_point_paths(world, contacts.points)
+    paths = point_paths(motion, contacts.points)
     residue = np.zeros((pipeline.n, len(limbs.names)))
     for e, columns in enumerate(limbs.columns):
         wanted = pipeline.state.flags[: pipeline.n, e, layout.WANTED] != 0

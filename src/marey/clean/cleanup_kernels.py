@@ -6,31 +6,17 @@ each step as far as the frames before it allow.
 
 from __future__ import annotations
 
-from marey.clean.final_kernels import aim
-from marey.clean.layout_kernels import (
-    BASE,
-    END,
-    MID,
-    O1,
-    POINT1,
-    X1,
-    CleanBody,
-    CleanOptions,
-    CleanOutput,
-    CleanState,
-    H,
-    P,
-    Q,
-    SourceFrames,
-)
+from marey.clean import layout_kernels as layout
+from marey.clean.final_kernels import aim_limbs
+from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanOutput, CleanState, Cleanup, SourceFrames
 from marey.clean.plant_kernels import close_gaps, find_plants, hand_over
 from marey.clean.root_kernels import complete_shift, lift_source, reach_targets, smooth_shift
 from marey.clean.target_kernels import pose_planted, pose_targets
-from marey.clean.write_kernels import finish
+from marey.clean.write_kernels import finish_frame
 from marey.compiled import helper, kernel
 from marey.core.kinematics_kernels import forward_pose
 from marey.core.limb_kernels import bones
-from marey.maths.vector_kernels import add, cross, inv, put, put_qua, qua, sub, turn, vec
+from marey.maths import vector_kernels as vec
 
 
 @kernel
@@ -46,62 +32,68 @@ def advance(
     """Take every step as far as `n_frames` frames allow, or to their end if no more will come (`ended`)."""
     done = state.done
     for t in range(done[0], n_frames):
-        _read(body, frames, state, t)
+        _read_frame(body, frames, state, t)
     done[0] = n_frames
-    for t in range(done[1], _until(done[0], options.gap + 1, n_frames, ended)):
+    for t in range(done[1], _find_stop(done[0], options.gap + 1, n_frames, ended)):
         close_gaps(state.flags, options.gap, t, done[0])
         done[1] = t + 1
-    for t in range(done[2], _until(done[1], options.gap + 1, n_frames, ended)):
+    for t in range(done[2], _find_stop(done[1], options.gap + 1, n_frames, ended)):
         hand_over(state.flags, options.gap, t, done[1])
         done[2] = t + 1
-    for t in range(done[3], _until(done[2], options.average, n_frames, ended)):
+    for t in range(done[3], _find_stop(done[2], options.average, n_frames, ended)):
         find_plants(body, options, state, t, done[2])
         pose_planted(body, options, state, t)
         done[3] = t + 1
-    for t in range(done[4], _until(done[3], options.blend + options.seen, n_frames, ended)):
+    for t in range(done[4], _find_stop(done[3], options.blend + options.seen, n_frames, ended)):
         pose_targets(options, state, t, done[3])
         reach_targets(body, options, frames, state, t)
         done[4] = t + 1
-    for t in range(done[5], _until(done[4], options.root, n_frames, ended)):
+    for t in range(done[5], _find_stop(done[4], options.root, n_frames, ended)):
         smooth_shift(body, options, frames, state, t, done[4])
         done[5] = t + 1
-    for t in range(done[6], _until(done[5], 2 * options.lift, n_frames, ended)):
+    for t in range(done[6], _find_stop(done[5], 2 * options.lift, n_frames, ended)):
         complete_shift(body, options, frames, state, t, done[5])
         done[6] = t + 1
-    for t in range(done[7], _until(done[6], 2 * options.lift, n_frames, ended)):
+    for t in range(done[7], _find_stop(done[6], 2 * options.lift, n_frames, ended)):
         lift_source(body, options, state, t, done[6])
         done[7] = t + 1
-    for t in range(done[8], _until(done[7], options.fade + options.seen, n_frames, ended)):
-        aim(body, options, frames, state, t, done[7])
+    for t in range(done[8], _find_stop(done[7], options.fade + options.seen, n_frames, ended)):
+        aim_limbs(body, options, frames, state, t, done[7])
         done[8] = t + 1
-    for t in range(done[9], _until(done[8], options.calm, n_frames, ended)):
-        finish(body, options, frames, state, output, t, done[8], n_frames)
+    for t in range(done[9], _find_stop(done[8], options.calm, n_frames, ended)):
+        finish_frame(Cleanup(body, options, frames, state, output), t, done[8], n_frames)
         done[9] = t + 1
 
 
 @helper
-def _until(ready: int, ahead: int, n_frames: int, ended: bool) -> int:
-    """How far a step may go that sees `ahead` frames of the step before, of which `ready` are."""
+def _find_stop(ready: int, ahead: int, n_frames: int, ended: bool) -> int:
+    """Where a step stops that sees `ahead` frames beyond its own; `ready` : frames that the step before has done."""
     return n_frames if ended and ready == n_frames else ready - ahead
 
 
 @helper
-def _read(body: CleanBody, frames: SourceFrames, state: CleanState, t: int) -> None:
+def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int) -> None:
     """Find the joints of frame t in the world, and what the steps need to know of each hand and foot."""
     positions, world, limbs = frames.positions[t], frames.world[t], body.limbs
     forward_pose(body.parents, frames.bone_offsets[t], frames.root_positions[t], frames.rotations[t], positions, world)
     for e in range(limbs.shape[0]):
-        row, end = state.values[t, e], limbs[e, END]
-        place, rotation = vec(positions[end], 0), qua(world[end], 0)
-        put(row, P, place)
-        put_qua(row, Q, rotation)
+        row, end = state.values[t, e], limbs[e, layout.END]
+        place, rotation = vec.get(positions[end], 0), vec.get_quat(world[end], 0)
+        vec.put(row, layout.P, place)
+        vec.put_quat(row, layout.Q, rotation)
         for k in range(2):
-            joint = limbs[e, POINT1 + k]
+            joint = limbs[e, layout.POINT1 + k]
             if joint < 0:
                 continue
-            point = add(vec(positions[joint], 0), turn(qua(world[joint], 0), vec(body.points[e, k], 0)))
-            put(row, X1 + 3 * k, point)
-            put(row, O1 + 3 * k, turn(inv(rotation), sub(point, place)))
-        up, down = bones(positions, limbs[e, BASE], limbs[e, MID], end)
-        axis = turn(inv(qua(world[limbs[e, BASE]], 0)), cross(up, down))
-        put(row, H, add(vec(body.hinges[e], 0) if t == 0 else vec(state.values[t - 1, e], H), axis))
+            point = vec.add(
+                vec.get(positions[joint], 0), vec.rotate(vec.get_quat(world[joint], 0), vec.get(body.points[e, k], 0))
+            )
+            vec.put(row, layout.X1 + 3 * k, point)
+            vec.put(row, layout.O1 + 3 * k, vec.rotate(vec.inv(rotation), vec.sub(point, place)))
+        up, down = bones(positions, limbs[e, layout.BASE], limbs[e, layout.MID], end)
+        axis = vec.rotate(vec.inv(vec.get_quat(world[limbs[e, layout.BASE]], 0)), vec.cross(up, down))
+        vec.put(
+            row,
+            layout.H,
+            vec.add(vec.get(body.hinges[e], 0) if t == 0 else vec.get(state.values[t - 1, e], layout.H), axis),
+        )

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 Array = Any
 
 
 class ContactLimits(NamedTuple):
-    """When contacts begin and last: m/s, and metres above the support."""
+    """When contacts begin and last: m/s, and meters above the support."""
 
     enter_speed: float
     keep_speed: float
@@ -39,7 +39,7 @@ class PlantTrim(NamedTuple):
     """Plants that are faster than `average` (m/s) on the average lose their faster ends.
 
     A plant of more than `longest` frames stays as it is. Others keep at least `frames` and `fraction` of theirs. Where
-    the clip cuts a plant, that end stays, and two thirds of `frames` will do.
+    the clip cuts a plant, that end stays, and two thirds of `frames` are enough.
     """
 
     average: float
@@ -49,7 +49,7 @@ class PlantTrim(NamedTuple):
 
 
 class PlantRules(NamedTuple):
-    """How plants are told; gaps up to `gap` frames are closed, what is shorter than `shortest` frames is dropped."""
+    """How plants are detected; gaps up to `gap` frames are closed, plants shorter than `shortest` frames dropped."""
 
     limits: ContactLimits
     own: PlantSpeed
@@ -83,7 +83,7 @@ def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
     n, radius = x.shape[0], int(4.0 * sigma + 0.5)
     taps, total = np.empty(2 * radius + 1), 0.0
     for i in range(-radius, radius + 1):
-        taps[i + radius] = math.exp(-0.5 * squared(i / sigma))
+        taps[i + radius] = math.exp(-0.5 * square(i / sigma))
         total += taps[i + radius]
     full = taps / total
     weights = np.empty(2 * radius + 1)
@@ -156,7 +156,7 @@ def detect_plants(
     """Write the contacts of each point, (F, K) flags.
 
     speed, clearance : (F, K) m/s, and m above the nearest support. pace : (F,) times the speed to keep.
-    each : (K, 2) for each point the clearance in metres within which its plants lie, and how many times the speed to
+    each : (K, 2) for each point the clearance in meters within which its plants lie, and how many times the speed to
         keep short ones may grow to.
     """
     limits, own, gap, shortest = rules.limits, rules.own, rules.gap, rules.shortest
@@ -178,7 +178,7 @@ def detect_plants(
         whole = 0
         for i in range(n):
             if starts[i] > 0 and stops[i] < n_frames and stops[i] - starts[i] >= shortest:
-                excess[whole] = _excess(speed[starts[i] : stops[i], k], own.noise)
+                excess[whole] = _measure_excess(speed[starts[i] : stops[i], k], own.noise)
                 whole += 1
         usual = max(own.cut, select_smallest(excess[:whole], whole // 2)) if whole > 0 else np.inf
         for i in range(n):
@@ -186,9 +186,11 @@ def detect_plants(
             is_cut = start == 0 or stop == n_frames
             if stop - start < _required_length(start, stop, n_frames, shortest):
                 continue
-            most = own.base + own.factor * min(_excess(speed[start:stop, k], own.noise), usual if is_cut else np.inf)
+            max_speed = own.base + own.factor * min(
+                _measure_excess(speed[start:stop, k], own.noise), usual if is_cut else np.inf
+            )
             for f in range(start, stop):
-                flags[f] = speed[f, k] <= min(most, keep[f]) and clearance[f, k] <= each[k, 0]
+                flags[f] = speed[f, k] <= min(max_speed, keep[f]) and clearance[f, k] <= each[k, 0]
             held = _hold_plant(flags, start, stop, gap, shortest, mask[:, k])
             # What never holds by its own measure is taken whole, unless the clip's end cuts it and others hold.
             if not (held or (is_cut and whole > 0)):
@@ -207,7 +209,7 @@ def detect_plants(
 
 
 @helper
-def _excess(speed: Array, noise: float) -> float:
+def _measure_excess(speed: Array, noise: float) -> float:
     """What the slowest quarter exceeds the noise by."""
     return float(max(0.0, select_smallest(speed, len(speed) // 4) - noise))
 
@@ -369,9 +371,9 @@ def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises:
     """Move, in place, the ends of plants in noisy paths to where a foot that stood begins to leave.
 
     Beyond an end at t0 a point departs from its plant as (t - t0)^2, whatever its direction. Of all t0 within `reach`
-    frames the one is taken that fits best by least squares: many frames together tell what no single speed can, as
+    frames the one is taken that fits best by least squares: many frames together show what no single speed can, as
     each is mostly noise. Frames count up to `beyond` the first that is `noises` times the noise away. Later ones would
-    tell of the way the foot goes, not of when it left. The noise is that of the plant or `noise` (m), whichever is
+    show where the foot goes, not when it left. The noise is that of the plant or `noise` (m), whichever is
     more.
     """
     n_frames, n_points = mask.shape
@@ -382,13 +384,13 @@ def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises:
         for i in range(n):
             start, stop = starts[i], stops[i]
             inset = min(reach, (stop - start) // 4)
-            place, square, n_middle = np.zeros(3), 0.0, stop - start - 2 * inset
+            place, variance, n_middle = np.zeros(3), 0.0, stop - start - 2 * inset
             for f in range(start + inset, stop - inset):
                 for c in range(3):
                     place[c] += paths[f, k, c] / n_middle
             for f in range(start + inset, stop - inset):
-                square += _square_distance(paths[f, k], place) / n_middle
-            size = max(noise, np.sqrt(square / 3.0))
+                variance += _square_distance(paths[f, k], place) / n_middle
+            size = max(noise, np.sqrt(variance / 3.0))
             before = 0 if i == 0 else stops[i - 1]
             after = n_frames if i == n - 1 else starts[i + 1]
             first, last = start, stop - 1
@@ -427,10 +429,10 @@ def _find_departure(
     """
     (frame, way), (inwards, outwards) = edge, reach
     n_out = -inwards
-    while n_out < outwards and _square_distance(path[frame + way * (n_out + 1)], place) <= squared(noises * noise):
+    while n_out < outwards and _square_distance(path[frame + way * (n_out + 1)], place) <= square(noises * noise):
         n_out += 1
     n_out = min(n_out + beyond, outwards)
-    best, most = 0, -1.0
+    best, max_gain = 0, -1.0
     for shift in range(-inwards, n_out):
         norm, x, y, z = 0.0, 0.0, 0.0, 0.0
         for i in range(shift + 1, n_out + 1):
@@ -440,9 +442,9 @@ def _find_departure(
             y += q * (path[f, 1] - place[1])
             z += q * (path[f, 2] - place[2])
         gain = (x * x + y * y + z * z) / norm
-        if gain > most:
-            best, most = shift, gain
+        if gain > max_gain:
+            best, max_gain = shift, gain
     # Noise alone explains this much, one time in a million: then the point has not left at all.
-    if most < 30.0 * noise * noise:
+    if max_gain < 30.0 * noise * noise:
         best = n_out
     return frame + way * best

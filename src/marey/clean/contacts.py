@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -16,7 +17,7 @@ from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, MareyWarning
 
 Plane = float | tuple[float, float, float]
 
@@ -28,16 +29,16 @@ _TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
 # What a plant's own speed may be, m/s, where the clip's ends cut it off while other plants of the point are slower.
 _OWN_CUT = 0.005
-# Likewise for its height, where the path is computed or noise hides what feet do in shoes: m, and times the spread of
+# The same for its height, where the path is computed or noise hides what feet do in shoes: m, and times the spread of
 # the point's heights at rest.
 _OWN_HEIGHT, _OWN_SPREAD = 0.0001, 10.0
 # The same for what noise does to the speed, in units of the noise along one axis. A quarter of the frames is below
 # 1.1, one in a thousand exceeds 4; a foot that moves off passes 6 within a frame or two.
 _NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
-# A short plant that is faster than this on the average, m/s, loses its faster ends, but neither more than half nor
-# what would leave less than so many seconds: recorded feet that touch in a run move all the time. Plants longer than
-# the last, and those of a body that travels no faster than above, are walked or stood, and keep what they have.
-_CALM, _CALM_SHARE, _CALM_SECONDS, _CALM_LONGEST = 0.12, 0.5, 0.1, 0.35
+# A short plant that is faster than this on average, m/s, loses its faster ends, but at most half of it, and it lasts
+# at least this many seconds: recorded feet that touch the floor in a run move all the time. Plants longer than the last
+# value, and those of a body that travels no faster than above, are walked or stood, and do not change.
+_CALM, _CALM_FRACTION, _CALM_SECONDS, _CALM_LONGEST = 0.12, 0.5, 0.1, 0.35
 # No step is shorter than this many seconds: if the ball of a recorded foot is planted for less, its plant grows while
 # the speed is below this multiple of keep_speed.
 _GROWTH = 1.25
@@ -46,9 +47,9 @@ _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
 # How far a point may be below the floor and still rest on it, meters: recorded feet sink in when they press.
 _DEEPEST = 0.06
-# Meters on a grown figure by which a floor that is given may be above feet that are still.
+# Meters on an adult body by which a floor that is given may be above feet that are still.
 _OFF_FLOOR = 0.1
-# How high wrist and fingertips are when a hand is laid down, meters for the reference figure.
+# How high wrist and fingertips are when a hand is laid down, meters for the reference body.
 _HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
 
@@ -64,7 +65,7 @@ class Thresholds:
     enter_speed, keep_speed : m/s. A contact needs a frame slower than the first and lasts while the point is slower
         than the second. The second is for a body that travels at 1.5 m/s and goes with its speed, from 0.9 times for
         one that stands to 1.35 times for one that runs.
-    enter_height, keep_height : meters above the support at rest, likewise.
+    enter_height, keep_height : meters above the support at rest; same meaning.
     gap : seconds; shorter interruptions are closed.
     duration : seconds; shorter contacts are dropped.
     """
@@ -80,18 +81,20 @@ class Thresholds:
         for field in fields(self):
             value = getattr(self, field.name)
             if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
-                raise InvalidValue(f"{field.name} must be a number of 0 or more, got {value!r}")
+                raise InvalidValue(f"{field.name} must be a number of at least 0, got {value!r}")
         for what in ("speed", "height"):
             enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
             if not 0 < enter <= keep:
-                raise InvalidValue(f"expected 0 < enter_{what} <= keep_{what}, got {enter:g} and {keep:g}")
+                raise InvalidValue(
+                    f"enter_{what} must be greater than 0 and at most keep_{what}, got {enter:g} and {keep:g}"
+                )
 
 
 _DEFAULTS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ContactResult:
     """Result of contact detection: contacts, floor (m) and the heights of raised supports above it (m)."""
 
     contacts: Contacts
@@ -121,14 +124,31 @@ def detect_contacts(
     ----------
     hands : also wrists and fingertips, against the floor and `planes`.
     floor : meters; else the one noted with the motion, else found.
-    planes : supports besides the floor: heights in meters, or (height, a, b) for the sloping y = height + a x + b z.
-        Then no others are detected; () allows only the floor.
+    planes : supports in addition to the floor: heights in meters, or (height, a, b) for the slope
+        y = height + a x + b z. Then no others are detected; () allows only the floor.
     thresholds : in m, m/s and s.
 
-    Points defined in ``motion.contacts`` are kept; their flags are replaced.
+    Points defined in ``motion.contacts`` remain; their flags are replaced.
     """
     found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
     return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
+
+
+def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
+    """Return the motion with existing or detected contacts.
+
+    problem : what follows if none can be detected. If given, this is a warning that begins with it, and the motion is
+        returned unchanged; otherwise it is an error.
+    """
+    if motion.contacts is not None:
+        return motion
+    try:
+        return detect_contacts(motion)
+    except InvalidValue as error:
+        if problem is None:
+            raise
+        warnings.warn(f"{problem}: {error}", MareyWarning, stacklevel=5)
+        return motion
 
 
 def find_contacts(
@@ -138,7 +158,7 @@ def find_contacts(
     floor: float | None = None,
     planes: Sequence[Plane] | None = None,
     thresholds: Thresholds | None = None,
-) -> Found:
+) -> ContactResult:
     """As `detect_contacts`, but also return the detected supports."""
     limits = thresholds or _DEFAULTS
     surfaces = None if planes is None else [check_plane(plane) for plane in planes]
@@ -146,7 +166,7 @@ def find_contacts(
     if floor is None:
         floor = motion.source.floor
     elif not np.isfinite(floor):
-        raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
+        raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
     track = track_points(motion, choose_points(motion, hands))
     slow: Bools = track.speed < limits.enter_speed * track.scale.root
     if asked is not None:
@@ -165,7 +185,7 @@ def find_contacts(
     mask = _find_plants(track, clearance, spread, limits)
     on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
     mark_bearing_hands(track, level, clearance, on_floor, gap, mask)
-    return Found(Contacts(track.points, set_readonly(mask)), level, raised)
+    return ContactResult(Contacts(track.points, set_readonly(mask)), level, raised)
 
 
 def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
@@ -174,7 +194,7 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
         raise InvalidValue(
-            f"nothing touches the floor at {floor:.3f} m: still feet are at {float(np.median(still)):z.3f} m; "
+            f"nothing touches the floor at {floor:.3f} m; feet at rest are at {float(np.median(still)):z.3f} m; "
             "check floor= or --floor, or leave it out to detect it"
         )
 
@@ -208,7 +228,7 @@ def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: T
         PlantTrim(
             average=_CALM * root,
             frames=track.frames(_CALM_SECONDS),
-            fraction=_CALM_SHARE,
+            fraction=_CALM_FRACTION,
             longest=track.frames(_CALM_LONGEST),
         ),
         gap=track.frames(limits.gap),
@@ -253,7 +273,7 @@ def check_plane(plane: Plane) -> tuple[float, float, float]:
         values = np.full(1, np.nan)
     if values.shape not in ((1,), (3,)) or not np.isfinite(values).all():
         raise InvalidValue(
-            f"a plane must be a height in meters, or height and slopes along x and z as (height, a, b), got {plane!r}"
+            f"a plane must be a height in meters or (height, slope along x, slope along z), got {plane!r}"
         )
     height, a, b = values if len(values) == 3 else (values[0], 0.0, 0.0)
     return float(height), float(a), float(b)

@@ -15,9 +15,9 @@ from marey.errors import InvalidValue
 
 # A foot slower than this, m/s, is still: the speed at which contacts begin.
 _STILL = 0.35
-# A level: still heights within this of one another, meters for the reference figure.
+# A level: still heights within this of one another, meters for the reference body.
 _LEVEL = 0.025
-# A foot has to rest on the floor for this long in all, and for this share of all its rest.
+# A foot has to rest on the floor for this long in all, and for this fraction of all its rest.
 _MIN_SECONDS = 0.15
 _MIN_FRACTION = 0.02
 # How far a point's own height of rest may be from the floor: below, and above where the floor was given, as joints lie
@@ -38,6 +38,16 @@ def find_floor(motion: Motion) -> float:
     """
     track = track_points(motion, choose_points(motion))
     return locate_floor(track, collect_still_heights(track, track.speed < _STILL * track.scale.root))
+
+
+def get_floor(motion: Motion, default: float) -> float:
+    """The height of the floor in meters: the one noted with the motion, else found, else `default` if no foot rests."""
+    if motion.source.floor is not None:
+        return motion.source.floor
+    try:
+        return find_floor(motion)
+    except InvalidValue:
+        return default
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +73,7 @@ def locate_floor(track: PointTrack, stills: StillHeights) -> float:
     level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
     if math.isnan(level):
         raise InvalidValue(
-            f"no foot comes to rest in {describe_track(track)}, so the floor cannot be found; give its height as "
+            f"no foot comes to rest in {describe_track(track)}, so the floor cannot be found; pass its height as "
             "floor= or --floor"
         )
     return level
@@ -77,9 +87,9 @@ def describe_track(track: PointTrack) -> str:
 def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, given: bool) -> tuple[Floats, Floats]:
     """(K,) meters each: how high each point is when it rests on the floor, and how much that varies.
 
-    Left and right differ by a centimeter in recorded motion, heel and ball as well, so each point has its own: the
-    25th percentile of its still heights near the others'. How near depends on how well the others agree, lest a heel
-    that is held off the floor all the time be taken for one at rest. A point that never rests has the floor's height.
+    Left and right differ by a centimeter in recorded motion, heel and ball as well, so each point has its own height:
+    the 25th percentile of its still heights near the others'. How near depends on how well the others agree, so that a
+    heel that is always held off the floor does not count as resting. A point that never rests has the floor's height.
 
     The variation is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
     """

@@ -24,25 +24,25 @@ def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
         first += 1
     if first + needed > n:
         return np.nan
-    best, best_stop, most, stop = first, first + needed, 0, first
+    best, best_stop, max_count, stop = first, first + needed, 0, first
     for start in range(first, n):
         if heights[start] > heights[first] + width:
             break
         while stop < n and heights[stop] <= heights[start] + width:
             stop += 1
-        if stop - start > most:
-            best, best_stop, most = start, stop, stop - start
+        if stop - start > max_count:
+            best, best_stop, max_count = start, stop, stop - start
     middle = best + best_stop
     return float(0.5 * (heights[(middle - 1) // 2] + heights[middle // 2]))
 
 
 @helper
-def _first_from(values: Array, least: float) -> int:
-    """Index of the first of the sorted `values` that is not below `least`."""
+def _find_first_from(values: Array, bound: float) -> int:
+    """Index of the first of the sorted `values` that is not below `bound`."""
     low, high = 0, len(values)
     while low < high:
         middle = (low + high) // 2
-        if values[middle] < least:
+        if values[middle] < bound:
             low = middle + 1
         else:
             high = middle
@@ -58,11 +58,11 @@ def measure_level(
     Returns whether there is a level. Only heights from `low` to `high` count, within `width` of the level that
     `find_lowest_level` finds.
     """
-    near = heights[_first_from(heights, low) : _first_from(heights, high)]
+    near = heights[_find_first_from(heights, low) : _find_first_from(heights, high)]
     level = find_lowest_level(near, width, needed)
     if np.isnan(level):
         return False
-    start, stop = _first_from(near, level - width), _first_from(near, level + width)
+    start, stop = _find_first_from(near, level - width), _find_first_from(near, level + width)
     for i in range(3):
         quantiles[i] = near[start + (stop - start) * (2, 5, 10)[i] // 20]
     return True

@@ -15,20 +15,20 @@ Q = 3  # its orientation
 O1, O2 = 7, 10  # the two points in its own frame
 X1, X2 = 13, 16  # the two points
 C1, C2 = 19, 22  # where they are planted
-G1, G2 = 25, 28  # where they are wanted to be planted
+G1, G2 = 25, 28  # where they should be planted
 PLANE1, PLANE2 = 31, 32  # which support they are planted on
-TP, TQ = 33, 36  # where the joint itself is wanted
+TP, TQ = 33, 36  # target pose of the joint itself
 R = 40  # adjustment of the orientation, as a rotation vector
 W = 43  # adjustment of the second point, in the joint's own frame
 D = 46  # adjustment of the ball of a foot or of the wrist, besides that of the whole body and the lift
 T = 49  # target of the joint
 H = 52  # sum of the hinge's axes up to this frame, in the upper bone's frame
-DEPTH = 55  # metres that the lowest point is under the floor
-LIFT = 56  # metres by which the source is lifted for that
-AIM, AIM_Q = 57, 60  # where the joint comes to be, and its orientation
+DEPTH = 55  # meters that the lowest point is under the floor
+LIFT = 56  # meters by which the source is lifted for that
+AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
 BEND = 64  # radians by which the toes bend up
 KNEE = 65  # radians by which the knee or elbow must rotate, by this frame alone
-HOVER = 66  # metres by which a foot is above its plants in the source
+HOVER = 66  # meters by which a foot is above its plants in the source
 N_STATE = 67
 
 # Columns of `CleanState.flags`.
@@ -69,7 +69,7 @@ class CleanBody(NamedTuple):
     """The body, which is the same in all frames.
 
     parents : (J,) joint above each joint, -1 for the first. limbs : (E, N_LIMB) joints of each hand and foot.
-    points : (E, 2, 3) metres, offsets of the contact points in the frames of their joints.
+    points : (E, 2, 3) meters, offsets of the contact points in the frames of their joints.
     hinges : (E, 3) axis of each knee or elbow in the rest pose, times its weight.
     """
 
@@ -91,8 +91,8 @@ class CleanOptions(NamedTuple):
     rise : in which a foot that stood lower than in the source comes up again.
     is_smooth : whether velocities are continuous too. is_flat : whether feet with two plants are rolled level.
     can_stretch : whether bones may change.
-    floor : metres. near : metres; a foot this near above the floor stands on it.
-    hover : metres; a foot this much above its plants hovers.
+    floor : meters. near : meters; a foot this near above the floor stands on it.
+    hover : meters; a foot this much above its plants hovers.
     damping : radians of the knee from which on it is damped. swivel : fraction, as in `CleanSettings`.
     stretch : fraction by which limbs may be scaled.
     planes : (N, 3) supports y = height + a x + b z, the floor first.
@@ -123,10 +123,10 @@ class CleanOptions(NamedTuple):
 
 
 class SourceFrames(NamedTuple):
-    """The frames that came in.
+    """The frames that have come in.
 
-    root_positions : (F, 3) metres. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) metres.
-    positions, world : (F, J, 3) metres and (F, J, 4), joints in the world; the first step fills these.
+    root_positions : (F, 3) meters. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) meters.
+    positions, world : (F, J, 3) meters and (F, J, 4), joints in the world; the first step fills these.
     """
 
     root_positions: Floats2D
@@ -137,7 +137,7 @@ class SourceFrames(NamedTuple):
 
 
 class CleanState(NamedTuple):
-    """What the steps hand on to each other.
+    """What the steps pass on to each other.
 
     values : (F, E, N_STATE). flags : (F, E, N_FLAGS). shifts : (F, N_SHIFTS).
     done : (N_STEPS,) how many frames each step has finished; the last are the finished frames.
@@ -152,14 +152,24 @@ class CleanState(NamedTuple):
 class CleanOutput(NamedTuple):
     """The finished frames. Before they are finished, they hold the source's.
 
-    root_positions : (F, 3) metres. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) metres.
-    limb_fits : (F, E, 2) factor of each limb's length, and metres left to its target.
+    root_positions : (F, 3) meters. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) meters.
+    limb_fits : (F, E, 2) factor of each limb's length, and meters left to its target.
     """
 
     root_positions: Out[Floats2D]
     rotations: Out[Floats3D]
     bone_offsets: Out[Floats3D]
     limb_fits: Out[Floats3D]
+
+
+class Cleanup(NamedTuple):
+    """Everything that the last step needs."""
+
+    body: CleanBody
+    options: CleanOptions
+    frames: SourceFrames
+    state: CleanState
+    output: CleanOutput
 
 
 class FreeSpan(NamedTuple):

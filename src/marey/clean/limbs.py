@@ -49,7 +49,8 @@ def find_limbs(skeleton: Skeleton, points: Sequence[ContactPoint], wanted: Colle
     for column, point in enumerate(points):
         if point.joint >= len(skeleton):
             raise InvalidValue(
-                f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has {len(skeleton)} joints"
+                f"contact point {point.name!r} is on joint {point.joint}, but the skeleton has only {len(skeleton)} "
+                "joints"
             )
         owner = [name for name, joint in ends.items() if joint in skeleton.chain(point.joint)]
         if owner:
@@ -79,18 +80,18 @@ def _fill_limb(
     chain = skeleton.chain(end)
     if not (base in chain and mid in chain and chain.index(base) < chain.index(mid) < chain.index(end)):
         raise InvalidValue(
-            f"{name}: expected a chain of {upper}, {lower} and {part}, but {skeleton.names[end]!r} hangs on "
-            f"{' > '.join(skeleton.names[j] for j in chain)}; map the roles"
+            f"{name}: expected {upper}, {lower} and {part} in one chain, but the ancestors of {skeleton.names[end]!r} "
+            f"are {' > '.join(skeleton.names[j] for j in chain)}; correct the role map"
         )
     for joint, above in ((mid, base), (end, mid)):
         between = chain[chain.index(above) + 1 : chain.index(joint) + 1]
         if sum(float(skeleton.bone_lengths[j]) for j in between) < _NO_BONE:
             raise InvalidValue(
-                f"{name}: the bone to {skeleton.names[joint]!r} has no length, so the limb cannot be turned"
+                f"{name}: the bone that ends at {skeleton.names[joint]!r} has zero length, so the limb cannot be solved"
             )
     if len(carried) > 2:
-        told = ", ".join(points[column].name for column in carried)
-        raise InvalidValue(f"{name}: a hand or foot can be held at two points, got {told}; leave some out")
+        text = ", ".join(points[column].name for column in carried)
+        raise InvalidValue(f"{name}: a hand or foot can have at most two contact points, got {text}; remove some")
     row[[layout.BASE, layout.MID, layout.END]] = base, mid, end
     row[layout.IS_FOOT] = part == "foot"
     row[layout.ON_TOE] = 0

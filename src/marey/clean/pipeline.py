@@ -1,4 +1,4 @@
-"""The tables of a cleanup and the frames that move through them, for batch and stream alike."""
+"""The tables of a cleanup and the frames that move through them, for both batch and stream."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make_options(
     """The settings as the kernels take them.
 
     floor : meters. near : meters; a foot this near above the floor stands on it. hover : meters; a foot this much above
-    its plants hovers. planes : supports besides the floor.
+    its plants hovers. planes : supports in addition to the floor.
     """
     root = round(settings.root * fps)
     fade = max(round(settings.fade * fps), 1)

@@ -10,26 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.layout_kernels import (
-    A1,
-    C1,
-    F1,
-    G1,
-    GIVEN1,
-    HOVER,
-    IS_FOOT,
-    LEVEL,
-    M1,
-    NOWHERE,
-    PLANE1,
-    WANTED,
-    X1,
-    CleanBody,
-    CleanOptions,
-    CleanState,
-)
+from marey.clean import layout_kernels as layout
+from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState
 from marey.compiled import Ints3D, Out, helper, kernel
-from marey.maths.vector_kernels import Vec, add, dot, fade, put, size, sub, times, unit, vec
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Vec
 
 Array = Any
 
@@ -42,15 +27,15 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
     """
     for e in range(flags.shape[1]):
         for k in range(2):
-            flags[t, e, A1 + k] = flags[t, e, M1 + k]
-            if flags[t, e, M1 + k] != 0 or flags[t, e, WANTED] != 0:
+            flags[t, e, layout.A1 + k] = flags[t, e, layout.M1 + k]
+            if flags[t, e, layout.M1 + k] != 0 or flags[t, e, layout.WANTED] != 0:
                 continue
-            back = _find_flag(flags, e, M1 + k, t, -1, gap, n_ready)
-            ahead = _find_flag(flags, e, M1 + k, t, 1, gap, n_ready)
+            back = _find_flag(flags, e, layout.M1 + k, t, -1, gap, n_ready)
+            ahead = _find_flag(flags, e, layout.M1 + k, t, 1, gap, n_ready)
             if back == 0 or ahead == 0 or back + ahead - 1 > gap:
                 continue
-            if flags[t - back, e, GIVEN1 + k] == flags[t + ahead, e, GIVEN1 + k]:
-                flags[t, e, A1 + k] = 1
+            if flags[t - back, e, layout.GIVEN1 + k] == flags[t + ahead, e, layout.GIVEN1 + k]:
+                flags[t, e, layout.A1 + k] = 1
 
 
 @helper
@@ -58,7 +43,7 @@ def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames:
     """Frames to the nearest that has the flag, going by `step`; 0 where a target or nothing comes first."""
     for n in range(1, max_frames + 1):
         s = t + step * n
-        if s < 0 or s >= n_ready or flags[s, e, WANTED] != 0:
+        if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
             return 0
         if flags[s, e, column] != 0:
             return n
@@ -69,9 +54,9 @@ def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames:
 def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
     """Hold the earlier point of a foot at frame t until the later one stands, where their contacts nearly meet."""
     for e in range(flags.shape[1]):
-        first, second = flags[t, e, A1], flags[t, e, A1 + 1]
-        flags[t, e, F1], flags[t, e, F1 + 1] = first, second
-        if flags[t, e, WANTED] != 0 or (first != 0 and second != 0):
+        first, second = flags[t, e, layout.A1], flags[t, e, layout.A1 + 1]
+        flags[t, e, layout.F1], flags[t, e, layout.F1 + 1] = first, second
+        if flags[t, e, layout.WANTED] != 0 or (first != 0 and second != 0):
             continue
         back = _find_contact(flags, e, t, -1, gap + 1, n_ready)
         if back == 0:
@@ -82,11 +67,11 @@ def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
                 continue
         for k in range(2):
             mine, other = (first, second) if k == 0 else (second, first)
-            held = flags[t - back, e, A1 + k] != 0
+            held = flags[t - back, e, layout.A1 + k] != 0
             # Held through a gap, or for the one frame in which the other point begins to stand alone.
-            takes_over = other != 0 and flags[t - back, e, A1 + 1 - k] == 0
+            takes_over = other != 0 and flags[t - back, e, layout.A1 + 1 - k] == 0
             if mine == 0 and held and (other == 0 or takes_over):
-                flags[t, e, F1 + k] = 1
+                flags[t, e, layout.F1 + k] = 1
 
 
 @helper
@@ -94,9 +79,9 @@ def _find_contact(flags: Array, e: int, t: int, step: int, max_frames: int, n_re
     """Frames to the nearest in which any point is in contact; 0 where a target or nothing comes first."""
     for n in range(1, max_frames + 1):
         s = t + step * n
-        if s < 0 or s >= n_ready or flags[s, e, WANTED] != 0:
+        if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
             return 0
-        if flags[s, e, A1] != 0 or flags[s, e, A1 + 1] != 0:
+        if flags[s, e, layout.A1] != 0 or flags[s, e, layout.A1 + 1] != 0:
             return n
     return 0
 
@@ -107,27 +92,27 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
     values, flags = state.values, state.flags
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False
-        values[t, e, HOVER] = values[t - 1, e, HOVER] if t > 0 else 0.0
+        values[t, e, layout.HOVER] = values[t - 1, e, layout.HOVER] if t > 0 else 0.0
         for k in range(2):
-            if flags[t, e, F1 + k] == 0:
+            if flags[t, e, layout.F1 + k] == 0:
                 continue
             known = True
-            if flags[t, e, GIVEN1 + k] != 0:
-                put(values[t, e], C1 + 3 * k, vec(values[t, e], G1 + 3 * k))
-                values[t, e, PLANE1 + k] = NOWHERE
-            elif t > 0 and flags[t - 1, e, F1 + k] != 0:
-                put(values[t, e], C1 + 3 * k, vec(values[t - 1, e], C1 + 3 * k))
-                values[t, e, PLANE1 + k] = values[t - 1, e, PLANE1 + k]
+            if flags[t, e, layout.GIVEN1 + k] != 0:
+                vec.put(values[t, e], layout.C1 + 3 * k, vec.get(values[t, e], layout.G1 + 3 * k))
+                values[t, e, layout.PLANE1 + k] = layout.NOWHERE
+            elif t > 0 and flags[t - 1, e, layout.F1 + k] != 0:
+                vec.put(values[t, e], layout.C1 + 3 * k, vec.get(values[t - 1, e], layout.C1 + 3 * k))
+                values[t, e, layout.PLANE1 + k] = values[t - 1, e, layout.PLANE1 + k]
             else:
                 known = False
             if k == 0:
                 set_1 = known
             else:
                 set_2 = known
-        if flags[t, e, F1] != 0 and not set_1:
+        if flags[t, e, layout.F1] != 0 and not set_1:
             _plant_point(body, options, state, t, (e, 0), set_2, n_ready)
             set_1 = True
-        if flags[t, e, F1 + 1] != 0 and not set_2:
+        if flags[t, e, layout.F1 + 1] != 0 and not set_2:
             _plant_point(body, options, state, t, (e, 1), set_1, n_ready)
 
 
@@ -148,13 +133,16 @@ def _plant_point(
     e, k = point
     other = 1 - k
     if beside:
-        centre, plane = vec(state.values[t, e], C1 + 3 * other), int(state.values[t, e, PLANE1 + other])
-        _plant_beside(options, state, (t, t), point, centre, plane, n_ready)
+        center, plane = (
+            vec.get(state.values[t, e], layout.C1 + 3 * other),
+            int(state.values[t, e, layout.PLANE1 + other]),
+        )
+        _plant_beside(options, state, (t, t), point, center, plane, n_ready)
         return
     s = _find_given(state.flags, options.average, t, point, n_ready)
     if s > t:
-        centre = vec(state.values[s, e], G1 + 3 * other)
-        _plant_beside(options, state, (t, s), point, centre, NOWHERE, n_ready)
+        center = vec.get(state.values[s, e], layout.G1 + 3 * other)
+        _plant_beside(options, state, (t, s), point, center, layout.NOWHERE, n_ready)
     else:
         _plant_alone(body, options, state, t, point, n_ready)
 
@@ -167,10 +155,10 @@ def _find_given(flags: Array, max_frames: int, t: int, point: tuple[int, int], n
     """
     e, k = point
     for s in range(t + 1, min(t + max_frames, n_ready)):
-        if flags[s, e, F1 + k] == 0 or flags[s, e, GIVEN1 + k] != 0:
+        if flags[s, e, layout.F1 + k] == 0 or flags[s, e, layout.GIVEN1 + k] != 0:
             break
-        if flags[s, e, F1 + 1 - k] != 0:
-            return s if flags[s, e, GIVEN1 + 1 - k] != 0 else t
+        if flags[s, e, layout.F1 + 1 - k] != 0:
+            return s if flags[s, e, layout.GIVEN1 + 1 - k] != 0 else t
     return t
 
 
@@ -182,20 +170,20 @@ def _plant_alone(
     e, k = point
     total, n = (0.0, 0.0, 0.0), 0
     for s in range(t, min(t + options.average, n_ready)):
-        if state.flags[s, e, F1 + k] == 0:
+        if state.flags[s, e, layout.F1 + k] == 0:
             break
-        total = add(total, vec(state.values[s, e], X1 + 3 * k))
+        total = vec.add(total, vec.get(state.values[s, e], layout.X1 + 3 * k))
         n += 1
-    place = times(1.0 / n, total)
+    place = vec.scale(1.0 / n, total)
     before = place[1]
-    plane = _find_support(options, place, body.limbs[e, IS_FOOT] != 0)
+    plane = _find_support(options, place, body.limbs[e, layout.IS_FOOT] != 0)
     if plane >= 0:
         place = _project(options.planes, plane, place)
-    put(state.values[t, e], C1 + 3 * k, place)
-    state.values[t, e, PLANE1 + k] = plane
+    vec.put(state.values[t, e], layout.C1 + 3 * k, place)
+    state.values[t, e, layout.PLANE1 + k] = plane
     # A foot on legs that are too short, but not one that is a little above a floor that is a little too low.
     hover = max(before - place[1], 0.0) / options.hover
-    state.values[t, e, HOVER] = options.hover * hover * (1.0 - fade(max(1.5 * hover - 0.5, 0.0)))
+    state.values[t, e, layout.HOVER] = options.hover * hover * (1.0 - vec.fade(max(1.5 * hover - 0.5, 0.0)))
 
 
 @helper
@@ -203,18 +191,18 @@ def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
     """What bears a point: a plane of the list, of which the floor is the first, or none of them."""
     planes, near = options.planes, options.near
     above = place[1] - options.floor
-    best, least = -1, near
+    best, min_gap = -1, near
     for i in range(1, planes.shape[0]):
         gap = abs(place[1] - _height(planes, i, place))
-        if gap <= least:
-            best, least = i, gap
+        if gap <= min_gap:
+            best, min_gap = i, gap
     if is_foot:
-        if best >= 0 and least <= abs(above):
+        if best >= 0 and min_gap <= abs(above):
             return best
-        return 0 if above <= near else LEVEL
+        return 0 if above <= near else layout.LEVEL
     if best >= 0 and above > 0.0:
         return best
-    return 0 if above <= 0.0 else NOWHERE
+    return 0 if above <= 0.0 else layout.NOWHERE
 
 
 @helper
@@ -227,9 +215,9 @@ def _height(planes: Array, i: int, place: Vec) -> float:
 @helper
 def _project(planes: Array, i: int, place: Vec) -> Vec:
     """The nearest place on a plane."""
-    normal = unit((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
+    normal = vec.normalize((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
     away = (place[1] - _height(planes, i, place)) * normal[1]
-    return sub(place, times(away, normal))
+    return vec.sub(place, vec.scale(away, normal))
 
 
 @helper
@@ -238,46 +226,48 @@ def _plant_beside(
     state: CleanState,
     starts: tuple[int, int],
     point: tuple[int, int],
-    centre: Vec,
+    center: Vec,
     plane: int,
     n_ready: int,
 ) -> None:
     """Plant a point whose other one is known: in the mean distance and direction from it (Kovar 3.2).
 
-    starts : the frame in which the point begins to stand, and the first in which both do. centre, plane : the other's
+    starts : the frame in which the point begins to stand, and the first in which both do. center, plane : the other's
     place and support.
     """
     (t, both), (e, k) = starts, point
     other = 1 - k
     total, length, n = (0.0, 0.0, 0.0), 0.0, 0
     for s in range(both, min(t + options.average, n_ready)):
-        if state.flags[s, e, F1] == 0 or state.flags[s, e, F1 + 1] == 0:
+        if state.flags[s, e, layout.F1] == 0 or state.flags[s, e, layout.F1 + 1] == 0:
             break
-        away = sub(vec(state.values[s, e], X1 + 3 * k), vec(state.values[s, e], X1 + 3 * other))
-        total = add(total, away)
-        length += size(away)
+        away = vec.sub(
+            vec.get(state.values[s, e], layout.X1 + 3 * k), vec.get(state.values[s, e], layout.X1 + 3 * other)
+        )
+        total = vec.add(total, away)
+        length += vec.norm(away)
         n += 1
     length /= n
-    away = times(length, unit(total, (0.0, 0.0, 1.0)))
-    if plane == NOWHERE and centre[1] + away[1] < options.floor <= centre[1]:
-        away = _swing_onto(away, (0.0, 1.0, 0.0), options.floor - centre[1])
-    elif plane == LEVEL:
+    away = vec.scale(length, vec.normalize(total, (0.0, 0.0, 1.0)))
+    if plane == layout.NOWHERE and center[1] + away[1] < options.floor <= center[1]:
+        away = _swing_onto(away, (0.0, 1.0, 0.0), options.floor - center[1])
+    elif plane == layout.LEVEL:
         away = _swing_onto(away, (0.0, 1.0, 0.0), 0.0)
     elif plane >= 0:
         planes = options.planes
-        normal = unit((-planes[plane, 1], 1.0, -planes[plane, 2]), (0.0, 1.0, 0.0))
-        up = (_height(planes, plane, centre) - centre[1]) * normal[1]
+        normal = vec.normalize((-planes[plane, 1], 1.0, -planes[plane, 2]), (0.0, 1.0, 0.0))
+        up = (_height(planes, plane, center) - center[1]) * normal[1]
         away = _swing_onto(away, normal, up)
-    put(state.values[t, e], C1 + 3 * k, add(centre, away))
-    state.values[t, e, PLANE1 + k] = plane
+    vec.put(state.values[t, e], layout.C1 + 3 * k, vec.add(center, away))
+    state.values[t, e, layout.PLANE1 + k] = plane
 
 
 @helper
 def _swing_onto(away: Vec, normal: Vec, height: float) -> Vec:
     """`away` rotated by the least angle so that it rises by `height` along `normal`, or as nearly as it can."""
-    length = size(away)
+    length = vec.norm(away)
     height = min(max(height, -length), length)
-    along = sub(away, times(dot(away, normal), normal))
-    spare = unit(sub((0.0, 0.0, 1.0), times(normal[2], normal)), (1.0, 0.0, 0.0))
-    along = unit(along, spare)
-    return add(times(height, normal), times(math.sqrt(max(length * length - height * height, 0.0)), along))
+    along = vec.sub(away, vec.scale(vec.dot(away, normal), normal))
+    spare = vec.normalize(vec.sub((0.0, 0.0, 1.0), vec.scale(normal[2], normal)), (1.0, 0.0, 0.0))
+    along = vec.normalize(along, spare)
+    return vec.add(vec.scale(height, normal), vec.scale(math.sqrt(max(length * length - height * height, 0.0)), along))

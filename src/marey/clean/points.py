@@ -58,10 +58,10 @@ def contact_points(
     ups = dict.fromkeys(feet, _UP)
     if not all(_is_rest_standing(rest, side) for side in feet):
         if floor is not None:
-            raise InvalidValue("the rest pose is not a standing pose, so it has no floor; leave floor out")
+            raise InvalidValue("floor must be None if the rest pose is not a standing pose")
         if standing is None:
             raise InvalidValue(
-                "the rest pose is not a standing pose, so it does not show the soles; give standing=, a motion in "
+                "the rest pose is not a standing pose, so it does not show the soles; pass standing=, a motion in "
                 "which the feet stand"
             )
         ups = _find_standing_up(standing, feet)
@@ -75,11 +75,7 @@ def contact_points(
 
 def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
     """World paths of contact points, (F, K, 3) meters."""
-    return find_point_paths(motion.world(), points)
-
-
-def find_point_paths(world: World, points: Sequence[ContactPoint]) -> Floats:
-    """The same from joints that are already in the world."""
+    world = motion.world()
     n_frames, n_joints = world.positions.shape[:2]
     check_points(points, n_joints)
     paths = np.empty((n_frames, len(points), 3))
@@ -94,7 +90,7 @@ def check_points(points: Sequence[ContactPoint], n_joints: int) -> None:
     for point in points:
         if point.joint >= n_joints:
             raise InvalidValue(
-                f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has {n_joints} joints"
+                f"contact point {point.name!r} is on joint {point.joint}, but the skeleton has only {n_joints} joints"
             )
 
 
@@ -128,13 +124,13 @@ def leg_length(skeleton: Skeleton) -> float:
         if bones is None:
             names = skeleton.names
             raise InvalidValue(
-                f"the {side} foot {names[foot]!r} does not hang from the {side} thigh {names[hip]!r}, so the leg "
-                "has no length; correct the role map"
+                f"the {side} foot {names[foot]!r} is not a descendant of the {side} thigh {names[hip]!r}, so the leg "
+                "length is unknown; correct the role map"
             )
         longest = max(longest, sum(math.hypot(*skeleton.offsets[j].tolist()) for j in bones))
     if longest <= 0.0:
         roles["left_foot"]
-        raise InvalidValue("the skeleton's legs have no length, so there is no scale to measure contacts by")
+        raise InvalidValue("the legs of the skeleton have zero length, so contacts cannot be detected at its scale")
     return longest
 
 
@@ -193,7 +189,7 @@ def _is_rest_standing(rest: _RestPose, side: str) -> bool:
 
 
 def _find_front_joint(skeleton: Skeleton, side: str) -> int | None:
-    """The ball of the foot, or the toe tip where there is no ball."""
+    """The ball of the foot, or the toe tip if there is no ball."""
     for part in ("ball", "toe_tip"):
         joint = skeleton.roles.get(f"{side}_{part}")
         if joint is not None:
@@ -231,7 +227,7 @@ def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | Non
     roles = rest.skeleton.roles
     ankle, front = roles[f"{side}_foot"], _find_front_joint(rest.skeleton, side)
     at = rest[ankle]
-    if front is None:  # nothing tells where the foot points, so the ankle is all there is
+    if front is None:  # the direction of the foot is unknown, so use the ankle alone
         yield _make_point(f"{side}_heel", ankle, _times(up, 0.0 if floor is None else floor - at[1]))
         return
     toes = _minus(rest[front], at)

@@ -1,6 +1,6 @@
 """Step 3 of the cleanup: move the body so that its limbs reach their targets (Kovar 3.2.4).
 
-Each constrained limb says that the displacement must lie in a ball. The nearest displacement in all balls is found from
+Each constrained limb restricts the displacement to a ball. The nearest displacement in all balls is found from
 the balls' surfaces: one, the circle in which two meet, the points in which three do. Plants come before targets
 that are out of reach. First of all, the body moves with its straight legs and arms, which may not rotate much, by least
 squares. What the frames ask for is then smoothed, as a displacement: smoothing positions would flatten the bob of the
@@ -14,56 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean.layout_kernels import (
-    ASKED,
-    BASE,
-    DEPTH,
-    END,
-    FREE,
-    HOVER,
-    INTO,
-    IS_FOOT,
-    KIND,
-    LACK,
-    LIFT,
-    MID,
-    MOMENT,
-    O2,
-    POINT1,
-    POINT2,
-    POSE,
-    RIGHT,
-    SHIFT,
-    X1,
-    CleanBody,
-    CleanOptions,
-    CleanState,
-    D,
-    P,
-    Q,
-    R,
-    SourceFrames,
-    T,
-)
+from marey.clean import layout_kernels as layout
+from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, SourceFrames
 from marey.compiled import Floats2D, helper, kernel
-from marey.maths.vector_kernels import (
-    Vec,
-    add,
-    cross,
-    dot,
-    exp,
-    fade,
-    mul,
-    put,
-    qua,
-    size,
-    squared,
-    sub,
-    times,
-    turn,
-    unit,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Vec
 
 Array = Any
 
@@ -72,7 +27,7 @@ _INSIDE = 1e-12
 _ROUNDS = 60
 # How much a displacement counts against the scaling of one straight limb by as much.
 _RIDGE = 0.08
-# Columns of balls beside centre and radius: the limb's length, and how much it counts.
+# Columns of balls beside center and radius: the limb's length, and how much it counts.
 _LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 
@@ -85,28 +40,31 @@ def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, 
     """
     row, positions = state.shifts[t], frames.positions[t]
     balls, which, n, held = _find_balls(body, frames, state, options.stretch, 0.0, t)
-    for i in range(ASKED):
+    for i in range(layout.ASKED):
         row[i] = 0.0
     for i in range(n):
         e = which[i]
         base, knee, end = _limb_joints(body.limbs[e], positions)
-        upper, lower = sub(knee, base), sub(end, knee)
-        target, length = vec(state.values[t, e], T), size(upper) + size(lower)
-        straight = balls[i, _WEIGHT] * _straightness(upper, lower, options.damping)
-        line = unit(sub(end, base), (0.0, 1.0, 0.0))
+        upper, lower = vec.sub(knee, base), vec.sub(end, knee)
+        target, length = vec.get(state.values[t, e], layout.T), vec.norm(upper) + vec.norm(lower)
+        straight = balls[i, _WEIGHT] * _measure_straightness(upper, lower, options.damping)
+        line = vec.normalize(vec.sub(end, base), (0.0, 1.0, 0.0))
         # A target out of reach does not carry the body away: no further than a limb is long.
-        needed = min(max(dot(sub(target, vec(state.values[t, e], P)), line), -length), length)
-        put(row, RIGHT, add(vec(row, RIGHT), times(straight * needed, line)))
-        put(row, MOMENT, add(vec(row, MOMENT), times(straight * line[0], line)))
-        put(
+        needed = min(max(vec.dot(vec.sub(target, vec.get(state.values[t, e], layout.P)), line), -length), length)
+        vec.put(row, layout.RIGHT, vec.add(vec.get(row, layout.RIGHT), vec.scale(straight * needed, line)))
+        vec.put(row, layout.MOMENT, vec.add(vec.get(row, layout.MOMENT), vec.scale(straight * line[0], line)))
+        vec.put(
             row,
-            MOMENT + 3,
-            add(vec(row, MOMENT + 3), times(straight, (line[1] * line[1], line[1] * line[2], line[2] * line[2]))),
+            layout.MOMENT + 3,
+            vec.add(
+                vec.get(row, layout.MOMENT + 3),
+                vec.scale(straight, (line[1] * line[1], line[1] * line[2], line[2] * line[2])),
+            ),
         )
     eased = _solve(row, _RIDGE)
     for i in range(n):
-        put(balls[i], 0, sub(vec(balls[i], 0), eased))
-    put(row, INTO, _move_into(balls, n, held, (0.0, 0.0, 0.0), 0.0))
+        vec.put(balls[i], 0, vec.sub(vec.get(balls[i], 0), eased))
+    vec.put(row, layout.INTO, _move_into(balls, n, held, (0.0, 0.0, 0.0), 0.0))
 
 
 @helper
@@ -125,12 +83,12 @@ def _find_balls(
     n, held = 0, 0
     for later in (False, True):
         for e in range(n_limbs):
-            kind = state.flags[t, e, KIND]
-            if kind == FREE or (kind >= POSE) != later:
+            kind = state.flags[t, e, layout.KIND]
+            if kind == layout.FREE or (kind >= layout.POSE) != later:
                 continue
             base, knee, end = _limb_joints(body.limbs[e], frames.positions[t])
-            length = size(sub(knee, base)) + size(sub(end, knee))
-            put(balls[n], 0, sub(vec(state.values[t, e], T), base))
+            length = vec.norm(vec.sub(knee, base)) + vec.norm(vec.sub(end, knee))
+            vec.put(balls[n], 0, vec.sub(vec.get(state.values[t, e], layout.T), base))
             balls[n, 3] = (1.0 + stretched) * length
             balls[n, _LENGTH], balls[n, _WEIGHT] = length, 1.0
             which[n] = e
@@ -145,19 +103,19 @@ def _find_balls(
 @helper
 def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
     """Widen ball i where it is out of reach of the first `held`, and the less it counts, the more."""
-    centre, length = vec(balls[i], 0), balls[i, _LENGTH]
+    center, length = vec.get(balls[i], 0), balls[i, _LENGTH]
     within, n = np.empty((held + 1, 4)), held + 1
     # The body moves no further than the limb is long.
-    put(within[held], 0, times(-1.0, centre))
+    vec.put(within[held], 0, vec.scale(-1.0, center))
     within[held, 3] = length
     for j in range(held):
-        put(within[j], 0, sub(vec(balls[j], 0), centre))
+        vec.put(within[j], 0, vec.sub(vec.get(balls[j], 0), center))
         within[j, 3] = (1.0 + stretch) * balls[j, _LENGTH]
-    away = size(nearest_in_balls(within, n))
+    away = vec.norm(find_nearest_in_balls(within, n))
     gap = away - (1.0 + stretch) * length
     if gap > 0.0:
-        weight = fade(gap / length)
-        balls[i, 3] = max(balls[i, 3] + gap, away + (1.0 - weight) * max(size(centre) - away, 0.0))
+        weight = vec.fade(gap / length)
+        balls[i, 3] = max(balls[i, 3] + gap, away + (1.0 - weight) * max(vec.norm(center) - away, 0.0))
         balls[i, _WEIGHT] = weight
 
 
@@ -167,163 +125,167 @@ def _move_into(balls: Array, n: int, held: int, before: Vec, stretched: float) -
 
     No further than a limb is long: it is the target that is out of reach then.
     """
-    way = _limit_way(balls, n, nearest_in_balls(balls, n), before, stretched)
-    if held == n or held == 0 or _in_all(balls, held, way):
+    way = _limit_way(balls, n, find_nearest_in_balls(balls, n), before, stretched)
+    if held == n or held == 0 or _is_in_all(balls, held, way):
         return way
     left = balls[:held].copy()
     for i in range(held):
-        put(left[i], 0, sub(vec(balls[i], 0), way))
-    return _limit_way(balls, held, add(way, nearest_in_balls(left, held)), before, stretched)
+        vec.put(left[i], 0, vec.sub(vec.get(balls[i], 0), way))
+    return _limit_way(balls, held, vec.add(way, find_nearest_in_balls(left, held)), before, stretched)
 
 
 @helper
 def _limit_way(balls: Array, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
-    least = 0.0
+    shortest = 0.0
     for i in range(n):
-        least = balls[i, _LENGTH] if i == 0 else min(least, balls[i, _LENGTH])
-    most = max((1.0 + stretched) * least, size(before))
-    return sub(_limit_length(add(before, way), most), before) if n > 0 else way
+        shortest = balls[i, _LENGTH] if i == 0 else min(shortest, balls[i, _LENGTH])
+    max_length = max((1.0 + stretched) * shortest, vec.norm(before))
+    return vec.sub(_limit_length(vec.add(before, way), max_length), before) if n > 0 else way
 
 
 @helper
-def _limit_length(v: Vec, most: float) -> Vec:
-    length = size(v)
-    return times(most / length, v) if length > most else v
+def _limit_length(v: Vec, max_length: float) -> Vec:
+    length = vec.norm(v)
+    return vec.scale(max_length / length, v) if length > max_length else v
 
 
 @helper
 def _limb_joints(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
     """Hip, knee and ankle."""
-    return vec(positions[limb[BASE]], 0), vec(positions[limb[MID]], 0), vec(positions[limb[END]], 0)
+    return (
+        vec.get(positions[limb[layout.BASE]], 0),
+        vec.get(positions[limb[layout.MID]], 0),
+        vec.get(positions[limb[layout.END]], 0),
+    )
 
 
 @helper
-def _straightness(upper: Vec, lower: Vec, damping: float) -> float:
+def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
     """How little a knee may rotate: 0 where it is not damped, 1 where it is straight."""
     if damping >= math.pi:
         return 0.0
-    lengths = size(upper) * size(lower)
-    angle = math.pi - math.acos(min(max(dot(upper, lower) / max(lengths, 1e-12), -1.0), 1.0))
-    weight: float = 1.0 - fade(max(angle - damping, 0.0) / (math.pi - damping))
+    lengths = vec.norm(upper) * vec.norm(lower)
+    angle = math.pi - math.acos(min(max(vec.dot(upper, lower) / max(lengths, 1e-12), -1.0), 1.0))
+    weight: float = 1.0 - vec.fade(max(angle - damping, 0.0) / (math.pi - damping))
     return weight
 
 
 @helper
 def _solve(row: Array, ridge: float) -> Vec:
     """x with (moment + ridge) x = right."""
-    a, b, c = row[MOMENT] + ridge, row[MOMENT + 1], row[MOMENT + 2]
-    d, e, f = row[MOMENT + 3] + ridge, row[MOMENT + 4], row[MOMENT + 5] + ridge
-    rows = cross((a, b, c), (b, d, e)), cross((b, d, e), (c, e, f)), cross((c, e, f), (a, b, c))
-    whole = dot((a, b, c), rows[1])
-    right = vec(row, RIGHT)
-    x = add(add(times(right[0], rows[1]), times(right[1], rows[2])), times(right[2], rows[0]))
-    return times(1.0 / whole, x)
+    a, b, c = row[layout.MOMENT] + ridge, row[layout.MOMENT + 1], row[layout.MOMENT + 2]
+    d, e, f = row[layout.MOMENT + 3] + ridge, row[layout.MOMENT + 4], row[layout.MOMENT + 5] + ridge
+    rows = vec.cross((a, b, c), (b, d, e)), vec.cross((b, d, e), (c, e, f)), vec.cross((c, e, f), (a, b, c))
+    whole = vec.dot((a, b, c), rows[1])
+    right = vec.get(row, layout.RIGHT)
+    x = vec.add(vec.add(vec.scale(right[0], rows[1]), vec.scale(right[1], rows[2])), vec.scale(right[2], rows[0]))
+    return vec.scale(1.0 / whole, x)
 
 
 @kernel
-def nearest_in_balls(balls: Floats2D, n: int) -> Vec:
-    """The point nearest to the origin in the first n balls (n, 4): centre and radius."""
+def find_nearest_in_balls(balls: Floats2D, n: int) -> Vec:
+    """The point nearest to the origin in the first n balls (n, 4): center and radius."""
     origin = (0.0, 0.0, 0.0)
-    if _in_all(balls, n, origin):
+    if _is_in_all(balls, n, origin):
         return origin
-    best, least = origin, np.inf
+    best, min_distance = origin, np.inf
     for i in range(n):
-        point = _on_one(balls[i], origin)
-        least, best = _better(balls, n, point, least, best)
-    if least < np.inf:
+        point = _project_onto_ball(balls[i], origin)
+        min_distance, best = _take_nearer(balls, n, point, min_distance, best)
+    if min_distance < np.inf:
         return best
     for i in range(n):
         for j in range(i + 1, n):
-            found, centre, axis, radius = _circle(balls[i], balls[j])
+            found, center, axis, radius = _intersect_balls(balls[i], balls[j])
             if not found:
                 continue
-            away = sub(origin, centre)
-            away = sub(away, times(dot(away, axis), axis))
-            point = add(centre, times(radius, unit(away, _across(axis))))
-            least, best = _better(balls, n, point, least, best)
+            away = vec.sub(origin, center)
+            away = vec.sub(away, vec.scale(vec.dot(away, axis), axis))
+            point = vec.add(center, vec.scale(radius, vec.normalize(away, _find_perpendicular(axis))))
+            min_distance, best = _take_nearer(balls, n, point, min_distance, best)
             for k in range(j + 1, n):
                 for sign in (-1.0, 1.0):
-                    met, point = _on_three(balls[k], centre, axis, radius, sign)
+                    met, point = _find_on_circle(balls[k], center, axis, radius, sign)
                     if met:
-                        least, best = _better(balls, n, point, least, best)
-    return best if least < np.inf else _compromise(balls, n)
+                        min_distance, best = _take_nearer(balls, n, point, min_distance, best)
+    return best if min_distance < np.inf else _find_compromise(balls, n)
 
 
 @helper
-def _in_all(balls: Array, n: int, point: Vec) -> bool:
+def _is_in_all(balls: Array, n: int, point: Vec) -> bool:
     inside = True
     for i in range(n):
-        inside = inside and size(sub(point, vec(balls[i], 0))) <= balls[i, 3] * (1.0 + 1e-9) + _INSIDE
+        inside = inside and vec.norm(vec.sub(point, vec.get(balls[i], 0))) <= balls[i, 3] * (1.0 + 1e-9) + _INSIDE
     return inside
 
 
 @helper
-def _better(balls: Array, n: int, point: Vec, least: float, best: Vec) -> tuple[float, Vec]:
-    length = size(point)
-    if length < least and _in_all(balls, n, point):
+def _take_nearer(balls: Array, n: int, point: Vec, min_distance: float, best: Vec) -> tuple[float, Vec]:
+    length = vec.norm(point)
+    if length < min_distance and _is_in_all(balls, n, point):
         return length, point
-    return least, best
+    return min_distance, best
 
 
 @helper
-def _on_one(ball: Array, point: Vec) -> Vec:
+def _project_onto_ball(ball: Array, point: Vec) -> Vec:
     """The nearest point of one ball."""
-    centre = vec(ball, 0)
-    away = sub(point, centre)
-    length = size(away)
+    center = vec.get(ball, 0)
+    away = vec.sub(point, center)
+    length = vec.norm(away)
     if length <= ball[3]:
         return point
-    return add(centre, times(ball[3] / length, away))
+    return vec.add(center, vec.scale(ball[3] / length, away))
 
 
 @helper
-def _circle(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
-    """Where the surfaces of two balls meet: whether they do, centre, axis and radius."""
-    one, two = vec(a, 0), vec(b, 0)
-    apart = sub(two, one)
-    length = size(apart)
+def _intersect_balls(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
+    """Where the surfaces of two balls meet: whether they do, center, axis and radius."""
+    one, two = vec.get(a, 0), vec.get(b, 0)
+    apart = vec.sub(two, one)
+    length = vec.norm(apart)
     if length < 1e-12 or length > a[3] + b[3] or length < abs(a[3] - b[3]):
         return False, one, apart, 0.0
     along = 0.5 * (length + (a[3] * a[3] - b[3] * b[3]) / length)
-    axis = times(1.0 / length, apart)
-    return True, add(one, times(along, axis)), axis, math.sqrt(max(a[3] * a[3] - along * along, 0.0))
+    axis = vec.scale(1.0 / length, apart)
+    return True, vec.add(one, vec.scale(along, axis)), axis, math.sqrt(max(a[3] * a[3] - along * along, 0.0))
 
 
 @helper
-def _across(axis: Vec) -> Vec:
+def _find_perpendicular(axis: Vec) -> Vec:
     """A unit vector across `axis`."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0)
-    return unit(cross(axis, other), (0.0, 0.0, 1.0))
+    return vec.normalize(vec.cross(axis, other), (0.0, 0.0, 1.0))
 
 
 @helper
-def _on_three(ball: Array, centre: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
+def _find_on_circle(ball: Array, center: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
     """One of the two points of a circle that lie on a ball's surface, and whether there are such."""
-    away = sub(vec(ball, 0), centre)
-    height = dot(away, axis)
-    flat = sub(away, times(height, axis))
-    length = size(flat)
+    away = vec.sub(vec.get(ball, 0), center)
+    height = vec.dot(away, axis)
+    flat = vec.sub(away, vec.scale(height, axis))
+    length = vec.norm(flat)
     if length < 1e-12 or radius < 1e-12:
-        return False, centre
+        return False, center
     # |flat - radius u|^2 + height^2 = ball radius^2
     cosine = (length * length + radius * radius + height * height - ball[3] * ball[3]) / (2.0 * length * radius)
     if abs(cosine) > 1.0:
-        return False, centre
-    u = times(1.0 / length, flat)
-    v = cross(axis, u)
+        return False, center
+    u = vec.scale(1.0 / length, flat)
+    v = vec.cross(axis, u)
     sine = sign * math.sqrt(1.0 - cosine * cosine)
-    return True, add(centre, add(times(radius * cosine, u), times(radius * sine, v)))
+    return True, vec.add(center, vec.add(vec.scale(radius * cosine, u), vec.scale(radius * sine, v)))
 
 
 @helper
-def _compromise(balls: Array, n: int) -> Vec:
+def _find_compromise(balls: Array, n: int) -> Vec:
     """A point whose distances to balls without a common point are small."""
     point = (0.0, 0.0, 0.0)
     for _ in range(_ROUNDS):
         total = (0.0, 0.0, 0.0)
         for i in range(n):
-            total = add(total, _on_one(balls[i], point))
-        point = times(1.0 / n, total)
+            total = vec.add(total, _project_onto_ball(balls[i], point))
+        point = vec.scale(1.0 / n, total)
     return point
 
 
@@ -337,17 +299,17 @@ def smooth_shift(
     neighbors. Where this leaves a target further than a limb may be stretched, what lacks is noted.
     """
     window, shifts = options.root, state.shifts
-    asked, weight = np.zeros(ASKED), 0.0
+    asked, weight = np.zeros(layout.ASKED), 0.0
     for s in range(max(0, t - window), min(n_ready, t + window + 1)):
         tap = options.taps[abs(s - t)]
-        for i in range(ASKED):
+        for i in range(layout.ASKED):
             asked[i] += tap * shifts[s, i]
         weight += tap
-    for i in range(ASKED):
+    for i in range(layout.ASKED):
         asked[i] /= weight
-    shift = add(_solve(asked, _RIDGE), vec(asked, INTO))
-    put(shifts[t], SHIFT, shift)
-    put(shifts[t], LACK, _find_lack(body, frames, state, options.stretch, shift, t))
+    shift = vec.add(_solve(asked, _RIDGE), vec.get(asked, layout.INTO))
+    vec.put(shifts[t], layout.SHIFT, shift)
+    vec.put(shifts[t], layout.LACK, _find_lack(body, frames, state, options.stretch, shift, t))
 
 
 @helper
@@ -362,24 +324,24 @@ def complete_shift(
     total, weight = (0.0, 0.0, 0.0), 0.0
     for n in range(-half, half + 1):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
-        most, longest = (0.0, 0.0, 0.0), 0.0
+        largest, longest = (0.0, 0.0, 0.0), 0.0
         for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
-            lack = vec(shifts[s], LACK)
-            if size(lack) > longest:
-                most, longest = lack, size(lack)
-        total = add(total, times(tap, most))
+            lack = vec.get(shifts[s], layout.LACK)
+            if vec.norm(lack) > longest:
+                largest, longest = lack, vec.norm(lack)
+        total = vec.add(total, vec.scale(tap, largest))
         weight += tap
-    shift = add(vec(shifts[t], SHIFT), times(1.0 / weight, total))
-    shift = add(shift, _find_lack(body, frames, state, options.stretch, shift, t))
-    put(shifts[t], SHIFT, shift)
+    shift = vec.add(vec.get(shifts[t], layout.SHIFT), vec.scale(1.0 / weight, total))
+    shift = vec.add(shift, _find_lack(body, frames, state, options.stretch, shift, t))
+    vec.put(shifts[t], layout.SHIFT, shift)
     floor = options.floor
     for e in range(state.flags.shape[1]):
         row, limb = state.values[t, e], body.limbs[e]
         lowest = floor
         for k in range(2):
-            if limb[POINT1 + k] >= 0:
-                lowest = min(lowest, row[X1 + 3 * k + 1] + follow_shift(row, limb, shift)[1])
-        row[DEPTH] = floor - lowest
+            if limb[layout.POINT1 + k] >= 0:
+                lowest = min(lowest, row[layout.X1 + 3 * k + 1] + follow_shift(row, limb, shift)[1])
+        row[layout.DEPTH] = floor - lowest
 
 
 @helper
@@ -387,7 +349,7 @@ def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch
     """What a displacement lacks for all limbs to reach their targets when fully stretched, or to come near them."""
     balls, _, n, held = _find_balls(body, frames, state, stretch, stretch, t)
     for i in range(n):
-        put(balls[i], 0, sub(vec(balls[i], 0), shift))
+        vec.put(balls[i], 0, vec.sub(vec.get(balls[i], 0), shift))
         balls[i, 3] *= 1.0 - 1e-9
     return _move_into(balls, n, held, shift, stretch)
 
@@ -399,10 +361,10 @@ def follow_shift(row: Array, limb: Array, shift: Vec) -> Vec:
     Feet are pushed down no further than they hover above their plants, as on legs that are too short: those of others
     would come near the floor while they swing.
     """
-    if limb[IS_FOOT] == 0 or shift[1] >= 0.0:
+    if limb[layout.IS_FOOT] == 0 or shift[1] >= 0.0:
         return shift
-    s, h = shift[1], row[HOVER]
-    return shift[0], (s * h / math.sqrt(math.sqrt(squared(s * s) + squared(h * h))) if h > 0.0 else 0.0), shift[2]
+    s, h = shift[1], row[layout.HOVER]
+    return shift[0], (s * h / math.sqrt(math.sqrt(vec.square(s * s) + vec.square(h * h))) if h > 0.0 else 0.0), shift[2]
 
 
 @helper
@@ -415,26 +377,34 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
     half, values = options.lift, state.values
     for e in range(state.flags.shape[1]):
         row, limb = values[t, e], body.limbs[e]
-        total, weight = 0.0, 0.0
-        for n in range(-half, half + 1):
-            tap = 1.0 + math.cos(math.pi * n / (half + 1))
-            deepest = 0.0
-            for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
-                deepest = max(deepest, values[s, e, DEPTH])
-            total += tap * deepest
-            weight += tap
-        row[LIFT] = total / weight
-        if state.flags[t, e, KIND] != FREE:
-            source, pivot = qua(row, Q), find_pivot(row, limb)
-            moved = sub(turn(mul(exp(vec(row, R)), source), pivot), turn(source, pivot))
-            along = follow_shift(row, limb, vec(state.shifts[t], SHIFT))
-            left = add(sub(sub(vec(row, T), vec(row, P)), along), moved)
-            put(row, D, (left[0], left[1] - row[LIFT], left[2]))
+        row[layout.LIFT] = smooth_peak(values, layout.DEPTH, half, t, e, n_ready)
+        if state.flags[t, e, layout.KIND] != layout.FREE:
+            source, pivot = vec.get_quat(row, layout.Q), find_pivot(row, limb)
+            moved = vec.sub(
+                vec.rotate(vec.mul(vec.exp(vec.get(row, layout.R)), source), pivot), vec.rotate(source, pivot)
+            )
+            along = follow_shift(row, limb, vec.get(state.shifts[t], layout.SHIFT))
+            left = vec.add(vec.sub(vec.sub(vec.get(row, layout.T), vec.get(row, layout.P)), along), moved)
+            vec.put(row, layout.D, (left[0], left[1] - row[layout.LIFT], left[2]))
+
+
+@helper
+def smooth_peak(values: Array, column: int, half: int, t: int, e: int, n_ready: int) -> float:
+    """The largest value of a column within `half` frames, at least 0, smoothed over as many; for frame t of limb e."""
+    total, weight = 0.0, 0.0
+    for n in range(-half, half + 1):
+        tap = 1.0 + math.cos(math.pi * n / (half + 1))
+        peak = 0.0
+        for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
+            peak = max(peak, values[s, e, column])
+        total += tap * peak
+        weight += tap
+    return total / weight
 
 
 @helper
 def find_pivot(row: Array, limb: Array) -> Vec:
     """The point of a foot whose adjustment fades, in the ankle's frame: the ball, about which it rolls off."""
-    if limb[IS_FOOT] == 0 or limb[POINT2] < 0:
+    if limb[layout.IS_FOOT] == 0 or limb[layout.POINT2] < 0:
         return 0.0, 0.0, 0.0
-    return vec(row, O2)
+    return vec.get(row, layout.O2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, check_index, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array, set_readonly
 from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CleanSettings:
     root : L3, half the width of the bell that smooths the displacement of the body.
     fade : L4, over which adjustments fade into free frames.
     damping_from : radians. Knees and elbows straighter than this rotate less and less, and the limb is scaled instead.
-        pi turns damping off.
+        pi disables damping.
     swivel : in [0, 1], how far knee and elbow swivel so that ankle and wrist rotate less.
     max_stretch : in [0, 1), how far a limb, or a foot from heel to ball, may be scaled, as a fraction of its length.
         Plants take priority: where damping would scale a limb further than this, the knee rotates after all. So with 0
@@ -64,17 +64,17 @@ class CleanSettings:
             if field.name in ("damping_from", "swivel", "max_stretch") and not number:
                 raise InvalidValue(f"{field.name} must be a number, got {value!r}")
         if not 0 < self.damping_from <= np.pi:
-            raise InvalidValue(f"damping_from must lie in (0, pi] radians, got {self.damping_from:g}")
+            raise InvalidValue(f"damping_from must be greater than 0 and at most pi radians, got {self.damping_from:g}")
         if not 0 <= self.swivel <= 1:
-            raise InvalidValue(f"swivel must lie in [0, 1], got {self.swivel:g}")
+            raise InvalidValue(f"swivel must be from 0 to 1, got {self.swivel:g}")
         if not 0 <= self.max_stretch < 1:
-            raise InvalidValue(f"max_stretch must lie in [0, 1), got {self.max_stretch:g}")
+            raise InvalidValue(f"max_stretch must be at least 0 and less than 1, got {self.max_stretch:g}")
         if self.roll not in ("source", "flat"):
             raise InvalidValue(f"roll must be 'source' or 'flat', got {self.roll!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlantAt:
+class PlantAt(FrozenRecord):
     """Fix a contact point at `position` (3,) meters from frame `start` to `stop`, half-open."""
 
     point: str
@@ -84,14 +84,11 @@ class PlantAt:
 
     def __post_init__(self) -> None:
         _check_span(self.start, self.stop, f"the plant of {self.point!r}")
-        object.__setattr__(self, "position", freeze_array(self.position, f"position of {self.point!r}", (3,)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._put(position=freeze_array(self.position, f"position of {self.point!r}", (3,)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class Target(FrozenRecord):
     """Target of a hand or foot (its wrist or ankle joint) from frame `start` to `stop`, half-open.
 
     Parameters
@@ -112,26 +109,24 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.effector not in EFFECTORS:
-            raise InvalidValue(f"the effector of a target must be one of {', '.join(EFFECTORS)}, got {self.effector!r}")
+            raise InvalidValue(f"effector of a target must be one of {', '.join(EFFECTORS)}, got {self.effector!r}")
         what = f"the target of {self.effector}"
         n = _check_span(self.start, self.stop, what)
-        put = object.__setattr__
-        put(self, "position", _check_rows(self.position, n, 3, f"position of {what}"))
+        self._put(position=_check_rows(self.position, n, 3, f"position of {what}"))
         if self.orientation is not None:
-            turned = _check_rows(self.orientation, n, 4, f"orientation of {what}")
-            length = np.linalg.norm(turned, axis=1)
+            rotated = _check_rows(self.orientation, n, 4, f"orientation of {what}")
+            length = np.linalg.norm(rotated, axis=1)
             if np.abs(length - 1.0).max() > 1e-6:
-                raise InvalidValue(f"the orientation of {what} must be unit quaternions, got one of {length.max():.6g}")
-            put(self, "orientation", set_readonly(turned / length[:, None]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+                raise InvalidValue(
+                    f"orientation of {what} must be unit quaternions, got one of length {length.max():.6g}"
+                )
+            self._put(orientation=set_readonly(rotated / length[:, None]))
 
 
 def _check_span(start: Any, stop: Any, what: str) -> int:
-    first, last = check_index(start, f"the start of {what}"), check_index(stop, f"the stop of {what}")
+    first, last = check_index(start, f"start of {what}"), check_index(stop, f"stop of {what}")
     if not 0 <= first < last:
-        raise InvalidValue(f"{what} must last from a frame to a later one, got {first} to {last}")
+        raise InvalidValue(f"{what} must have 0 <= start < stop, got {first} to {last}")
     return last - first
 
 

@@ -40,8 +40,8 @@ class CleanFrame(NamedTuple):
 class CleanStream:
     """A streaming cleanup; create it with `clean_stream`.
 
-    Frames come out `delay` frames after they went in, equal to those that `clean` makes of the whole motion. Memory use
-    does not grow with the number of frames.
+    Frames come out `delay` frames after they went in, equal to those that `clean` makes of the complete motion. Memory
+    use does not grow with the number of frames.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CleanStream:
         settings: CleanSettings,
     ) -> None:
         if not np.isfinite(floor):
-            raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
+            raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
         self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
         check_targets_apart(targets)
@@ -151,7 +151,7 @@ def clean_stream(
     floor : meters; a stream cannot detect it.
     planes, settings : as in `clean`.
     plants, targets : as in `clean`, with frames counted from the first that is pushed. A given plant applies only to
-        its own frames, so it should cover the whole contact.
+        its own frames, so it should cover the entire contact.
 
     Example
     -------

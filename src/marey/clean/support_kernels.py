@@ -1,4 +1,4 @@
-"""Loops that tell what bears the body: raised supports under feet, and the floor under hands."""
+"""Loops that find what bears the body: raised supports under feet, and the floor under hands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.clean.contact_kernels import ContactLimits, find_runs, join_runs, keep_entered_runs, select_smallest
 from marey.compiled import Bools1D, Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 Array = Any
 
@@ -16,8 +16,8 @@ Array = Any
 class StillPoints(NamedTuple):
     """Points of the body over F frames.
 
-    paths : (F, K, 3) metres. hips : (F, 3) metres. speed : (F, K) m/s. still : (F, K) whether a point keeps still.
-    clearance : (F, K) metres above the floor. feet : columns of all points on feet. mains : columns of the one that
+    paths : (F, K, 3) meters. hips : (F, 3) meters. speed : (F, K) m/s. still : (F, K) whether a point keeps still.
+    clearance : (F, K) meters above the floor. feet : columns of all points on feet. mains : columns of the one that
     stands for each foot.
     """
 
@@ -33,8 +33,8 @@ class StillPoints(NamedTuple):
 class RestRules(NamedTuple):
     """When a foot stands above the floor.
 
-    on_floor : metres, clearance up to which a foot may stand on the floor. level : metres by which feet on one support
-    differ at most. hips_above, balance : metres that the hips are above it at least and beside it at most.
+    on_floor : meters, clearance up to which a foot may stand on the floor. level : meters by which feet on one support
+    differ at most. hips_above, balance : meters that the hips are above it at least and beside it at most.
     falling : m/frame^2, vertical acceleration of the hips in free fall. lag : frames over which that is measured.
     shortest : frames.
     """
@@ -51,7 +51,7 @@ class RestRules(NamedTuple):
 class HandRules(NamedTuple):
     """When a hand bears the body.
 
-    low, slow : metres and m/s below which a frame is low and slow. falling, lag : as in `RestRules`.
+    low, slow : meters and m/s below which a frame is low and slow. falling, lag : as in `RestRules`.
     bearing : frames in which the hand must bear the body.
     limits : of the frames in which it lies on the floor; the heights are above the lowest of each run.
     still : m/s; a slower hand is kept at any height. gap : frames up to which runs are joined. shortest : frames.
@@ -123,7 +123,7 @@ def lower_clearance(
 ) -> None:
     """Lower, in place, the clearance (F, K) of each foot's points to that above what the foot stands on.
 
-    paths : (F, K, 3) metres. rest : (K,) metres, heights of rest on the floor. feet : columns of points on feet.
+    paths : (F, K, 3) meters. rest : (K,) meters, heights of rest on the floor. feet : columns of points on feet.
     sides : (K,) which foot a point is part of. rests : rows as from `find_raised_rests`. margin : frames before and
     after.
     """
@@ -156,8 +156,8 @@ def mark_bearing_hand(
     It bears the body in runs of low and slow frames, joined over short gaps, with enough that are `aloft` and in which
     the hips do not fall freely.
 
-    heights : (F, n) metres, of the hand's points above the floor. speed : (F,) m/s, of the hand. aloft : (F,) whether
-    nothing else could bear the body. hips : (F, 3) metres.
+    heights : (F, n) meters, of the hand's points above the floor. speed : (F,) m/s, of the hand. aloft : (F,) whether
+    nothing else could bear the body. hips : (F, 3) meters.
     """
     n_frames = len(speed)
     flags = np.empty(n_frames, dtype=np.bool_)
@@ -228,5 +228,5 @@ def _bears_body(points: StillPoints, rules: RestRules, k: int, f: int) -> bool:
         if drop >= -level:
             dx, dz = paths[f, other, 0] - paths[f, k, 0], paths[f, other, 2] - paths[f, k, 2]
             t = min(max((px * dx + pz * dz) / max(dx * dx + dz * dz, 1e-12), 0.0), 1.0)
-            beside = np.sqrt(squared(px - t * dx) + squared(pz - t * dz))
+            beside = np.sqrt(square(px - t * dx) + square(pz - t * dz))
     return bool(beside <= rules.balance)

@@ -11,7 +11,7 @@ A foot that bears the body for a tenth of a second stands on a support at that h
 there. Another that keeps still at the same height nearby stands on the same support.
 
 A hand that bears the body, as in a cartwheel or a handstand, is recorded far from the floor and moves at that: the
-chain of bones from the hips to it is long, and shoulders give way. What tells it is again that nothing else could bear
+chain of bones from the hips to it is long, and shoulders yield. The evidence is again that nothing else could bear
 the body:
 
 - no foot is near the floor,
@@ -35,11 +35,11 @@ from marey.clean.track import PointTrack
 from marey.core.arrays import Bools, Floats
 
 GRAVITY = 9.81
-# Seconds and meters of the reference figure.
+# Seconds and meters of the reference body.
 _BEARING = 0.1
 _SHORTEST = 0.075
 _LEVEL = 0.025
-_BALANCE = 0.28  # hips beside what they stand on
+_BALANCE = 0.28  # from the hips to the side of their support
 _HIPS_ABOVE = 0.25
 _NEARBY = 0.5  # as large as a tread or a box top is taken to be
 _REACH = 0.5  # seconds before and after in which a foot comes to and leaves a support
@@ -99,7 +99,7 @@ def mark_bearing_hands(
     for side in SIDES:
         columns = [k for k, point in enumerate(track.points) if point.name in _name_hand_points(side)]
         if columns:
-            # Fingers twitch in recordings, so the slower of the hand's points tells for it.
+            # Fingers twitch in recordings, so the slower of the hand's points counts.
             speed = track.speed[:, columns].min(axis=1)
             heights = np.ascontiguousarray(track.heights[:, columns]) - floor
             planted = np.zeros(len(speed), dtype=bool)
@@ -141,8 +141,8 @@ def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Flo
     above = _measure_above_floor(rows, rest)
     level = np.abs(above[:, None] - above[bears]) <= _LEVEL * scale
     near = np.hypot(*(rows[:, c, None] - rows[bears, c] for c in (3, 5))) <= _NEARBY * scale
-    kept: Floats = rows[bears | (level & near).any(axis=1)]
-    return kept
+    remaining: Floats = rows[bears | (level & near).any(axis=1)]
+    return remaining
 
 
 def _measure_above_floor(rows: Floats, rest: Floats) -> Floats:

@@ -12,66 +12,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.layout_kernels import (
-    BOTH,
-    C1,
-    C2,
-    F1,
-    FIRST,
-    FREE,
-    GIVEN1,
-    HOVER,
-    IS_FOOT,
-    KIND,
-    O1,
-    O2,
-    PLANE1,
-    POINT2,
-    POSE,
-    POSITION,
-    SECOND,
-    SHIFTED,
-    TP,
-    TQ,
-    WANTED,
-    CleanBody,
-    CleanOptions,
-    CleanState,
-    FreeSpan,
-    Q,
-    R,
-    T,
-    W,
-)
+from marey.clean import layout_kernels as layout
+from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, FreeSpan
 from marey.compiled import Ints3D, helper, kernel
-from marey.maths.vector_kernels import (
-    Quat,
-    Vec,
-    about,
-    add,
-    between,
-    cross,
-    dot,
-    exp,
-    fade,
-    fade_slope,
-    fade_smoothly,
-    inv,
-    log,
-    mul,
-    put,
-    qua,
-    size,
-    sub,
-    times,
-    turn,
-    unit,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 
-# Metres that a slope may add to an adjustment, and about which distance from the ankle that counts for a rotation.
+# Meters that a slope may add to an adjustment, and about which distance from the ankle that counts for a rotation.
 _CARRIED = 0.012
 _LEVER = 0.2
 
@@ -82,22 +31,22 @@ def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: i
     flags = state.flags
     for e in range(flags.shape[1]):
         row = state.values[t, e]
-        first, second, wanted = flags[t, e, F1], flags[t, e, F1 + 1], flags[t, e, WANTED]
-        kind = FREE
+        first, second, wanted = flags[t, e, layout.F1], flags[t, e, layout.F1 + 1], flags[t, e, layout.WANTED]
+        kind = layout.FREE
         if wanted != 0:
             kind = wanted
         elif first != 0 and second != 0:
-            kind = BOTH
+            kind = layout.BOTH
         elif first != 0:
-            kind = FIRST
+            kind = layout.FIRST
         elif second != 0:
-            kind = SECOND
-        flags[t, e, KIND] = kind
-        put(row, R, (0.0, 0.0, 0.0))
-        put(row, W, (0.0, 0.0, 0.0))
-        if kind == POSE:
-            put(row, R, log(mul(qua(row, TQ), inv(qua(row, Q)))))
-        elif kind == BOTH:
+            kind = layout.SECOND
+        flags[t, e, layout.KIND] = kind
+        vec.put(row, layout.R, (0.0, 0.0, 0.0))
+        vec.put(row, layout.W, (0.0, 0.0, 0.0))
+        if kind == layout.POSE:
+            vec.put(row, layout.R, vec.log(vec.mul(vec.get_quat(row, layout.TQ), vec.inv(vec.get_quat(row, layout.Q)))))
+        elif kind == layout.BOTH:
             _pose_both(row, body.limbs[e], options)
 
 
@@ -107,33 +56,36 @@ def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
 
     As limbs, the foot is scaled no further than it may be: what is missing then is left to one of its points.
     """
-    source, stretch = qua(row, Q), options.stretch
-    own, wanted = sub(vec(row, O2), vec(row, O1)), sub(vec(row, C2), vec(row, C1))
-    length = size(own)
+    source, stretch = vec.get_quat(row, layout.Q), options.stretch
+    own, wanted = (
+        vec.sub(vec.get(row, layout.O2), vec.get(row, layout.O1)),
+        vec.sub(vec.get(row, layout.C2), vec.get(row, layout.C1)),
+    )
+    length = vec.norm(own)
     if length < 1e-9:
         return
-    if options.can_stretch and limb[SHIFTED] >= 0 and limb[POINT2] >= 0:
-        put(row, W, times(min(max(size(wanted) / length - 1.0, -stretch), stretch), own))
-    adjust = between(turn(source, own), wanted)
-    if options.is_flat and limb[IS_FOOT] != 0:
-        adjust = mul(_level_roll(row, options.planes, mul(adjust, source), wanted), adjust)
-    put(row, R, log(adjust))
+    if options.can_stretch and limb[layout.SHIFTED] >= 0 and limb[layout.POINT2] >= 0:
+        vec.put(row, layout.W, vec.scale(min(max(vec.norm(wanted) / length - 1.0, -stretch), stretch), own))
+    adjust = vec.rotation_between(vec.rotate(source, own), wanted)
+    if options.is_flat and limb[layout.IS_FOOT] != 0:
+        adjust = vec.mul(_level_roll(row, options.planes, vec.mul(adjust, source), wanted), adjust)
+    vec.put(row, layout.R, vec.log(adjust))
 
 
 @helper
 def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
     """The roll about the line between the plants that puts the ankle straight above that line."""
-    axis = unit(wanted, (0.0, 0.0, 1.0))
-    ankle = times(-1.0, turn(orientation, vec(row, O1)))
-    ankle = sub(ankle, times(dot(ankle, axis), axis))
+    axis = vec.normalize(wanted, (0.0, 0.0, 1.0))
+    ankle = vec.scale(-1.0, vec.rotate(orientation, vec.get(row, layout.O1)))
+    ankle = vec.sub(ankle, vec.scale(vec.dot(ankle, axis), axis))
     normal = (0.0, 1.0, 0.0)
-    plane = int(row[PLANE1])
+    plane = int(row[layout.PLANE1])
     if plane >= 0:
-        normal = unit((-planes[plane, 1], 1.0, -planes[plane, 2]), normal)
-    normal = sub(normal, times(dot(normal, axis), axis))
-    if size(ankle) < 1e-3 or size(normal) < 1e-3:
+        normal = vec.normalize((-planes[plane, 1], 1.0, -planes[plane, 2]), normal)
+    normal = vec.sub(normal, vec.scale(vec.dot(normal, axis), axis))
+    if vec.norm(ankle) < 1e-3 or vec.norm(normal) < 1e-3:
         return 1.0, 0.0, 0.0, 0.0
-    return about(axis, math.atan2(dot(axis, cross(ankle, normal)), dot(ankle, normal)))
+    return vec.from_axis_angle(axis, math.atan2(vec.dot(axis, vec.cross(ankle, normal)), vec.dot(ankle, normal)))
 
 
 @helper
@@ -141,40 +93,49 @@ def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int)
     """Set the targets of frame t, with orientations of singly constrained ones blended off from their neighbors."""
     flags, blend = state.flags, options.blend
     for e in range(flags.shape[1]):
-        row, kind = state.values[t, e], flags[t, e, KIND]
-        if kind == FREE:
+        row, kind = state.values[t, e], flags[t, e, layout.KIND]
+        if kind == layout.FREE:
             _blend_hover(state, blend, t, e, n_ready)
             continue
-        if kind in (FIRST, SECOND, POSITION):
+        if kind in (layout.FIRST, layout.SECOND, layout.POSITION):
             span = find_span(flags, e, t, blend, True, n_ready)
-            put(row, R, fade_tails(options, state, span, R, blend))
-            put(row, W, fade_tails(options, state, span, W, blend))
-        if kind in (POSE, POSITION):
-            put(row, T, vec(row, TP))
+            vec.put(row, layout.R, fade_tails(options, state, span, layout.R, blend))
+            vec.put(row, layout.W, fade_tails(options, state, span, layout.W, blend))
+        if kind in (layout.POSE, layout.POSITION):
+            vec.put(row, layout.T, vec.get(row, layout.TP))
             continue
-        orientation = mul(exp(vec(row, R)), qua(row, Q))
+        orientation = vec.mul(vec.exp(vec.get(row, layout.R)), vec.get_quat(row, layout.Q))
         # Of two plants too far apart for the foot, the one whose place is given holds.
-        by_second = kind == BOTH and flags[t, e, GIVEN1] == 0 and flags[t, e, GIVEN1 + 1] != 0
-        if kind == SECOND or by_second:
-            put(row, T, sub(vec(row, C2), turn(orientation, add(vec(row, O2), vec(row, W)))))
+        by_second = kind == layout.BOTH and flags[t, e, layout.GIVEN1] == 0 and flags[t, e, layout.GIVEN1 + 1] != 0
+        if kind == layout.SECOND or by_second:
+            vec.put(
+                row,
+                layout.T,
+                vec.sub(
+                    vec.get(row, layout.C2),
+                    vec.rotate(orientation, vec.add(vec.get(row, layout.O2), vec.get(row, layout.W))),
+                ),
+            )
         else:
-            put(row, T, sub(vec(row, C1), turn(orientation, vec(row, O1))))
+            vec.put(row, layout.T, vec.sub(vec.get(row, layout.C1), vec.rotate(orientation, vec.get(row, layout.O1))))
 
 
 @helper
 def _blend_hover(state: CleanState, blend: int, t: int, e: int, n_ready: int) -> None:
     """Ease from how the foot hovered at its last plant to how it does at the next."""
     for n in range(1, min(blend, n_ready - 1 - t) + 1):
-        if state.flags[t + n, e, KIND] != FREE:
-            weight = fade_smoothly(n / (blend + 1))
-            state.values[t, e, HOVER] += weight * (state.values[t + n, e, HOVER] - state.values[t, e, HOVER])
+        if state.flags[t + n, e, layout.KIND] != layout.FREE:
+            weight = vec.fade_smoothly(n / (blend + 1))
+            state.values[t, e, layout.HOVER] += weight * (
+                state.values[t + n, e, layout.HOVER] - state.values[t, e, layout.HOVER]
+            )
             break
 
 
 @helper
 def _is_settled(kind: int, of_orientation: bool) -> bool:
     """Whether a constraint settles the adjustment: that of the orientation, or that of the position."""
-    return kind in (BOTH, POSE) if of_orientation else kind != FREE
+    return kind in (layout.BOTH, layout.POSE) if of_orientation else kind != layout.FREE
 
 
 @kernel
@@ -187,20 +148,20 @@ def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bo
     for n in range(1, max_frames + 1):
         if t - n < 0:
             break
-        kind = flags[t - n, e, KIND]
+        kind = flags[t - n, e, layout.KIND]
         if _is_settled(kind, of_orientation):
             back = n
             break
-        if kind == FREE and of_orientation:
+        if kind == layout.FREE and of_orientation:
             break
     for n in range(1, max_frames + 1):
         if t + n >= n_ready:
             break
-        kind = flags[t + n, e, KIND]
+        kind = flags[t + n, e, layout.KIND]
         if _is_settled(kind, of_orientation):
             ahead = n
             break
-        if kind == FREE and of_orientation:
+        if kind == layout.FREE and of_orientation:
             break
     return FreeSpan(e, t, back, ahead, of_orientation, n_ready)
 
@@ -213,7 +174,7 @@ def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column:
     """
     total = (0.0, 0.0, 0.0)
     for side in range(2):
-        total = add(total, fade_tail(options, state, span, column, window, side))
+        total = vec.add(total, fade_tail(options, state, span, column, window, side))
     return total
 
 
@@ -227,24 +188,24 @@ def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: 
         return 0.0, 0.0, 0.0
     if back > 0 and ahead > 0:
         length = min(length, back + ahead)
-    at = span.t + step * n
-    end = vec(state.values[at, e], column)
+    start = span.t + step * n
+    end = vec.get(state.values[start, e], column)
     if not options.is_smooth:
-        return times(fade(n / length), end)
-    total = times(fade_smoothly(n / length), end)
+        return vec.scale(vec.fade(n / length), end)
+    total = vec.scale(vec.fade_smoothly(n / length), end)
     seen = 0
     for m in range(1, options.seen + 1):
-        beyond = at + step * m
-        if not 0 <= beyond < span.n_ready or not _is_settled(state.flags[beyond, e, KIND], span.of_orientation):
+        beyond = start + step * m
+        if not 0 <= beyond < span.n_ready or not _is_settled(state.flags[beyond, e, layout.KIND], span.of_orientation):
             break
         seen = m
     if seen > 0:
-        change = times(1.0 / seen, sub(end, vec(state.values[at + step * seen, e], column)))
+        change = vec.scale(1.0 / seen, vec.sub(end, vec.get(state.values[start + step * seen, e], column)))
         # A slope adds about a fifth of what it would cover in its time. A steep one fades sooner, so as not to carry
         # the foot away; a gentle one takes its time, as a quick change of pace shows.
-        steep = size(change) * (_LEVER if column == R else 1.0)
+        steep = vec.norm(change) * (_LEVER if column == layout.R else 1.0)
         slope = min(max(_CARRIED / max(0.2 * steep, 1e-9), 1.0 * options.slope), 1.0 * window)
         if back > 0 and ahead > 0:
             slope = min(slope, 1.0 * (back + ahead))
-        total = add(total, times(n * fade_slope(n / slope), change))
+        total = vec.add(total, vec.scale(n * vec.fade_slope(n / slope), change))
     return total

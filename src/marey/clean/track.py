@@ -22,9 +22,9 @@ MIN_FRAMES = 4
 _SPEED_NOISE = 0.03
 # Seconds: the least smoothing of recorded motion and the most of any.
 _LEAST, _MOST = 0.012, 0.040
-# Below this noise, as a share of the leg, a path was computed, not recorded, and is not smoothed at all.
+# Below this noise, as a fraction of the leg, a path was computed, not recorded, and is not smoothed at all.
 _EXACT = 1e-5
-# A Gaussian of t seconds turns white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
+# A Gaussian of t seconds converts white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
 _SPREAD = 4.0 * math.sqrt(math.pi)
 # Fraction of the frames, the stillest ones, from which noise is estimated.
 _QUIET = 5.0
@@ -34,8 +34,8 @@ _QUIET = 5.0
 class Scale:
     """Scales the thresholds of a person with legs of 0.85 m to another body.
 
-    Gaits of animals and people of different size are alike when their Froude number v^2 / (g leg) is the same
-    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A figure of twice the size that
+    Gaits of animals and people of different size are similar when their Froude number v^2 / (g leg) is the same
+    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A body of twice the size that
     moves as slowly as gravity makes it gives the same contacts, frame by frame.
     """
 
@@ -85,7 +85,7 @@ class PointTrack:
         return tuple(k for k, side in enumerate(self.sides) if side is not None)
 
     def main_column(self, side: str) -> int | None:
-        """The point that tells best whether a foot stands: its ball, or else the first there is."""
+        """The point that best shows whether a foot stands: its ball, or else the first one."""
         columns = [k for k, its in enumerate(self.sides) if its == side]
         for k in columns:
             if self.points[k].name == f"{side}_ball":
@@ -93,7 +93,7 @@ class PointTrack:
         return columns[0] if columns else None
 
     def frames(self, seconds: float) -> int:
-        """A duration for the reference figure as frames of this one."""
+        """A duration for the reference body as frames of this one."""
         return round(seconds * self.scale.root * self.fps)
 
 
@@ -109,14 +109,13 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
     """The track of `points` through `motion`."""
     if len(motion) < MIN_FRAMES:
         raise InvalidValue(
-            f"contacts are detected from how points move: expected at least {MIN_FRAMES} frames, "
-            f"got {len(motion)} in {motion.name!r}"
+            f"{motion.name!r} must have at least {MIN_FRAMES} frames for contacts to be detected, got {len(motion)}"
         )
     scale = Scale(leg_length(motion.skeleton) / REFERENCE_LEG)
     check_points(points, len(motion.skeleton))
     sides = tuple(find_side(motion.skeleton, point) for point in points)
     if not any(sides):
-        raise InvalidValue("none of the contact points is on a foot, so the floor cannot be found")
+        raise InvalidValue("at least one contact point must be on a foot to find the floor")
     raw, hips, head = _find_paths(motion, points, with_head=not all(sides))
     noise = _estimate_noise(
         raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1)

@@ -5,180 +5,104 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.final_kernels import find_hinge, find_toes, toe_axis
-from marey.clean.layout_kernels import (
-    AIM,
-    AIM_Q,
-    BASE,
-    BEND,
-    END,
-    KNEE,
-    MID,
-    MOVED,
-    ON_TOE,
-    RESIDUE,
-    SCALE,
-    SHIFT,
-    SHIFTED,
-    TOE,
-    CleanBody,
-    CleanOptions,
-    CleanOutput,
-    CleanState,
-    P,
-    Q,
-    SourceFrames,
-    W,
-)
+from marey.clean import layout_kernels as layout
+from marey.clean.final_kernels import find_hinge, find_toe_axis, find_toes
+from marey.clean.layout_kernels import Cleanup
+from marey.clean.root_kernels import smooth_peak
 from marey.compiled import helper
 from marey.core.limb_kernels import parent_rotation, solve, write_limb, write_local
-from marey.maths.vector_kernels import (
-    Vec,
-    about,
-    add,
-    inv,
-    mul,
-    put,
-    qua,
-    size,
-    sub,
-    times,
-    turn,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Vec
 
 Array = Any
 
 
 @helper
-def finish(
-    body: CleanBody,
-    options: CleanOptions,
-    frames: SourceFrames,
-    state: CleanState,
-    output: CleanOutput,
-    t: int,
-    n_aimed: int,
-    n_frames: int,
-) -> None:
+def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
     """Write the finished frame t.
 
     n_aimed : frames that have an aim. n_frames : frames that came in; hinges are found from those, as when they were
     aimed.
     """
-    shift = vec(state.shifts[t], SHIFT)
-    put(output.root_positions[t], 0, add(vec(output.root_positions[t], 0), shift))
+    body, options, frames, state, output = cleanup
+    shift = vec.get(state.shifts[t], layout.SHIFT)
+    vec.put(output.root_positions[t], 0, vec.add(vec.get(output.root_positions[t], 0), shift))
     for e in range(state.flags.shape[1]):
         limb = body.limbs[e]
-        output.limb_fits[t, e, SCALE], output.limb_fits[t, e, RESIDUE] = 1.0, 0.0
+        output.limb_fits[t, e, layout.SCALE], output.limb_fits[t, e, layout.RESIDUE] = 1.0, 0.0
         change = _smooth_knee(state.values, options.calm, t, e, n_aimed)
-        if state.flags[t, e, MOVED] != 0 or change != 0.0:
+        if state.flags[t, e, layout.MOVED] != 0 or change != 0.0:
             hinge = find_hinge(limb, options, frames, state, t, e, n_frames)
-            _write_limb(body, options, frames, state, output, (t, e), hinge, change)
+            _write_limb(cleanup, t, e, hinge, change)
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
-        bend = _smooth_bend(state.values, options.calm // 2, t, e, n_aimed)
+        # Smoothed: toes that point straight down must bend far for the last millimeter, so they would snap back.
+        bend = smooth_peak(state.values, layout.BEND, options.calm // 2, t, e, n_aimed)
         if bend > 0.0:
-            _write_toes(body, options, frames, state, output, (t, e), bend)
+            _write_toes(cleanup, t, e, bend)
 
 
 @helper
 def _smooth_knee(values: Array, half: int, t: int, e: int, n_aimed: int) -> float:
     """The knee's rotation of frame t, smoothed over its neighbors.
 
-    A knee that is nearly straight rotates by degrees for each millimetre that the hip is off, so that it would shake
-    with the noise of the recording. The limb's length takes up the millimetre instead.
+    A knee that is nearly straight rotates by degrees for each millimeter that the hip is off, so that it would shake
+    with the noise of the recording. The limb's length takes up the millimeter instead.
     """
     total, weight = 0.0, 0.0
     for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
-        total += tap * values[t + n, e, KNEE]
+        total += tap * values[t + n, e, layout.KNEE]
         weight += tap
     return total / weight
 
 
 @helper
-def _smooth_bend(values: Array, half: int, t: int, e: int, n_aimed: int) -> float:
-    """The bend of the toes in frame t: the largest within a few frames, smoothed over as many.
+def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], change: float) -> None:
+    """Rotate and scale limb e in frame t.
 
-    Toes that point straight down must bend far for the last millimetre, so that they would snap back.
+    hinge : as from `find_hinge`. change : radians by which the knee rotates.
     """
-    total, weight = 0.0, 0.0
-    for n in range(-half, half + 1):
-        tap = 1.0 + math.cos(math.pi * n / (half + 1))
-        most = 0.0
-        for s in range(max(0, t + n - half), min(n_aimed, t + n + half + 1)):
-            most = max(most, values[s, e, BEND])
-        total += tap * most
-        weight += tap
-    return total / weight
-
-
-@helper
-def _write_limb(
-    body: CleanBody,
-    options: CleanOptions,
-    frames: SourceFrames,
-    state: CleanState,
-    output: CleanOutput,
-    at: tuple[int, int],
-    hinge: tuple[Vec, Vec, Vec],
-    change: float,
-) -> None:
-    """Rotate and scale a limb.
-
-    at : frame and limb. hinge : as from `find_hinge`. change : radians by which the knee rotates.
-    """
-    t, e = at
+    body, options, frames, state, output = cleanup
     row, limb, parents = state.values[t, e], body.limbs[e], body.parents
     world, local, bone = frames.world[t], output.rotations[t], output.bone_offsets[t]
-    base, mid, end = limb[BASE], limb[MID], limb[END]
-    orientation = qua(row, AIM_Q)
+    base, mid, end = limb[layout.BASE], limb[layout.MID], limb[layout.END]
+    orientation = vec.get_quat(row, layout.AIM_Q)
+    hip_position = vec.add(vec.get(frames.positions[t, base], 0), vec.get(state.shifts[t], layout.SHIFT))
     hip, knee, scale, residue = solve(
-        add(vec(frames.positions[t, base], 0), vec(state.shifts[t], SHIFT)), hinge[0], hinge[1], hinge[2], change,
-        qua(world[end], 0), vec(row, AIM), orientation, options.swivel, options.stretch,
+        hip_position, hinge[0], hinge[1], hinge[2], change, vec.get_quat(world[end], 0), vec.get(row, layout.AIM),
+        orientation, options.swivel, options.stretch,
     )  # fmt: skip
     write_limb(local, world, parents, (base, mid, end), hip, knee, orientation)
     if scale != 1.0:
         joint = end
         while joint != base:
-            put(bone[joint], 0, times(scale, vec(bone[joint], 0)))
+            vec.put(bone[joint], 0, vec.scale(scale, vec.get(bone[joint], 0)))
             joint = parents[joint]
-    output.limb_fits[t, e, SCALE], output.limb_fits[t, e, RESIDUE] = scale, residue
+    output.limb_fits[t, e, layout.SCALE], output.limb_fits[t, e, layout.RESIDUE] = scale, residue
 
 
 @helper
 def _write_shift(row: Array, limb: Array, parents: Array, world: Array, bone: Array) -> None:
     """Write the second point's own adjustment, as a change of the bone that carries it."""
-    joint, shift = limb[SHIFTED], vec(row, W)
-    if joint < 0 or size(shift) == 0.0:
+    joint, shift = limb[layout.SHIFTED], vec.get(row, layout.W)
+    if joint < 0 or vec.norm(shift) == 0.0:
         return
-    moved = turn(inv(parent_rotation(world, parents, joint)), turn(qua(row, Q), shift))
-    put(bone[joint], 0, add(vec(bone[joint], 0), moved))
+    moved = vec.rotate(vec.inv(parent_rotation(world, parents, joint)), vec.rotate(vec.get_quat(row, layout.Q), shift))
+    vec.put(bone[joint], 0, vec.add(vec.get(bone[joint], 0), moved))
 
 
 @helper
-def _write_toes(
-    body: CleanBody,
-    options: CleanOptions,
-    frames: SourceFrames,
-    state: CleanState,
-    output: CleanOutput,
-    at: tuple[int, int],
-    bend: float,
-) -> None:
-    """Bend the toes, in the source's world axes: the foot as a whole takes them along.
-
-    at : frame and limb.
-    """
-    t, e = at
+def _write_toes(cleanup: Cleanup, t: int, e: int, bend: float) -> None:
+    """Bend the toes of limb e in frame t, in the source's world axes: the foot as a whole takes them along."""
+    body, options, frames, state, output = cleanup
     row, limb, world = state.values[t, e], body.limbs[e], frames.world[t]
-    toe, source = limb[TOE], qua(row, Q)
-    _, tip, ankle = find_toes(row, limb, options, frames.positions[t], vec(row, P), source)
-    rotation = about(toe_axis(row, limb, tip, ankle, source), bend)
+    toe, source = limb[layout.TOE], vec.get_quat(row, layout.Q)
+    _, tip, ankle = find_toes(row, limb, options, frames.positions[t], vec.get(row, layout.P), source)
+    rotation = vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, source), bend)
     parent = parent_rotation(world, body.parents, toe)
-    write_local(output.rotations[t], toe, parent, mul(rotation, qua(world[toe], 0)))
-    if limb[ON_TOE] != 0 and options.can_stretch:
-        point = turn(qua(world[toe], 0), vec(body.points[e, 1], 0))
-        moved = turn(inv(parent), sub(point, turn(rotation, point)))
+    write_local(output.rotations[t], toe, parent, vec.mul(rotation, vec.get_quat(world[toe], 0)))
+    if limb[layout.ON_TOE] != 0 and options.can_stretch:
+        point = vec.rotate(vec.get_quat(world[toe], 0), vec.get(body.points[e, 1], 0))
+        moved = vec.rotate(vec.inv(parent), vec.sub(point, vec.rotate(rotation, point)))
         bone = output.bone_offsets[t]
-        put(bone[toe], 0, add(vec(bone[toe], 0), moved))
+        vec.put(bone[toe], 0, vec.add(vec.get(bone[toe], 0), moved))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from marey.bench import Figure
+    from marey.bench import BenchResult
 
 
 class BenchCommand(click.Command):
@@ -44,35 +44,35 @@ def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
     """
     from marey.bench import run_benches
 
-    figures = []
-    for figure in run_benches(names, file):
-        figures.append(figure)
+    results = []
+    for result in run_benches(names, file):
+        results.append(result)
         if not as_json:
-            click.echo(f"{figure.what}: {figure.value:.3g} {figure.unit}".rstrip(), err=True)
+            click.echo(f"{result.what}: {result.value:.3g} {result.unit}".rstrip(), err=True)
     if as_json:
-        click.echo(json.dumps([figure.as_dict() for figure in figures], indent=1))
+        click.echo(json.dumps([result.as_dict() for result in results], indent=1))
     else:
-        _table(figures)
-    return 1 if any(figure.ok is False for figure in figures) else 0
+        _table(results)
+    return 1 if any(result.ok is False for result in results) else 0
 
 
-def _table(figures: list[Figure]) -> None:
+def _table(results: list[BenchResult]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
     for title in ("benchmark", "marey", "compared with", "ratio", "goal", ""):
         table.add_column(title, justify="right" if title in ("marey", "ratio") else "left")
-    for figure in figures:
-        floor = "" if figure.floor is None else f" {figure.floor:.3g} {figure.unit}"
-        ratio = "" if figure.ratio is None else f"{figure.ratio:.2f}"
-        verdict = {True: "met", False: "MISSED", None: "not judged"}[figure.ok]
+    for result in results:
+        floor = "" if result.floor is None else f" {result.floor:.3g} {result.unit}"
+        ratio = "" if result.ratio is None else f"{result.ratio:.2f}"
+        verdict = {True: "met", False: "MISSED", None: "not judged"}[result.ok]
         table.add_row(
-            figure.what,
-            f"{figure.value:.3g} {figure.unit}",
-            f"{figure.against}{floor}",
+            result.what,
+            f"{result.value:.3g} {result.unit}",
+            f"{result.against}{floor}",
             ratio,
-            figure.goal,
+            result.goal,
             verdict,
         )
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 150).print(table)

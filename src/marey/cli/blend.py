@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted
-from marey.cli.metrics import shown_metric
-from marey.cli.options import reading, reading_options
+from marey.cli.files import check_output, make_plot_folder, plural, write_report
+from marey.cli.options import feet_option, max_distance_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.tables import format_table
 
 if TYPE_CHECKING:
     from marey.blend.weights import WeightFunction
@@ -65,16 +65,16 @@ def _is_numbers(text: str) -> bool:
     "interpolated smoothly.  [default: equal]",
 )  # fmt: skip
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option(
     "--crop", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
     help="auto: use the part that the motions have in common, starting with the same step. none: use all of them.",
 )  # fmt: skip
 @click.option("--cyclic", is_flag=True, help="The motions are loops, as made by `marey edit cycle`.")
 @click.option("--seconds", type=float, help="Length of a blend of loops.  [default: one cycle]")
-@click.option("--rate", type=float, help="Frames per second of OUT.  [default: the rate of the motions]")
+@click.option("--fps", type=float, help="Frames per second of OUT.  [default: the rate of the motions]")
+@renamed_option("--rate", "--fps", type=float)
 @click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and position of the first frame.")
-@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+@feet_option(no_cleanup="none")
 @click.option(
     "--reference", type=int, help="Number of the file that the others are registered to, from 0.  [default: the medoid]"
 )
@@ -82,26 +82,22 @@ def _is_numbers(text: str) -> bool:
     "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
 )
 @click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of playback speeds.")
-@click.option(
-    "--max-distance",
-    type=float,
-    default=0.22,
-    show_default=True,
-    help="Maximum distance between the motions, in meters.",
-)
+@max_distance_option(0.22, "the motions")
 @click.option("--force", is_flag=True, help="Blend even if the motions are too far apart or on opposite feet.")
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option(
     "--report", "folder", metavar="DIR", help="Write plots of grid, path and feet, and report.json, to this folder."
 )
-@click.option("--compare", "compared", is_flag=True, help="Compare with simpler blending methods (two motions only).")
+@click.option(
+    "--compare", "with_baselines", is_flag=True, help="Compare with simpler blending methods (two motions only)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     files: tuple[str, ...],
     output: str,
     weights: str | None,
     folder: str | None,
-    compared: bool,
+    with_baselines: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -119,34 +115,34 @@ def command(
     from marey.errors import InvalidValue
 
     if len(files) < 2:
-        raise InvalidValue(f"a blend needs two files or more, got {counted(len(files), 'file')}")
-    if compared and len(files) != 2:
-        raise InvalidValue(f"--compare takes two files, got {counted(len(files), 'file')}")
+        raise InvalidValue(f"a blend needs at least two files, not {plural(len(files), 'file')}")
+    if with_baselines and len(files) != 2:
+        raise InvalidValue(f"--compare takes two files, not {plural(len(files), 'file')}")
     if options["cyclic"] and options["crop"] == "none":
-        raise InvalidValue("--crop none does not apply to --cyclic, which always uses whole loops; omit one of them")
+        raise InvalidValue("--crop none does not apply to --cyclic, which always uses complete loops; omit one of them")
     check_output(output, [*files, *([weights] if weights else [])])
     given, shown = read_weights(weights, len(files))
-    into = None if folder is None else make_folder(folder)  # before long work, and before anything is written
+    into = make_plot_folder(folder)  # before long work, and before anything is written
     clock = Clock()
-    reg, made = _blend_files(files, given, clock, options)
+    reg, result = _blend_files(files, given, clock, options)
     with clock("save"):
-        made = save_as(made, output, options["rigid"])
+        result = save_as(result, output, options["rigid"])
     report = {
         "op": "blend",
         "written": output,
         "weights": shown,
         **registration_report(reg, files),
-        **result_report(made, reg.motions),
+        **result_report(result, reg.motions),
         "timings_s": clock.times,
     }
-    if compared:
+    if with_baselines:
         from marey.blend.baselines import compare
 
-        report["compare"] = compare(reg, weights=given).as_dict()
-    if folder is not None and into is not None:
+        report["compare"] = compare(reg, weights=given).to_dict()
+    if into is not None:
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
-        report["pictures"] = _pictures(reg, made, first, into)
-        write_report(report, folder)
+        report["pictures"] = _pictures(reg, result, first, into)
+        write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
@@ -172,7 +168,7 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
         numbers = [float(part) for part in text.split(",")]
         return numbers, numbers
     if not text.lower().endswith(".csv"):
-        raise click.UsageError(f"--weights takes numbers or a .csv file, got {text!r}")
+        raise click.UsageError(f"--weights must be numbers or a .csv file, not {text!r}")
     from marey.blend.weights import keyed_weights
 
     rows = _table(text, n)
@@ -199,11 +195,11 @@ def _table(path: str, n: int) -> list[list[float]]:
             ) from None
         if len(values) != n + 1:
             raise ParseError(
-                f"expected a time and {n} weights, got {counted(len(values), 'number')}", path=path, line=number
+                f"expected a time and {n} weights, got {plural(len(values), 'number')}", path=path, line=number
             )
         rows.append(values)
     if not rows:
-        raise ParseError(f"expected lines of a time and {n} weights, found none", path=path)
+        raise ParseError(f"the file has no weights; write lines of a time and {n} weights", path=path)
     return rows
 
 
@@ -214,13 +210,12 @@ def _blend_files(
 
     from marey.blend import blend
     from marey.blend.weights import Weighting
-    from marey.io import load_motion
     from marey.register import register
 
     Weighting.of(weights, len(files))  # check before long computations
-    how = reading_options(options)
+    fps, how = options.pop("fps"), reading_options(options)
     with clock("load"):
-        motions = [load_motion(path, trim_rest=options["trim_rest"], **how) for path in files]
+        motions = [read_motion(path, **how) for path in files]
     with clock("register"):
         reg = register(
             motions,
@@ -234,15 +229,15 @@ def _blend_files(
         )
     start = options["start"]
     with clock("blend"):
-        made = blend(
+        result = blend(
             reg,
             weights,
-            fps=options["rate"],
-            enforce=not options["no_cleanup"],
+            fps=fps,
+            feet=options["feet"],
             start=None if start is None else [math.radians(start[0]), *start[1:]],
             seconds=options["seconds"],
         )
-    return reg, made
+    return reg, result
 
 
 def save_as(motion: Motion, output: str, rigid: bool) -> Motion:
@@ -274,12 +269,12 @@ def registration_report(reg: RegistrationCurve, files: Sequence[str]) -> dict[st
     }
 
 
-def result_report(made: Motion, inputs: Sequence[Motion], shown: Sequence[str] = SHOWN) -> dict[str, Any]:
+def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str] = SHOWN) -> dict[str, Any]:
     """Report length and metrics of the result, next to those of the inputs."""
     from marey.measure import measure
 
-    measured = [measure(motion) for motion in (*inputs, made)]
-    figures = {
+    measured = [measure(motion) for motion in (*inputs, result)]
+    metrics = {
         name: {
             "unit": measured[-1][name].unit,
             "inputs": [report[name].value for report in measured[:-1]],
@@ -287,45 +282,25 @@ def result_report(made: Motion, inputs: Sequence[Motion], shown: Sequence[str] =
         }
         for name in shown
     }
-    return {"frames": len(made), "fps": made.fps, "seconds": made.duration, "figures": figures}
+    return {"frames": len(result), "fps": result.fps, "seconds": result.duration, "figures": metrics}
 
 
-def write_report(report: Mapping[str, Any], folder: str) -> None:
-    """Write `report.json` to the folder."""
-    from marey.io.files import write_bytes
-
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    write_bytes(Path(folder) / "report.json", [text.encode("utf-8")])
-
-
-def make_folder(folder: str) -> Path:
-    """Create the folder if it does not exist."""
-    from marey.errors import UnwritableFile
-
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = str(error.strerror or error).lower()
-        raise UnwritableFile(f"cannot create the folder ({reason})", path=folder) from None
-    return Path(folder)
-
-
-def _pictures(reg: RegistrationCurve, made: Motion, first: int, into: Path) -> list[str]:
+def _pictures(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
     """Draw grids with their paths, foot heights, matches and paths from above; `first` is the motion at the start."""
     from marey.maths import rigid2d
-    from marey.plot import registration as drawn
+    from marey.plot import registration as plots
 
     names = draw_grids(reg, into)
     at_start = reg.alignment(0.0)
     here = rigid2d.invert(at_start[first])
     placed = [motion.moved(rigid2d.compose(here, move)) for motion, move in zip(reg.motions, at_start, strict=True)]
-    drawn.blend_paths(placed, {made.name: made}, into / "paths.png")
+    plots.blend_paths(placed, {result.name: result}, into / "paths.png")
     names.append("paths.png")
-    if _has_feet(made):
-        drawn.foot_heights(list(reg.motions), made, into / "feet.png", registration=reg)
+    if _has_feet(result):
+        plots.foot_heights(list(reg.motions), result, into / "feet.png", registration=reg)
         names.append("feet.png")
     if reg.matches:
-        drawn.matches(reg, into / "matches.png")
+        plots.matches(reg, into / "matches.png")
         names.append("matches.png")
     return names
 
@@ -360,7 +335,7 @@ def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
 
 def written(report: Mapping[str, Any]) -> str:
     """Describe the written file and its length."""
-    frames = counted(report["frames"], "frame")
+    frames = plural(report["frames"], "frame")
     return f"{report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
 
 
@@ -373,9 +348,9 @@ def _text(report: Mapping[str, Any]) -> str:
         written(report),
         f"  from {taken}",
         f"  mean distance after registration {report['distance_m']:.3f} m, "
-        f"{counted(report['matches'], 'matched contact')}",
+        f"{plural(report['matches'], 'matched contact')}",
     ]
-    lines += figures_table(report["figures"], [each["name"] for each in report["inputs"]], "blend")
+    lines += format_metrics(report["figures"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
     if "pictures" in report:
@@ -383,34 +358,22 @@ def _text(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def figures_table(figures: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
+def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
     """Format a table of the metrics of the inputs and of the result."""
+    from marey.measure.display import shown_metric
+
     rows = [["metric", *(name[:16] for name in names), what, "unit"]]
-    for name, figure in figures.items():
-        values = [*figure["inputs"], figure["result"]]
-        shown = shown_metric(name, figure["unit"])
+    for name, metric in metrics.items():
+        values = [*metric["inputs"], metric["result"]]
+        shown = shown_metric(name, metric["unit"])
         rows.append([shown.title, *(shown.format(value) for value in values), shown.unit])
-    return aligned(rows)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "0" if abs(value) < 1e-9 else f"{value:.4g}"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format a table; the first and last columns are left-aligned, the others right-aligned."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        middle = "".join(f"  {word:>{width}}" for word, width in zip(row[1:-1], widths[1:-1], strict=True))
-        lines.append(f"  {row[0]:<{widths[0]}}{middle}  {row[-1]}".rstrip())
-    return lines
+    return format_table(rows)
 
 
 def _comparison(tables: Mapping[str, Any]) -> list[str]:
     """Format tables of the path finders and of the blending methods."""
+    from marey.measure.display import format_number, shown_metric
+
     known = "the proven minimum" if tables["proven"] else "the lowest cost found"
     lines = [
         f"paths through the grid of {tables['frames'][0]} x {tables['frames'][1]} frames; accuracy relative to {known}"
@@ -418,15 +381,15 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
     rows = [["path finder", "cost, m2", "distance, m", "accuracy, %", "seconds", "note"]]
     for row in tables["paths"]:
         numbers = [row["cost"], row["distance"], row["accuracy"], row["seconds"]]
-        rows.append([row["method"], *(_number(value) for value in numbers), row["note"]])
-    lines += aligned(rows)
+        rows.append([row["method"], *(format_number(value) for value in numbers), row["note"]])
+    lines += format_table(rows)
     units = tables["units"]
     lines += ["", "blends; performance is the time of the discrete timewarp divided by the method's time"]
     metrics = {name: shown_metric(name, units[name]) for name in units}
     heads = [", ".join(filter(None, (each.title, each.unit))) for each in metrics.values()]
     rows = [["method", "seconds", "performance, %", *heads, "note"]]
     for row in (*tables["inputs"], *tables["blends"]):
-        times = [_number(row["seconds"]), _number(row["performance"])]
+        times = [format_number(row["seconds"]), format_number(row["performance"])]
         values = [each.format(row["figures"][name]) for name, each in metrics.items()]
         rows.append([row["method"], *times, *values, row["note"]])
     return [*lines, *_transpose(rows)]
@@ -436,4 +399,4 @@ def _transpose(rows: Sequence[Sequence[str]]) -> list[str]:
     """Format the table transposed, because there are more metrics than methods; notes go on separate lines."""
     sides = [list(column) for column in zip(*(row[:-1] for row in rows), strict=True)]
     notes = [f"  {row[0]}: {row[-1]}" for row in rows[1:] if row[-1]]
-    return [*aligned([[*side, ""] for side in sides]), *notes]
+    return [*format_table([[*side, ""] for side in sides]), *notes]

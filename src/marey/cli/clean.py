@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output, counted, warn_of_rate
-from marey.cli.metrics import shown_metric
-from marey.cli.options import reading, reading_options
-from marey.cli.params import Plane, Stay, StayParam
+from marey.cli.files import check_output, check_plot, plural, warn_of_rate
+from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.tables import format_table
+from marey.cli.values import Plane, Stay, StayParam, to_frame
 
 if TYPE_CHECKING:
-    from marey.clean.cleanup import Cleaned
+    from marey.clean.cleanup import CleanResult
     from marey.core.motion import Motion
 
 # The metrics of `marey measure` that cleanup should improve or preserve.
@@ -28,12 +28,11 @@ _AT_LIMIT = 0.999
 @click.argument("file", metavar="IN")
 @click.argument("output", metavar="OUT")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--hands", is_flag=True, help="When detecting contacts, include the hands.")
 @click.option("--floor", type=float, help="Height of the floor in meters.  [default: from the sidecar, else detected]")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
-    help="A surface besides the floor: its height in meters, or the plane y = H + A x + B z. May be repeated.",
+    help="A surface other than the floor: its height in meters, or the plane y = H + A x + B z. May be repeated.",
 )  # fmt: skip
 @click.option("--floor-only", is_flag=True, help="Assume that every contact is with the floor.")
 @click.option(
@@ -60,7 +59,6 @@ _AT_LIMIT = 0.999
 def command(
     file: str,
     output: str,
-    trim_rest: bool,
     plants: tuple[Stay, ...],
     targets: tuple[Stay, ...],
     rigid: bool,
@@ -79,19 +77,15 @@ def command(
       marey clean walk.bvh clean.glb --plot feet.png
       marey clean reach.bvh button.bvh --target right_hand=1.2:1.5@-0.25,1.25,0.45
     """
-    from marey.clean.cleanup import cleaned
-    from marey.io import load_motion, save
+    from marey.clean.cleanup import clean_with_report
+    from marey.io import save
 
     check_output(output, [file])
     how = reading_options(options)
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
-    if picture is not None:
-        from marey.plot.style import check_suffix
-
-        check_suffix(picture)
-        check_folder(picture)
-    motion = load_motion(file, trim_rest=trim_rest, **how)
+    check_plot(picture)
+    motion = read_motion(file, **how)
     warn_of_rate(file, motion)
     if rigid:
         # The file will have constant bone lengths, so the solution must not rely on stretch.
@@ -99,7 +93,7 @@ def command(
             raise click.UsageError("--rigid allows no stretch; omit --max-stretch or set it to 0")
         options["max_stretch"] = 0.0
     arguments = _make_arguments(motion, plants, targets, options)
-    result = cleaned(motion, **arguments)
+    result = clean_with_report(motion, **arguments)
     save(result.motion, output, rigid=rigid)
     before = _before(motion, result)
     if picture is not None:
@@ -148,29 +142,28 @@ def _make_arguments(
 
 def _frames(stay: Stay, motion: Motion) -> tuple[int, int]:
     """Convert start and end to half-open frames."""
-    start, stop = (x if isinstance(x, int) else round(x * motion.fps) for x in (stay.begin, stay.end))
-    return start, stop
+    return to_frame(stay.begin, motion.fps), to_frame(stay.end, motion.fps)
 
 
-def _before(motion: Motion, result: Cleaned) -> Motion:
-    """Return the input with the contacts and floor used for cleanup, so that both are measured the same way."""
+def _before(motion: Motion, result: CleanResult) -> Motion:
+    """Return the input with the contacts and floor of the cleanup, so that both are measured the same way."""
     from dataclasses import replace
 
     source = replace(motion.source, floor=result.motion.source.floor)
     return replace(motion, contacts=result.motion.contacts, source=source)
 
 
-def _report(file: str, output: str, before: Motion, result: Cleaned, stretch: float) -> dict[str, Any]:
+def _report(file: str, output: str, before: Motion, result: CleanResult, stretch: float) -> dict[str, Any]:
     from marey.measure import measure
 
-    figures = {}
+    metrics = {}
     if len(before) > 1:  # a single frame cannot be measured
         measured = measure(result.motion, before)
-        figures = {
+        metrics = {
             name: {"before": measured[name].against, "after": measured[name].value, "unit": measured[name].unit}
             for name in _SHOWN
         }
-    own = result.figures
+    own = result.metrics
     return {
         "file": file,
         "written": output,
@@ -183,16 +176,18 @@ def _report(file: str, output: str, before: Motion, result: Cleaned, stretch: fl
         "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
         "max_stretch": stretch,
         "shift_max_m": own["shift_max"],
-        "figures": figures,
+        "figures": metrics,
     }
 
 
 def _text(report: dict[str, Any]) -> str:
     """Format a report as text."""
+    from marey.measure.display import shown_metric
+
     scaling = report["limb_scaling"]
     lines = [
-        f"{report['file']}: {counted(report['frames'], 'frame')} at {report['fps']:.6g} Hz, floor at "
-        f"{report['floor_m']:.3f} m, {counted(report['plants'], 'plant')}",
+        f"{report['file']}: {plural(report['frames'], 'frame')} at {report['fps']:.6g} Hz, floor at "
+        f"{report['floor_m']:.3f} m, {plural(report['plants'], 'plant')}",
         f"  limbs scaled by {100 * scaling['mean']:.2f} % on average, {100 * scaling['p99']:.2f} % at the 99th "
         f"percentile, {100 * scaling['max']:.2f} % at most; the body moved by at most "
         f"{1000 * report['shift_max_m']:.0f} mm",
@@ -203,13 +198,10 @@ def _text(report: dict[str, Any]) -> str:
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")
     rows = [["metric", "before", "after", "unit"]] if report["figures"] else []
-    for name, figure in report["figures"].items():
-        shown = shown_metric(name, figure["unit"])
-        rows.append([shown.title, shown.format(figure["before"]), shown.format(figure["after"]), shown.unit])
-    widths = [max((len(row[k]) for row in rows), default=0) for k in range(4)]
-    lines += [
-        f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}".rstrip() for row in rows
-    ]
+    for name, metric in report["figures"].items():
+        shown = shown_metric(name, metric["unit"])
+        rows.append([shown.title, shown.format(metric["before"]), shown.format(metric["after"]), shown.unit])
+    lines += format_table(rows)
     lines.append(f"wrote {report['written']}")
     return "\n".join(lines)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted, warn_of_rate
-from marey.cli.options import reading, reading_options
-from marey.cli.params import Plane
+from marey.cli.files import check_output, plural, warn_of_rate
+from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.values import Plane
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -22,12 +22,11 @@ _THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap"
 @click.command("contacts")
 @click.argument("file")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--hands", is_flag=True, help="Also detect contacts of wrists and fingertips.")
 @click.option("--floor", type=float, help="Height of the floor in meters.  [default: from the sidecar, else detected]")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
-    help="A surface besides the floor: its height in meters, or the plane y = H + A x + B z. May be repeated. If "
+    help="A surface other than the floor: its height in meters, or the plane y = H + A x + B z. May be repeated. If "
     "given, no other surfaces are detected.",
 )  # fmt: skip
 @click.option("--floor-only", is_flag=True, help="Do not detect steps and platforms.")
@@ -63,16 +62,16 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     Example:
       marey contacts walk.bvh
       marey contacts walk.bvh --write --edit-friendly
-      marey contacts stairs.bvh --fps 60 --plane 0.18 --plane 0.36 -o stairs.glb
+      marey contacts stairs.bvh --file-fps 60 --plane 0.18 --plane 0.36 -o stairs.glb
     """
-    from marey.io import load_motion
-
     how = reading_options(options)
     write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
         raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
     _check_use(show, options)
-    motion = load_motion(file, trim_rest=options["trim_rest"], **how)
+    if write and "fps" in how:
+        raise click.UsageError("--fps changes the frames, so --write would not match FILE; write a copy with -o OUT")
+    motion = read_motion(file, **how)
     if write and not options["replace"] and motion.contacts is not None:
         from marey.errors import UnwritableFile
 
@@ -85,6 +84,8 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
         report, annotated = _report(file, motion, None), motion
     else:
         report, annotated = _detect(file, motion, options)
+    if output is None:
+        annotated = _in_file_frames(annotated, file, how)
     written = _write(annotated, file, write, output, edit_friendly)
     if as_json:
         click.echo(json.dumps({**report, "written": written}, indent=1, ensure_ascii=False))
@@ -94,6 +95,22 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
         click.echo(_text(report))
         for path in written:
             click.echo(f"wrote {path}")
+
+
+def _in_file_frames(motion: Motion, file: str, how: dict[str, Any]) -> Motion:
+    """The motion with its annotations in frames of its file, which may start with a rest pose that was skipped."""
+    from dataclasses import replace
+
+    from marey.io import load_motion
+    from marey.io.rest import REST_NOTE, annotations_in_file
+
+    if REST_NOTE not in motion.source.evidence or "fps" in how:
+        return motion
+    untrimmed = load_motion(file, **how, trim_rest=False)
+    contacts, labels = annotations_in_file(motion, untrimmed)
+    return replace(
+        untrimmed, contacts=contacts, labels=labels, source=replace(untrimmed.source, floor=motion.source.floor)
+    )
 
 
 def _check_use(show: bool, options: dict[str, Any]) -> None:
@@ -108,10 +125,6 @@ def _check_use(show: bool, options: dict[str, Any]) -> None:
         raise click.UsageError("--replace requires --write")
     if options["write"] and options["output"]:
         raise click.UsageError("--write annotates FILE itself, -o writes a copy; give only one")
-    if options["write"] and options["trim_rest"]:
-        raise click.UsageError(
-            "--trim-rest renumbers the frames, so --write would not match FILE; write a copy with -o OUT"
-        )
 
 
 def _detect(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
@@ -126,7 +139,7 @@ def _detect(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[st
     found = find_contacts(motion, hands=options["hands"], floor=options["floor"], planes=planes, thresholds=thresholds)
     if not found.contacts.mask.any():
         raise InvalidValue(
-            f"{file}: nothing touches the floor at {found.floor:.3f} m in {counted(len(motion), 'frame')}; correct "
+            f"{file}: nothing touches the floor at {found.floor:.3f} m in {plural(len(motion), 'frame')}; correct "
             "--floor, or omit it to detect the floor"
         )
     report = _report(file, replace(motion, contacts=found.contacts), found.raised)
@@ -163,7 +176,7 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
     from marey.io.sidecar import sidecar_path, write_sidecar
 
     if output is not None:
-        check_output(output, [file], "choose another name, or use --write to annotate it")
+        check_output(output, [file], remedy="choose another name, or use --write to annotate it")
         save(motion, output)
     elif write:
         if len(clip_names(file)) > 1:
@@ -184,14 +197,14 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
 
 
 def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
-    from marey.io.sidecar import FORMAT, VERSION, annotations_of
+    from marey.io.sidecar import FORMAT, VERSION, list_annotations
 
     return {
         "format": FORMAT,
         "version": VERSION,
         "files": [Path(file).name],
         "frames": len(motion),
-        **annotations_of(motion),
+        **list_annotations(motion),
     }
 
 
@@ -220,7 +233,7 @@ def _is_nested(value: Any) -> bool:
 def _text(report: dict[str, Any]) -> str:
     """Format a report as text."""
     fps = report["fps"]
-    lines = [f"{report['file']}: {counted(report['frames'], 'frame')} at {fps:.6g} Hz"]
+    lines = [f"{report['file']}: {plural(report['frames'], 'frame')} at {fps:.6g} Hz"]
     if report["floor_m"] is not None:
         lines[0] += f", floor at {report['floor_m']:.3f} m"
     if report.get("raised_m"):
@@ -230,7 +243,7 @@ def _text(report: dict[str, Any]) -> str:
     width = max((len(name) for name in report["points"]), default=0)
     for name, point in report["points"].items():
         spans = point["intervals"]
-        count = f"{counted(len(spans), 'contact')}, {100 * point['share']:.0f} % of the frames"
+        count = f"{plural(len(spans), 'contact')}, {100 * point['share']:.0f} % of the frames"
         lines.append(f"  {name:<{width}}  {count}, on {point['joint']!r}")
         for start, stop in spans:
             length = (stop - start) / fps

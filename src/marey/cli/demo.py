@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from marey.cli.demo_files import (
-    Made,
+    DemoFile,
     clean_feet,
     draw_clips,
     find_contacts,
@@ -19,9 +19,7 @@ from marey.cli.demo_files import (
     write_formats,
     write_together,
 )
-from marey.cli.demo_new import add_layers, blend_clips, find_kicks, walk_graph
-from marey.cli.demo_page import write_page
-from marey.cli.demo_steer import steer
+from marey.cli.demo_new import add_layers, blend_clips, find_kicks, steer, walk_graph, write_page
 
 CLIPS: dict[str, dict[str, Any]] = {
     "walk": {"speed": 1.3, "seconds": 4.0},
@@ -67,6 +65,7 @@ def command(outdir: str) -> int:
       marey demo
       marey demo /tmp/marey
     """
+    import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
     from marey.errors import UnwritableFile
 
     folder = Path(outdir or ".")
@@ -77,11 +76,11 @@ def command(outdir: str) -> int:
         if isinstance(error, UnwritableFile):
             raise
         raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
-    made = list(_make(folder))
-    _table(made)
-    failed = [item for item in made if not item.ok]
+    files = list(_make(folder))
+    _table(files)
+    failed = [item for item in files if not item.ok]
     for item in failed:
-        click.echo(f"marey: {item.path}: {item.checked}", err=True)
+        click.echo(f"marey: {item.path}: {item.check}", err=True)
     return 1 if failed else 0
 
 
@@ -100,7 +99,7 @@ def _clear(folder: Path) -> None:
     mark.touch()
 
 
-def _make(folder: Path) -> Iterator[Made]:
+def _make(folder: Path) -> Iterator[DemoFile]:
     """Write all files; each is checked before the next is written."""
     from dataclasses import replace
 
@@ -125,18 +124,18 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from write_page(folder)
 
 
-def _table(made: list[Made]) -> None:
+def _table(files: list[DemoFile]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("file", "content", "check", "open with"):
         table.add_column(title, no_wrap=title == "file")
-    for item in made:
-        table.add_row(item.path.name, item.what, item.checked, item.look)
-    click.echo(f"Files in {made[0].path.parent}:")
+    for item in files:
+        table.add_row(item.path.name, item.what, item.check, item.look)
+    click.echo(f"Files in {files[0].path.parent}:")
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)
-    click.echo(f"\nTo see them move: {_marey()} studio {made[0].path.parent}")
+    click.echo(f"\nTo see them move: {_marey()} studio {files[0].path.parent}")
 
 
 def _marey() -> str:

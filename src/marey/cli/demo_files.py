@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from marey.cli.metrics import shown_metric
-
 if TYPE_CHECKING:
     from marey.core import Motion
 
@@ -23,17 +21,17 @@ SLIDE_GONE = 0.95
 CONTACT_F1 = 0.97
 
 
-class Made(NamedTuple):
+class DemoFile(NamedTuple):
     """A file written by the demo."""
 
     path: Path
     what: str
-    checked: str
+    check: str
     look: str
     ok: bool = True
 
 
-def write_formats(folder: Path, walk: Motion) -> Iterator[Made]:
+def write_formats(folder: Path, walk: Motion) -> Iterator[DemoFile]:
     """Write one clip in every format and read it back."""
     from marey.io import save, sidecar_path
 
@@ -47,11 +45,11 @@ def write_formats(folder: Path, walk: Motion) -> Iterator[Made]:
         save(walk, path)
         error = _largest_error(walk, path)
         result = f"read back with an error of {1e6 * error:.2g} um"
-        yield Made(path, what, result, look, error <= TOLERANCE[suffix])
-    yield Made(sidecar_path(folder / "walk.bvh"), "its contacts and labels", "read back equal", "any text editor")
+        yield DemoFile(path, what, result, look, error <= TOLERANCE[suffix])
+    yield DemoFile(sidecar_path(folder / "walk.bvh"), "its contacts and labels", "read back equal", "any text editor")
 
 
-def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     """Write all clips to one GLB."""
     from dataclasses import replace
 
@@ -61,12 +59,12 @@ def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
     path = folder / "clips.glb"
     save([replace(clip, contacts=None, labels=Labels()) for clip in clips.values()], path)
     names = clip_names(path)
-    yield Made(
+    yield DemoFile(
         path, "all clips in one file", f"{len(names)} animations", "any glTF viewer, Blender", names == tuple(clips)
     )
 
 
-def find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
+def find_contacts(folder: Path, clips: dict[str, Motion]) -> DemoFile:
     """Detect contacts from the joints alone and compare them with the samples' ground truth."""
     import numpy as np
 
@@ -85,7 +83,7 @@ def find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
     path = folder / "contacts.bvh"
     save(detect_contacts(_bare(clips["walk"])), path)
     click.echo(f"Detected contacts from the joints alone: F1 score {f1:.3f} over {len(clips)} clips.\n")
-    return Made(
+    return DemoFile(
         path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
     )
 
@@ -99,6 +97,7 @@ def _bare(clip: Motion) -> Motion:
 
 def print_metrics(walk: Motion) -> None:
     from marey.measure import measure
+    from marey.measure.display import shown_metric
 
     report = measure(walk)
     shown = ("slide_contact", "skate_ratio", "penetration_max", "jitter", "speed_mean", "stride_rate")
@@ -107,17 +106,17 @@ def print_metrics(walk: Motion) -> None:
     click.echo("\n".join(["Metrics of the walk:", *lines, ""]))
 
 
-def clean_feet(folder: Path, walk: Motion) -> Iterator[Made]:
+def clean_feet(folder: Path, walk: Motion) -> Iterator[DemoFile]:
     """Add foot skate to the walk, and remove it by cleanup."""
     from dataclasses import replace
 
-    from marey.clean import cleaned
+    from marey.clean import clean_with_report
     from marey.io import save
     from marey.measure import measure
     from marey.plot.cleanup import before_after
 
     skated = replace(_add_skate(walk), name="skated")
-    result = cleaned(skated)
+    result = clean_with_report(skated)
     held = replace(result.motion, name="held")
     report = measure(held, skated)
     shown = {
@@ -130,16 +129,16 @@ def clean_feet(folder: Path, walk: Motion) -> Iterator[Made]:
     for name, (title, scale, unit) in shown.items():
         was, now = (scale * (value or 0.0) for value in (report[name].against, report[name].value))
         click.echo(f"  {title:<24}{was:>8.2f}{now:>8.2f}  {unit}")
-    click.echo(f"  limbs scaled by {100 * result.figures['limb_scaling_mean']:.2f} % on average\n")
+    click.echo(f"  limbs scaled by {100 * result.metrics['limb_scaling_mean']:.2f} % on average\n")
     save(skated, folder / "skated.bvh")
-    yield Made(folder / "skated.bvh", "the walk with skating feet", "", "marey clean skated.bvh again.bvh")
+    yield DemoFile(folder / "skated.bvh", "the walk with skating feet", "", "marey clean skated.bvh again.bvh")
     save(held, folder / "held.bvh")
     slide = report["slide_contact"]
     gone = 0.0 if not slide.against or slide.value is None else 1.0 - slide.value / slide.against
     removed = f"{100 * gone:.3g} % of the slide removed"
-    yield Made(folder / "held.bvh", "the same after cleanup", removed, "Blender", gone >= SLIDE_GONE)
+    yield DemoFile(folder / "held.bvh", "the same after cleanup", removed, "Blender", gone >= SLIDE_GONE)
     before_after(skated, held, folder / "held.png")
-    yield Made(folder / "held.png", "its feet before and after", "", "any image viewer")
+    yield DemoFile(folder / "held.png", "its feet before and after", "", "any image viewer")
 
 
 def _add_skate(walk: Motion) -> Motion:
@@ -154,17 +153,17 @@ def _add_skate(walk: Motion) -> Motion:
     return replace(walk, root_positions=root)
 
 
-def draw_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+def draw_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     from marey.plot import feet, filmstrip, path
 
     for name in ("walk", "run", "stairs", "kick"):
         picture = folder / f"{name}.png"
         filmstrip(clips[name], picture)
-        yield Made(picture, f"filmstrip of {name}", "", "any image viewer")
+        yield DemoFile(picture, f"filmstrip of {name}", "", "any image viewer")
     feet(clips["walk"], folder / "feet.png")
-    yield Made(folder / "feet.png", "foot heights, speeds and contacts", "", "any image viewer")
+    yield DemoFile(folder / "feet.png", "foot heights, speeds and contacts", "", "any image viewer")
     path([clips[name] for name in ("walk", "walk_left", "walk_right")], folder / "paths.png")
-    yield Made(folder / "paths.png", "three walks from above", "", "any image viewer")
+    yield DemoFile(folder / "paths.png", "three walks from above", "", "any image viewer")
 
 
 def _largest_error(walk: Motion, path: Path) -> float:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted
-from marey.cli.options import frames_between, reading, reading_options
-from marey.cli.params import Moment
+from marey.cli.files import check_output, plural
+from marey.cli.options import feet_option, frames_between, read_motion, reading, reading_options, renamed_option
+from marey.cli.values import Moment, to_frame, to_seconds
 from marey.errors import InvalidValue, ParseError
 
 if TYPE_CHECKING:
     from marey.core import Motion, Skeleton
+    from marey.core.feet import Feet
 
 Command = Callable[..., Any]
 # Meters by which a hand or foot may miss its target before the exit code is 1.
@@ -29,7 +30,7 @@ def command() -> None:
 
     \b
     Example:
-      marey edit resample walk.bvh walk30.bvh --rate 30
+      marey edit resample walk.bvh walk30.bvh --fps 30
       marey edit mirror walk.bvh mirrored.bvh
       marey edit warp walk.bvh duck.bvh --move hips@1.5=0,-0.3,0 --hold 0.3
       marey edit path walk.bvh curved.bvh --along curve.csv
@@ -39,7 +40,6 @@ def command() -> None:
 def _editing(function: Command) -> Command:
     """Add the arguments IN and OUT and the options for reading IN."""
     for add in (
-        click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose."),
         reading,
         click.argument("output", metavar="OUT"),
         click.argument("source", metavar="IN"),
@@ -50,22 +50,15 @@ def _editing(function: Command) -> Command:
 
 def _span(function: Command) -> Command:
     """Add --from and --to."""
-    function = click.option("--to", "end", type=Moment(), help="End: seconds, or a frame (exclusive).")(function)
+    function = click.option("--to", "end", type=Moment(), help="End (exclusive): seconds or a frame.")(function)
     return click.option("--from", "begin", type=Moment(), help="Start: seconds or a frame.")(function)
 
 
-def _replanting(function: Command) -> Command:
-    """Add --no-replant."""
-    return click.option("--no-replant", is_flag=True, help="Skip foot cleanup after the edit.")(function)
-
-
 def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
-    from marey.io import load_motion
 
     check_output(output, paths)
-    trim = options.pop("trim_rest")
     how = reading_options(options)
-    return [load_motion(path, trim_rest=trim, **how) for path in paths]
+    return [read_motion(path, **how) for path in paths]
 
 
 def _write(motion: Motion, output: str) -> int:
@@ -74,7 +67,7 @@ def _write(motion: Motion, output: str) -> int:
 
     save(motion, output)
     step = motion.source.provenance[-1]
-    click.echo(f"{output}: {step['op']}, {counted(len(motion), 'frame')} at {motion.fps:.6g} Hz")
+    click.echo(f"{output}: {step['op']}, {plural(len(motion), 'frame')} at {motion.fps:.6g} Hz")
     for line in _DESCRIPTIONS.get(step["op"], _describe_nothing)(dict(step), motion.fps):
         click.echo(f"  {line}")
     missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library has warned about it
@@ -88,7 +81,7 @@ def _describe_nothing(step: dict[str, Any], fps: float) -> list[str]:
 def _describe_cycle(step: dict[str, Any], fps: float) -> list[str]:
     seam, n = step["seam"], step["stop"] - step["start"]
     return [
-        f"frames {step['start']} to {step['stop']} ({n / fps:.2f} s), {counted(step['repeats'], 'cycle')}",
+        f"frames {step['start']} to {step['stop']} ({n / fps:.2f} s), {plural(step['repeats'], 'cycle')}",
         f"jump at the seam: {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} m/s before, "
         f"{1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s after; largest change between frames within "
         f"the loop: {1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s",
@@ -110,38 +103,31 @@ def _degrees(radians: float) -> float:
     return degrees(radians)
 
 
-# Formatters for what an edit reports besides its number of frames.
+# Formatters for what an edit reports in addition to its number of frames.
 _DESCRIPTIONS: dict[str, Callable[[dict[str, Any], float], list[str]]] = {
     "cycle": _describe_cycle,
     "deseam": _describe_deseam,
 }
 
 
-def _seconds(motion: Motion, moment: float | int) -> float:
-    return moment / motion.fps if isinstance(moment, int) else moment
-
-
-def _frame(motion: Motion, moment: float | int) -> int:
-    return moment if isinstance(moment, int) else round(moment * motion.fps)
-
-
 @command.command("resample")
 @_editing
-@click.option("--rate", type=float, required=True, help="The new frames per second.")
+@click.option("--fps", type=float, required=True, help="The new frames per second.")
+@renamed_option("--rate", "--fps", type=float)
 @click.option(
     "--no-filter", is_flag=True, help="Do not low-pass filter when lowering the rate; fast movement may alias."
 )
-def _resample(source: str, output: str, rate: float, no_filter: bool, **options: Any) -> int:
+def _resample(source: str, output: str, fps: float, no_filter: bool, **options: Any) -> int:
     """Change the frame rate by interpolation, with a low-pass filter when lowering it.
 
     \b
     Example:
-      marey edit resample walk.bvh walk30.bvh --rate 30
+      marey edit resample walk.bvh walk30.bvh --fps 30
     """
     from marey.edit import resample
 
     (motion,) = _load(options, source, output=output)
-    return _write(resample(motion, rate, band_limited=not no_filter), output)
+    return _write(resample(motion, fps, band_limited=not no_filter), output)
 
 
 @command.command("mirror")
@@ -180,8 +166,8 @@ def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int
 @_editing
 @_span
 @click.option("--repeats", type=int, default=1, show_default=True, help="Number of cycles to write.")
-@_replanting
-def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, no_replant: bool, **options: Any) -> int:
+@feet_option(no_replant="none")
+def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, feet: Feet, **options: Any) -> int:
     """Make a loop by joining the frame at --to to the frame at --from and spreading the seam over the cycle.
 
     If --from or --to is omitted, it is chosen so that the loop closes best. Foot cleanup also covers the seam.
@@ -195,12 +181,13 @@ def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, no_repl
 
     (motion,) = _load(options, source, output=output)
     frames_between(motion, begin, end)  # raises an error beyond the end
-    start, stop = (None if moment is None else _frame(motion, moment) for moment in (begin, end))
+    start, stop = (None if moment is None else to_frame(moment, motion.fps) for moment in (begin, end))
     if stop is not None and stop >= len(motion):
         raise InvalidValue(
-            f"--to is the frame that is joined to the one at --from, so it must exist: at most {len(motion) - 1}f"
+            f"--to must be a frame of the motion, at most {len(motion) - 1}f, got {stop}f; it is joined to the "
+            "frame at --from"
         )
-    return _write(cycle(motion, start, stop, repeats=repeats, replant=not no_replant), output)
+    return _write(cycle(motion, start, stop, repeats=repeats, feet=feet), output)
 
 
 @command.command("timewarp")
@@ -223,7 +210,7 @@ def _timewarp(source: str, output: str, keys: tuple[str, ...], **options: Any) -
         now, equals, then = key.partition("=")
         if not equals:
             raise click.BadParameter(f"expected NOW=THEN such as 1.0=1.4, got {key!r}", param_hint="--key")
-        pairs.append(tuple(_seconds(motion, Moment().convert(part.strip(), None, None)) for part in (now, then)))
+        pairs.append(tuple(to_seconds(Moment().convert(part.strip(), None, None), motion.fps) for part in (now, then)))
     return _write(timewarp(motion, [(a, b) for a, b in pairs]), output)
 
 
@@ -274,7 +261,7 @@ def _key_parts(text: str, option: str) -> tuple[str, float | int, list[float]]:
     help="Keep the orientation of hands and feet relative to the world or to the limb.  [default: feet world, hands "
     "limb]",
 )
-@click.option("--free-feet", is_flag=True, help="Let the feet move along when the hips are moved or rotated.")
+@feet_option(free_feet="none")
 @click.option(
     "--max-stretch", type=float, default=0.0, show_default=True, help="Maximum stretch of a limb, as a fraction."
 )
@@ -289,7 +276,7 @@ def _warp(
     ease: float,
     smooth: str,
     orientation: str | None,
-    free_feet: bool,
+    feet: Feet,
     max_stretch: float,
     **options: Any,
 ) -> int:
@@ -315,31 +302,31 @@ def _warp(
     keys: list[TurnKey | MoveKey] = []
     for text in move:
         name, moment, values = _key_parts(text, "--move")
-        keys.append(MoveKey(name, _seconds(motion, moment), offset=values, axes=axes, hold=hold))
+        keys.append(MoveKey(name, to_seconds(moment, motion.fps), offset=values, axes=axes, hold=hold))
     for text in reach:
         name, moment, values = _key_parts(text, "--reach")
-        keys.append(MoveKey(name, _seconds(motion, moment), target=values, hold=hold))
+        keys.append(MoveKey(name, to_seconds(moment, motion.fps), target=values, hold=hold))
     for text in turn:
         name, moment, values = _key_parts(text, "--turn")
-        keys.append(TurnKey(name, _seconds(motion, moment), [radians(v) for v in values], axes=axes, hold=hold))
-    made = warp(
+        keys.append(TurnKey(name, to_seconds(moment, motion.fps), [radians(v) for v in values], axes=axes, hold=hold))
+    result = warp(
         motion,
         keys,
         ease=ease,
         continuity=int(smooth),
         orientation=orientation,
-        hold_feet=not free_feet,
+        feet=feet,
         max_stretch=max_stretch,
     )
-    return _write(made, output)
+    return _write(result, output)
 
 
 @command.command("path")
 @_editing
 @click.option("--along", required=True, metavar="CSV", help="The new path: lines of x,z in meters.")
 @click.option("--stretch", is_flag=True, help="Scale the steps to cover the whole path.")
-@_replanting
-def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool, **options: Any) -> int:
+@feet_option(no_replant="none")
+def _path(source: str, output: str, along: str, stretch: bool, feet: Feet, **options: Any) -> int:
     """Bend the path of the motion to another curve; posture and steps follow.
 
     \b
@@ -349,7 +336,7 @@ def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool,
     from marey.edit import edit_path
 
     (motion,) = _load(options, source, output=output)
-    return _write(edit_path(motion, _read_path(along), stretch=stretch, replant=not no_replant), output)
+    return _write(edit_path(motion, _read_path(along), stretch=stretch, feet=feet), output)
 
 
 def _read_path(path: str) -> list[list[float]]:
@@ -389,7 +376,7 @@ def _read_path(path: str) -> list[list[float]]:
     type=click.Choice(["together", "targets"]),
     help="Keep the distance between the hands, or their positions.",
 )
-@_replanting
+@feet_option(no_replant="none")
 def _retarget(
     source: str,
     output: str,
@@ -399,7 +386,7 @@ def _retarget(
     pose: Any,
     onto_pose: Any,
     hands: str | None,
-    no_replant: bool,
+    feet: Feet,
     **options: Any,
 ) -> int:
     """Transfer the motion to another skeleton with the same roles.
@@ -424,31 +411,30 @@ def _retarget(
         known = RetargetMap.build(
             motion,
             body,
-            pose=None if pose is None else _frame(motion, pose),
-            target_pose=None if onto_pose is None else _frame_of(body, onto_pose),
+            pose=None if pose is None else to_frame(pose, motion.fps),
+            target_pose=None if onto_pose is None else _find_frame(body, onto_pose),
         )
-    made = retarget(motion, known, hands=hands, replant=not no_replant)
+    result = retarget(motion, known, hands=hands, feet=feet)
     if save_map is not None:
         known.save(save_map)
-    return _write(made, output)
+    return _write(result, output)
 
 
 def _body(onto: str) -> Skeleton | Motion:
     if onto == "figure":
-        from marey.samples import figure_skeleton
+        from marey.samples import body_skeleton
 
-        return figure_skeleton()
-    from marey.io import load_motion
+        return body_skeleton()
 
-    return load_motion(onto)
+    return read_motion(onto)
 
 
-def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
+def _find_frame(body: Skeleton | Motion, moment: float | int) -> int:
     from marey.core import Motion
 
     if not isinstance(body, Motion):
         raise InvalidValue("--onto figure always uses its rest pose; omit --onto-pose")
-    return _frame(body, moment)
+    return to_frame(moment, body.fps)
 
 
 @command.command("connect")
@@ -456,11 +442,10 @@ def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
 @click.argument("second", metavar="IN2")
 @click.argument("output", metavar="OUT")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--gap", type=float, default=0.5, show_default=True, help="Length of the gap to fill, in seconds.")
 @click.option("--no-align", is_flag=True, help="Do not move IN2 to the end of IN1.")
-@_replanting
-def _connect(first: str, second: str, output: str, gap: float, no_align: bool, no_replant: bool, **options: Any) -> int:
+@feet_option(no_replant="none")
+def _connect(first: str, second: str, output: str, gap: float, no_align: bool, feet: Feet, **options: Any) -> int:
     """Append IN2 to IN1 and fill the gap by interpolation.
 
     \b
@@ -470,19 +455,28 @@ def _connect(first: str, second: str, output: str, gap: float, no_align: bool, n
     from marey.edit import connect
 
     one, two = _load(options, first, second, output=output)
-    return _write(connect(one, two, gap=gap, align=not no_align, replant=not no_replant), output)
+    return _write(connect(one, two, gap=gap, align=not no_align, feet=feet), output)
 
 
 @command.command("deseam")
 @_editing
 @click.option("--at", type=Moment(), required=True, help="First frame after the jump: seconds or a frame.")
-@click.option("--frames", type=int, help="Fade out the jump over this many frames.")
+@click.option("--seconds", type=float, help="Fade out the jump over this many seconds.")
+@click.option("--frames", type=int, hidden=True)
 @click.option(
     "--half-life",
     type=float,
     help="Fade out the jump by inertialization with this half-life in seconds.  [default: 0.1]",
 )
-def _deseam(source: str, output: str, at: Any, frames: int | None, half_life: float | None, **options: Any) -> int:
+def _deseam(
+    source: str,
+    output: str,
+    at: Any,
+    seconds: float | None,
+    frames: int | None,
+    half_life: float | None,
+    **options: Any,
+) -> int:
     """Remove a jump: fade out the offset between the motion before and after it.
 
     \b
@@ -492,4 +486,7 @@ def _deseam(source: str, output: str, at: Any, frames: int | None, half_life: fl
     from marey.edit import deseam
 
     (motion,) = _load(options, source, output=output)
-    return _write(deseam(motion, _frame(motion, at), frames=frames, half_life=half_life), output)
+    if frames is not None:
+        click.echo("marey: --frames is deprecated, use --seconds", err=True)
+        seconds = frames / motion.fps
+    return _write(deseam(motion, to_frame(at, motion.fps), seconds=seconds, half_life=half_life), output)

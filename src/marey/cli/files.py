@@ -2,74 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
 
-T = TypeVar("T")
 
+def check_output(
+    output: str,
+    inputs: Iterable[str] = (),
+    *,
+    what: str = "",
+    suffixes: tuple[str, ...] = (),
+    remedy: str = "choose another name",
+) -> None:
+    """Raise an error if the output cannot be written, before any work is done.
 
-def check_output(output: str, inputs: Iterable[str], remedy: str = "choose another name") -> None:
-    """Raise an error if the output would overwrite an input."""
+    Parameters
+    ----------
+    output : the file to write.
+    inputs : files that it must not overwrite.
+    what, suffixes : what is written ("a graph"), and the suffixes that it may have; any by default.
+    remedy : what to do if it would overwrite an input.
+    """
+    from marey.errors import UnwritableFile
+
     target = Path(output)
-    if not target.exists():
-        return
-    for path in inputs:
-        if Path(path).exists() and Path(path).samefile(target):
-            from marey.errors import UnwritableFile
+    if target.exists() and any(Path(path).exists() and Path(path).samefile(target) for path in inputs):
+        raise UnwritableFile(f"is an input; {remedy}", path=output)
+    if suffixes:
+        from marey.io.archive import check_suffix
 
-            raise UnwritableFile(f"is an input; {remedy}", path=output)
+        check_suffix(output, suffixes, what)
+    if not target.parent.is_dir():
+        raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=output)
+
+
+def check_plot(output: str | None, inputs: Iterable[str] = ()) -> None:
+    """Raise an error if a plot cannot be drawn or written, before any work is done. None means no plot."""
+    if output is not None:
+        import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
+
+        check_output(output, inputs, what="a plot", suffixes=(".png", ".svg"))
+
+
+def make_plot_folder(folder: str | None) -> Path | None:
+    """Create the folder for plots if it does not exist. None means no plots."""
+    if folder is None:
+        return None
+    import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
+    from marey.errors import UnwritableFile
+
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = str(error.strerror or error).lower()
+        raise UnwritableFile(f"cannot create the folder ({reason})", path=folder) from None
+    return Path(folder)
 
 
 def result_kind(path: str | Path) -> str | None:
     """Return what kind of built result an .npz file holds, such as ``"graph"``; None for motions and other files."""
-    import zipfile
+    from marey.io.archive import read_format
 
-    import numpy as np
-
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
-            form = str(np.lib.format.read_array(stream, allow_pickle=False))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        return None
+    form = read_format(path)
     kind = form.removeprefix("marey.")
     return None if kind in (form, "motion") else kind
 
 
-def check_folder(output: str) -> None:
-    """Raise an error if the output's folder does not exist, before anything else is written."""
-    if not Path(output).parent.is_dir():
-        from marey.errors import UnwritableFile
+def write_report(report: Mapping[str, Any], folder: Path) -> None:
+    """Write `report.json` to the folder."""
+    import json
 
-        raise UnwritableFile(f"the folder {str(Path(output).parent)!r} does not exist; create it first", path=output)
+    from marey.io.files import write_bytes
+
+    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    write_bytes(folder / "report.json", [text.encode("utf-8")])
 
 
-def for_each(files: tuple[str, ...], work: Callable[[str], T]) -> tuple[list[T], int]:
-    """Apply `work` to each file; return the results and the exit code, 2 if one of several files failed.
+def report_each(
+    files: tuple[str, ...],
+    report: Callable[[str], dict[str, Any]],
+    as_json: bool,
+    show: Callable[[dict[str, Any]], str],
+) -> tuple[list[dict[str, Any]], int]:
+    """Print a report on each file as `show` writes it, or all as JSON; return them and the exit code.
 
-    With several files, an error in one is printed and the others continue; with one file, it is raised.
+    With several files, an error in one is printed, the others continue, and the exit code is 2; with one file, it is
+    raised.
     """
+    import json
+
     from marey.errors import MareyError
 
-    results: list[T] = []
+    results: list[dict[str, Any]] = []
     exit_code = 0
     for path in files:
         try:
-            results.append(work(path))
+            results.append(report(path))
+            if not as_json:
+                click.echo(show(results[-1]))
         except MareyError as error:
             if len(files) == 1:
                 raise
             click.echo(f"marey: {error}", err=True)
             exit_code = 2
+    if as_json:
+        click.echo(json.dumps(results, indent=1, ensure_ascii=False))
     return results, exit_code
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """``"1 frame"``, ``"2 frames"``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.options import of_folder, opened_folder, running, running_options
-from marey.cli.params import Moment, Numbers, Shares
-from marey.cli.query import AS_JSON, NumbersToo, Query, check_npz, check_picture, dropped_of, query_of, searched
+from marey.cli.files import check_output, check_plot
+from marey.cli.options import of_folder, open_folder, running, running_options
+from marey.cli.query import AS_JSON, NumbersToo, Query, dropped_matches, make_query, search_web
+from marey.cli.values import MATCH_NUMBERS, OVERLAP, Moment
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
-    from marey.find.found import Found
+    from marey.find.result import MatchResult
     from marey.find.suggest import Suggestion
 
 _THRESHOLD = click.option(
@@ -51,7 +52,10 @@ def command() -> None:
 @click.option(
     "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
 )
-@click.option("--limit", type=float, default=0.4, show_default=True, help="Maximum distance in meters that is stored.")
+@click.option(
+    "--max-distance", "--limit", type=float, default=0.4, show_default=True,
+    help="Maximum distance in meters that is stored.",
+)  # fmt: skip
 @click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
 @of_folder
 @running
@@ -66,28 +70,26 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     """
     from marey.cli.find_report import print_web
     from marey.cli.progress import bar
-    from marey.find import MatchWeb
+    from marey.find import MatchWeb, WebOptions
 
-    check_npz(output, "a match web")
-    clips = opened_folder(folder, options, output)
+    check_output(output, what="a match web", suffixes=(".npz",))
+    clips = open_folder(folder, options, output)
     address = options["cluster"]
     here, run = running_options(options)
     runner = _RecordingRunner(run)
     with bar("reading") as progress:
-        clips.build(run=here, progress=progress)
+        clips.prepare(run=here, progress=progress)
     with bar("comparing") as progress:
         web = MatchWeb.build(
             clips,
             markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],
             remove_height=options["remove_height"],
-            window=options["window"],
-            limit=options["limit"],
-            labels=list(only) or None,
+            options=WebOptions(window=options["window"], max_distance=options["max_distance"], labels=only or None),
             run=runner,
             cache=clips.cache,
             progress=progress,
         )
-    if address is not None and not runner.had_work:
+    if address is not None and not runner.has_work:
         click.echo(f"marey: everything was cached, so the cluster at {address} was not used", err=True)
     web.save(output)
     print_web(web, as_json, written=output)
@@ -97,12 +99,12 @@ class _RecordingRunner:
     """A runner that records whether there was anything to do."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
-        self.run, self.had_work = run, False
+        self.run, self.has_work = run, False
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Any:
         """Call the wrapped runner."""
         wanted = list(items)
-        self.had_work = self.had_work or bool(wanted)
+        self.has_work = self.has_work or bool(wanted)
         return self.run(function, wanted)
 
 
@@ -130,10 +132,10 @@ def info(file: str, as_json: bool) -> None:
 @_THRESHOLD
 @click.option("--suggest", is_flag=True, help="Show how many matches each threshold finds, and suggest one.")
 @click.option("--label", "labels", multiple=True, help="Keep only matches with this label. May be repeated.")
-@click.option("--drop", type=Numbers(), multiple=True, help="Remove these matches, by their numbers in the list.")
-@click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True,
+@click.option("--drop", type=MATCH_NUMBERS, multiple=True, help="Remove these matches, by their numbers in the list.")
+@click.option("--overlap", type=OVERLAP, default="0.8,0.2", show_default=True,
               help="Overlap above which two matches are the same, and below which they are different.")  # fmt: skip
-@click.option("--most", type=int, default=500, show_default=True, help="Maximum number of matches.")
+@click.option("--max-matches", "--most", type=int, default=500, show_default=True, help="Maximum number of matches.")
 @click.option(
     "--tiers",
     type=int,
@@ -178,22 +180,22 @@ def search(
     outputs = [options[name] for name in ("picture", "graph_picture", "threshold_picture") if options[name]]
     _check_outputs(file, outputs, options["folder"])
     web = MatchWeb.load(file)
-    query = query_of(web, clip, start, stop)
+    query = make_query(web, clip, start, stop)
     if suggest or threshold is None:
         if options["folder"] or options["picture"] or options["graph_picture"]:
             raise click.UsageError("--cut, --plot and --plot-graph require --threshold; --suggest proposes one")
-        made = _suggest(web, query, options)
-        print_suggestion(made, as_json, _draw_thresholds(made, options, None))
+        suggestion = _suggest(web, query, options)
+        print_suggestion(suggestion, as_json, _draw_thresholds(suggestion, options, None))
         if suggest:
             return 0
         click.echo("marey: no --threshold given, so nothing was searched; choose one of these", err=True)
         return 2
-    found = searched(web, query, threshold, options, most=options["most"], tiers=options["tiers"])
+    found = search_web(web, query, threshold, options, max_matches=options["max_matches"], max_tiers=options["tiers"])
     cut_out = [] if options["folder"] is None else cut(found, Path(options["folder"]), options["suffix"])
     written = _draw(found, options)
     if options["threshold_picture"]:
         written += _draw_thresholds(_suggest(web, query, options), options, threshold)
-    print_matches(found, as_json, dropped_of(options), written, cut_out)
+    print_matches(found, as_json, dropped_matches(options), written, cut_out)
     return 0
 
 
@@ -205,7 +207,7 @@ def search(
 @click.option(
     "--from", "begin", type=Moment(), help="Start in A: seconds (1.2) or a frame (36f).  [default: the beginning]"
 )
-@click.option("--to", "end", type=Moment(), help="End in A.  [default: the end]")
+@click.option("--to", "end", type=Moment(), help="End in A, exclusive.  [default: the end]")
 @click.option("--second-from", "second_begin", type=Moment(), help="Start in B.  [default: the beginning]")
 @click.option("--second-to", "second_end", type=Moment(), help="End in B.  [default: the end]")
 def grid(file: str, first: str, second: str | None, output: str, **ends: float | int | None) -> None:
@@ -219,7 +221,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     from marey.find import MatchWeb
     from marey.plot.web import web_grid
 
-    check_picture(output, [file])
+    check_plot(output, [file])
     web = MatchWeb.load(file)
     p = web.index(_number_or_name(first))
     q = p if second is None else web.index(_number_or_name(second))
@@ -229,7 +231,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     click.echo(f"wrote {output}")
 
 
-def cut(found: Found, folder: Path, suffix: str) -> list[str]:
+def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
     """Write every match, the query first, to a new folder; return the file names."""
     from marey.errors import UnwritableFile
     from marey.io import save
@@ -257,7 +259,7 @@ def _check_outputs(file: str, pictures: list[str], folder: str | None) -> None:
     from marey.errors import UnwritableFile
 
     for picture in pictures:
-        check_picture(picture, [file])
+        check_plot(picture, [file])
     if len(set(pictures)) < len(pictures):
         raise click.UsageError("give each plot a different file name")
     if folder is not None and Path(folder).exists():
@@ -267,7 +269,7 @@ def _check_outputs(file: str, pictures: list[str], folder: str | None) -> None:
             raise UnwritableFile("is not empty; give --cut a new folder", path=folder)
 
 
-def _draw(found: Found, options: dict[str, Any]) -> list[str]:
+def _draw(found: MatchResult, options: dict[str, Any]) -> list[str]:
     written = []
     if options["picture"]:
         from marey.plot.find import matches
@@ -283,14 +285,14 @@ def _draw(found: Found, options: dict[str, Any]) -> list[str]:
 
 
 def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
-    return web.suggest(*query, overlap=options["overlap"], labels=list(options["labels"]) or None)
+    return web.suggest_threshold(*query, overlap=options["overlap"], labels=list(options["labels"]) or None)
 
 
-def _draw_thresholds(made: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
+def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
     """Plot the thresholds if requested; return the file names."""
     if not options["threshold_picture"]:
         return []
     from marey.plot.find import thresholds
 
-    thresholds(made, options["threshold_picture"], chosen=chosen)
+    thresholds(suggestion, options["threshold_picture"], chosen=chosen)
     return [options["threshold_picture"]]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import counted
+from marey.cli.files import plural
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
-    from marey.find.found import Found
+    from marey.find.result import MatchResult
     from marey.find.suggest import Suggestion
 
 _LISTED = 40  # matches in the text report; --json lists all
@@ -20,19 +20,19 @@ _LISTED = 40  # matches in the text report; --json lists all
 
 def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
     """Print what is in a match web and where it was written."""
-    facts = web.info()
+    facts = web.statistics()
     options = web.options
     labels = sorted({name for clip in web.clips for name in clip.labels.names})
     markers = options.markers if isinstance(options.markers, str) else list(options.markers)
     report: dict[str, Any] = {
         **({} if written is None else {"written": written}),
-        **facts,
+        **facts.to_dict(),
         "names": list(web.names),
         "labels": labels,
         "markers": markers,
         "remove_height": options.remove_height,
         "window_s": options.window,
-        "limit_m": options.limit,
+        "limit_m": options.max_distance,
         "only": None if options.labels is None else list(options.labels),
     }
     if as_json:
@@ -40,17 +40,17 @@ def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
         return
     if written is not None:
         click.echo(f"wrote {written}")
+    click.echo(f"{plural(facts.clips, 'clip')}, {facts.frames} frames, {facts.seconds:.1f} s at {web.fps:g} Hz")
     click.echo(
-        f"{counted(facts['clips'], 'clip')}, {facts['frames']} frames, {facts['seconds']:.1f} s at {web.fps:g} Hz"
-    )
-    click.echo(
-        f"{facts['cells'] / 1e6:.2f} million cells stored, {100 * facts['cells_share']:.1f} % of all; "
-        f"{facts['bytes'] / 1e6:.1f} MB, {facts['size_ratio']:.2f} times the size of the motion data"
+        f"{facts.cells / 1e6:.2f} million cells stored, {100 * facts.cells_fraction:.1f} % of all; "
+        f"{facts.nbytes / 1e6:.1f} MB, {facts.size_ratio:.2f} times the size of the motion data"
     )
     what = markers if isinstance(markers, str) else ", ".join(markers)
     flat = ", ignoring height" if options.remove_height else ""
     only = "" if options.labels is None else f", only {', '.join(options.labels)}"
-    click.echo(f"compares {what}{flat}; window {options.window:g} s, maximum distance {100 * options.limit:g} cm{only}")
+    click.echo(
+        f"compares {what}{flat}; window {options.window:g} s, maximum distance {100 * options.max_distance:g} cm{only}"
+    )
     if labels:
         click.echo(f"labels: {', '.join(labels)}")
     if written is None:
@@ -59,34 +59,14 @@ def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
             click.echo(f"  {name:<{width}}  {len(clip) / web.fps:8.2f} s  {len(clip):6d} frames")
 
 
-def print_matches(found: Found, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
+def print_matches(found: MatchResult, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
     """Print the matches, and the plots and files that were written."""
-    rows: list[dict[str, Any]] = [
-        {
-            "number": k,
-            "clip": match.clip,
-            "start": match.start,
-            "stop": match.stop,
-            "start_s": match.start / motion.fps,
-            "stop_s": match.stop / motion.fps,
-            "distance_m": match.distance,
-            "tier": match.tier,
-            "parent": int(parent),
-        }
-        for k, (match, motion, parent) in enumerate(zip(found.matches, found.motions, found.parents, strict=True))
-    ]
+    report = found.to_dict()
     if as_json:
-        report = {
-            "threshold_m": found.threshold,
-            "query": rows[0],
-            "matches": rows[1:],
-            "edges": [{"first": e.first, "second": e.second, "distance_m": e.distance} for e in found.edges],
-            "dropped": dropped,
-            "notes": list(found.notes),
-            "written": [*cut, *written],
-        }
+        report |= {"dropped": dropped, "written": [*cut, *written]}
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return
+    rows = [report["query"], *report["matches"]]
     n = len(found) - 1
     query = rows[0]
     where = f"{query['clip']} {query['start_s']:.2f} to {query['stop_s']:.2f} s"
@@ -105,40 +85,33 @@ def print_matches(found: Found, as_json: bool, dropped: list[int], written: list
     for note in found.notes:
         click.echo(f"  ! {note}")
     if cut:
-        click.echo(f"wrote {counted(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
+        click.echo(f"wrote {plural(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
     for path in written:
         click.echo(f"wrote {path}")
 
 
-def print_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None:
+def print_suggestion(suggestion: Suggestion, as_json: bool, written: list[str]) -> None:
     """Print how many matches each threshold finds, and the suggested threshold."""
-    counts = sorted(
-        {*zip(made.thresholds.tolist(), made.counts.tolist(), strict=True), (made.threshold, made.n_matches)}
-    )
+    report = suggestion.to_dict()
     if as_json:
-        report = {
-            "threshold_m": made.threshold,
-            "matches": made.n_matches,
-            "level_m": list(made.level) if made.stands_out else None,
-            "still_m": made.still,
-            "counts": [{"threshold_m": step, "matches": n} for step, n in counts],
-            "is_complete": made.is_complete,
-            "written": written,
-        }
-        click.echo(json.dumps(report, indent=1))
+        click.echo(json.dumps(report | {"written": written}, indent=1))
         return
+    counts = [(row["threshold_m"], row["matches"]) for row in report["counts"]]
     click.echo("threshold   matches")
     for k, (step, n) in enumerate(counts):
         # Of a run of equal counts, list only the first and last threshold.
         if (
-            step != made.threshold
+            step != suggestion.threshold
             and {n} == {count for _, count in counts[max(k - 1, 0) : k + 2]}
             and k + 1 < len(counts)
         ):
             continue
-        cut_off = " or more" if not made.is_complete and k + 1 == len(counts) else ""
-        click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == made.threshold else ''}")
-    click.echo(f"suggested: {made}")
-    click.echo(f"standing still is {made.still:.4f} m from the query; thresholds above that match almost anything")
+        cut_off = " or more" if not suggestion.is_complete and k + 1 == len(counts) else ""
+        click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == suggestion.threshold else ''}")
+    click.echo(f"suggested: {suggestion}")
+    click.echo(
+        f"standing still is {suggestion.still_distance:.4f} m from the query; thresholds above that match almost "
+        "anything"
+    )
     for path in written:
         click.echo(f"wrote {path}")

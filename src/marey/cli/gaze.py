@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, make_folder, save_as, write_report, written
-from marey.cli.files import check_folder, check_output, counted
+from marey.cli.blend import Clock, save_as, written
+from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
 from marey.cli.gaze_params import Look, Point, Take, read_takes
-from marey.cli.layers import warn_of_clip
-from marey.cli.options import reading, reading_options
-from marey.cli.params import Moment
+from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,24 +43,25 @@ def command() -> None:
     """
 
 
+def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callable[[Any], Any]:
+    """Add an option that may be repeated, one goal each time."""
+    return click.option(flag, name, type=kind, multiple=True, metavar=kind.example.partition(" ")[0], help=text)
+
+
 @command.command("apply")
 @click.argument("file", metavar="IN")
 @click.argument("output", metavar="OUT")
-@click.option(
+@_goal_option(
     "--look",
     "looks",
-    type=Look(),
-    multiple=True,
-    metavar="T:YAW:PITCH",
-    help="From time T (seconds, or a frame as 36f), look this many degrees left and up from the body's heading.",
+    Look(),
+    "From time T (seconds, or a frame as 36f), look this many degrees left and up from the body's heading.",
 )
-@click.option(
+@_goal_option(
     "--at",
     "points",
-    type=Point(),
-    multiple=True,
-    metavar="T:X:Y:Z",
-    help="From time T, look at a point in the world (meters) and track it while the body moves.",
+    Point(),
+    "From time T, look at a point in the world (meters) and track it while the body moves.",
 )
 @click.option(
     "--back", "backs", type=Moment(), multiple=True, metavar="T", help="From time T, return to the gaze of IN."
@@ -76,7 +77,6 @@ def command() -> None:
 )
 @click.option("--eyes", metavar="NAMES", help="Eye joints, separated by commas; or the word add, to add one.")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--report", "folder", metavar="DIR", help="Write plots of the looks, and report.json, to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -91,7 +91,6 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
       marey gaze walk.bvh out.bvh --look 1:60:10 --look 3:-45:0 --back 5
       marey gaze walk.bvh out.bvh --at 1:2:1.5:4 --eyes add --report looks/
     """  # fmt: skip
-    from marey.io import load_motion
     from marey.layer.gaze_map import GazeMap
 
     if not (options["looks"] or options["points"] or options["backs"]):
@@ -99,13 +98,13 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
             "no goal given; use --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
         )
     check_output(output, [file, *([options["map_file"]] if options["map_file"] else [])])
-    into = None if folder is None else make_folder(folder)
+    into = make_plot_folder(folder)
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        motion = load_motion(file, trim_rest=options["trim_rest"], **how)
+        motion = read_motion(file, **how)
         gaze = GazeMap.default() if options["map_file"] is None else GazeMap.load(options["map_file"])
-    warn_of_clip(file, motion)
+    warn_of_rate(file, motion)
     with clock("gaze"):
         names = options["eyes"]
         track = gaze.trace(
@@ -130,14 +129,14 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         "notes": list(track.notes),
         "timings_s": clock.times,
     }
-    if folder is not None and into is not None:
+    if into is not None:
         report["pictures"] = _pictures(track, into)
-        write_report(report, folder)
+        write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
 @command.command("map")
-@click.argument("examples", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
+@click.argument("files", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The map to write, .json.")
 @click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")
 @click.option(
@@ -149,7 +148,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def map_command(
-    examples: tuple[Any, ...], output: str, triads: str | None, facing: float | None, folder: str | None,
+    files: tuple[Any, ...], output: str, triads: str | None, facing: float | None, folder: str | None,
     as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Build a gaze map of a person from recorded looks, and write it to OUT.
@@ -164,20 +163,18 @@ def map_command(
       marey gaze map left.c3d:60:0 right.c3d:-60:0 up.c3d:0:30 --triads triads.json -o person.json
       marey gaze map looks.csv -o person.json
     """
-    from marey.errors import UnknownFormat
+    from marey.io.archive import check_suffix
     from marey.layer.gaze_map import GazeMap
     from marey.layer.gaze_markers import load_triads
 
-    takes = read_takes(examples)
-    if not output.lower().endswith(".json"):
-        raise UnknownFormat("a gaze map is written as .json", path=output)
+    takes = read_takes(files)
+    check_suffix(output, ".json", "a gaze map")
     check_output(output, [take.file for take in takes])
-    check_folder(output)
-    into = None if folder is None else make_folder(folder)
+    into = make_plot_folder(folder)
     marked = None if triads is None else load_triads(triads)
     how = reading_options(options)
-    made, left_out = _examples(takes, marked, facing, how)
-    gaze = GazeMap.build(shift for _, shift in made)
+    examples, left_out = _examples(takes, marked, facing, how)
+    gaze = GazeMap.build(shift for _, shift in examples)
     gaze.save(output)
     low, high = gaze.region.min(axis=0), gaze.region.max(axis=0)
     report: dict[str, Any] = {
@@ -185,16 +182,16 @@ def map_command(
         "written": output,
         "yaw_deg": [math.degrees(low[0]), math.degrees(high[0])],
         "pitch_deg": [math.degrees(low[1]), math.degrees(high[1])],
-        "examples": [{"file": name, **_numbers(shift)} for name, shift in made],
+        "examples": [{"file": name, **_numbers(shift)} for name, shift in examples],
         "left_out": left_out,
     }
-    if folder is not None and into is not None:
+    if into is not None:
         from marey.plot.gaze import gaze_shift
 
-        report["pictures"] = [f"example_{k}.png" for k in range(len(made))]
-        for name, (_, shift) in zip(report["pictures"], made, strict=True):
+        report["pictures"] = [f"example_{k}.png" for k in range(len(examples))]
+        for name, (_, shift) in zip(report["pictures"], examples, strict=True):
             gaze_shift(shift, into / name)
-        write_report(report, folder)
+        write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _map_text(report))
     return 1 if left_out else 0
 
@@ -202,15 +199,11 @@ def map_command(
 def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
     """Return all goals in order of time, in radians and meters."""
     goals: list[tuple[Any, ...]] = [
-        (_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]
+        (to_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]
     ]
-    goals += [(_seconds(time, fps), point) for time, *point in options["points"]]
-    goals += [(_seconds(time, fps), None) for time in options["backs"]]
+    goals += [(to_seconds(time, fps), point) for time, *point in options["points"]]
+    goals += [(to_seconds(time, fps), None) for time in options["backs"]]
     return sorted(goals, key=lambda goal: float(goal[0]))
-
-
-def _seconds(moment: float | int, fps: float) -> float:
-    return moment / fps if isinstance(moment, int) else moment
 
 
 def _examples(
@@ -220,7 +213,7 @@ def _examples(
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
     from marey.layer.gaze_capture import gaze_example
 
-    made, left_out = [], []
+    examples, left_out = [], []
     for take in takes:
         try:
             shift = gaze_example(
@@ -239,10 +232,12 @@ def _examples(
             raise
         except MareyError as error:
             raise InvalidValue(f"{take.file}: {error}") from None
-        made.append((take.file, shift))
-    if not made:
-        raise NoResult(f"none of {counted(len(takes), 'look')} can be used; reason for the first: {left_out[0]['why']}")
-    return made, left_out
+        examples.append((take.file, shift))
+    if not examples:
+        raise NoResult(
+            f"none of {plural(len(takes), 'look')} can be used; the first failed because: {left_out[0]['why']}"
+        )
+    return examples, left_out
 
 
 def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
@@ -250,17 +245,17 @@ def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
     import warnings
 
     from marey.errors import InvalidValue
-    from marey.io import load_markers, load_motion
+    from marey.io import load_markers
 
     if not path.lower().endswith(".c3d"):
-        motion = load_motion(path, **how)
-        warn_of_clip(path, motion)
+        motion = read_motion(path, **how)
+        warn_of_rate(path, motion)
         return motion
     if triads is None:
         raise InvalidValue("recorded markers require --triads FILE, which maps body parts to markers")
     with warnings.catch_warnings():
         # The triads determine the up axis, so the reader's uncertainty with few markers does not matter.
-        warnings.filterwarnings("ignore", message=".*which is not certain; up= or --up overrides")
+        warnings.filterwarnings("ignore", message=".*which is not certain; pass up= or --up if it is wrong")
         return load_markers(path, **{key: how[key] for key in ("unit", "up") if key in how})
 
 
@@ -340,7 +335,7 @@ def _text(report: dict[str, Any]) -> str:
 def _map_text(report: dict[str, Any]) -> str:
     (left, right), (down, up) = report["yaw_deg"], report["pitch_deg"]
     lines = [
-        f"{report['written']}: {counted(len(report['examples']), 'look')}, yaw {left:.0f} to {right:.0f}, pitch "
+        f"{report['written']}: {plural(len(report['examples']), 'look')}, yaw {left:.0f} to {right:.0f}, pitch "
         f"{down:.0f} to {up:.0f} degrees"
     ]
     for example in report["examples"]:
@@ -351,7 +346,7 @@ def _map_text(report: dict[str, Any]) -> str:
             f"at {starts} ms, overshoot {100 * example['overshoot']:.0f} %, eyes {example['eyes_deg']:.0f} degrees"
         )
     if report["left_out"]:
-        lines.append(f"  {counted(len(report['left_out']), 'look')} skipped")
+        lines.append(f"  {plural(len(report['left_out']), 'look')} skipped")
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

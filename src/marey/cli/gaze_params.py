@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from marey.cli.params import Moment
+from marey.cli.values import Moment, NumberList
 
 _RANGE = "yaw of at most 180 and pitch of at most 90"
 
@@ -30,12 +30,10 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
         """Convert to the time and the numbers."""
         if isinstance(value, tuple):
             return value
-        first, *rest = str(value).split(":")
+        first, _, rest = str(value).partition(":")
         try:
-            numbers = [float(part) for part in rest]
-        except ValueError:
-            numbers = []
-        if len(numbers) != self.count or not all(abs(number) < float("inf") for number in numbers):
+            numbers = NumberList("", "", self.count, separator=":").convert(rest, param, ctx)
+        except click.BadParameter:
             self.fail(f"expected {self.example}, got {value!r}", param, ctx)
         return (Moment().convert(first, param, ctx), *numbers)
 
@@ -119,5 +117,5 @@ def _lines(path: str) -> list[Example]:
                 line=number,
             ) from None
     if not out:
-        raise ParseError("expected lines FILE,YAW,PITCH, found none", path=path)
+        raise ParseError("the file has no lines FILE,YAW,PITCH", path=path)
     return out

@@ -7,10 +7,9 @@ import json
 import click
 
 from marey.cli import graph_build, graph_walks
-from marey.cli.files import check_output, counted
-from marey.cli.graph_params import check_name
+from marey.cli.files import check_output, check_plot, plural
 from marey.cli.graph_report import JSON, SEED, print_graph
-from marey.cli.params import Moment
+from marey.cli.values import Moment
 
 
 @click.group("graph")
@@ -72,27 +71,26 @@ def table(file: str, output: str, directions: int, label: str | None, speed: flo
 
     from marey.graph import MotionGraph, response_time
 
-    check_name(output, (".npz",), "a table")
-    check_output(output, [file])
+    check_output(output, [file], what="a table", suffixes=(".npz",))
     graph = MotionGraph.load(file)
-    made = graph.direction_table(directions, label=label, speed=speed)
-    made.save(output)
+    directions_table = graph.direction_table(directions, label=label, speed=speed)
+    directions_table.save(output)
     data = sum(clip.rotations.nbytes + clip.root_positions.nbytes for clip in graph.clips)
-    share = Path(output).stat().st_size / data
-    median, late = response_time(graph, made)
+    fraction = Path(output).stat().st_size / data
+    median, late = response_time(graph, directions_table)
     report = {
         "written": output,
         "directions": directions,
-        "sweeps": made.sweeps,
-        "share_of_data": share,
+        "sweeps": directions_table.sweeps,
+        "share_of_data": fraction,
         "response_median_s": median,
         "response_p90_s": late,
     }
     if as_json:
         click.echo(json.dumps(report, indent=1))
         return
-    click.echo(f"wrote {output}: {counted(directions, 'direction')} at each of {counted(len(graph.nodes), 'node')}")
-    click.echo(f"{100 * share:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
+    click.echo(f"wrote {output}: {plural(directions, 'direction')} at each of {plural(len(graph.nodes), 'node')}")
+    click.echo(f"{100 * fraction:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
 
 
 @command.command("thin", short_help="Remove transitions that are hardly needed.")
@@ -113,24 +111,18 @@ def thin(file: str, output: str, loss: float, seed: int, as_json: bool) -> None:
     """
     from marey.graph import MotionGraph
 
-    check_name(output, (".npz",), "a graph")
-    check_output(output, [file])
+    check_output(output, [file], what="a graph", suffixes=(".npz",))
     graph = MotionGraph.load(file)
-    small, what = graph.thinned(loss=loss / 100.0, rng=seed)
-    small.save(output)
-    report = {
-        "written": output,
-        "transitions": [graph.n_transitions, small.n_transitions],
-        "progress_m": [what.before.progress, what.after.progress],
-        "deviation_m": [what.before.deviation, what.after.deviation],
-    }
+    result = graph.reduce_transitions(loss=loss / 100.0, rng=seed)
+    result.graph.save(output)
     if as_json:
-        click.echo(json.dumps(report, indent=1))
+        click.echo(json.dumps({"written": output, **result.to_dict()}, indent=1))
         return
-    click.echo(f"wrote {output}: {small.n_transitions} of {counted(graph.n_transitions, 'transition')}")
+    before, after = result.before, result.after
+    click.echo(f"wrote {output}: {after.transitions} of {plural(before.transitions, 'transition')}")
     click.echo(
-        f"  progress in any direction: {what.before.progress:.2f} m before, {what.after.progress:.2f} m after; distance"
-        f" from paths: {100 * what.before.deviation:.1f} cm before, {100 * what.after.deviation:.1f} cm after"
+        f"  progress in any direction: {before.progress:.2f} m before, {after.progress:.2f} m after; distance from "
+        f"paths: {100 * before.deviation:.1f} cm before, {100 * after.deviation:.1f} cm after"
     )
 
 
@@ -150,11 +142,10 @@ def plot(file: str, output: str, kind: str) -> None:
       marey graph plot g.npz -o threshold.png --kind threshold
     """
     from marey.graph import MotionGraph
-    from marey.plot import graph as figures
+    from marey.plot import graph as plots
 
-    check_name(output, (".png", ".svg"), "a plot")
-    check_output(output, [file])
-    draw = figures.graph if kind == "graph" else figures.threshold
+    check_plot(output, [file])
+    draw = plots.graph if kind == "graph" else plots.threshold
     draw(MotionGraph.load(file), output)
     click.echo(f"wrote {output}")
 
@@ -163,7 +154,7 @@ def plot(file: str, output: str, kind: str) -> None:
 @click.argument("file")
 @click.argument("name")
 @click.option("--from", "begin", type=Moment(), help="Start: seconds (1.2) or a frame (36f).  [default: the beginning]")
-@click.option("--to", "end", type=Moment(), help="End: seconds or a frame.  [default: the end]")
+@click.option("--to", "end", type=Moment(), help="End: seconds or a frame, exclusive.  [default: the end]")
 def label(file: str, name: str, begin: float | int | None, end: float | int | None) -> None:
     """Add a label to FILE, stored in its sidecar.
 
@@ -174,12 +165,12 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
     """
     from marey.cli.options import frames_between
     from marey.errors import InvalidValue
-    from marey.graph.prune import UNLABELLED
+    from marey.graph.prune import UNLABELED
     from marey.io import load_motion
     from marey.store import add_label
 
-    if name == UNLABELLED:
-        raise InvalidValue(f"{UNLABELLED!r} is reserved for frames without a label; choose another name")
+    if name == UNLABELED:
+        raise InvalidValue(f"{UNLABELED!r} is reserved for frames without a label; choose another name")
     start, stop = frames_between(load_motion(file), begin, end)
     sidecar = add_label(file, name, start, stop)
     click.echo(f"{name}: frames {start} to {stop} of {file}, in {sidecar}")

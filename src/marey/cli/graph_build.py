@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.graph_params import Limit, Pair, check_name
+from marey.cli.files import check_output
+from marey.cli.graph_params import Limit, Pair
 from marey.cli.graph_report import JSON, SEED, print_graph
-from marey.cli.options import of_folder, opened_folder, running, running_options
+from marey.cli.options import of_folder, open_folder, running, running_options
 
 if TYPE_CHECKING:
     from marey.graph import MotionGraph
@@ -75,12 +76,12 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
     from marey.cli.progress import bar
 
     _check(ctx, options)
-    check_name(output, (".npz",), "a graph")
+    check_output(output, what="a graph", suffixes=(".npz",))
     began = time.monotonic()
-    clips = opened_folder(folder, options, output)
+    clips = open_folder(folder, options, output)
     here, run = running_options(options)
     with bar("reading") as progress:
-        clips.build(run=here, progress=progress)
+        clips.prepare(run=here, progress=progress)
     n_frames = sum(clips.lengths)
     with bar("comparing") as progress:
         graph = _build_graph(clips, options, run, None if progress is None else _with_estimate(progress, n_frames))
@@ -96,9 +97,9 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options that are invalid or exclude each other."""
     if options["window"] is not None and not 0.0 < options["window"] < float("inf"):
-        raise click.UsageError(f"--window must be above 0 s, got {options['window']:g}")
+        raise click.UsageError(f"--window must be above 0 s, not {options['window']:g}")
     if options["coarse"] < 1:
-        raise click.UsageError(f"--coarse must be 1 or more, got {options['coarse']}")
+        raise click.UsageError(f"--coarse must be at least 1, not {options['coarse']}")
     if options["similarity"] is None:
         return
     default = click.core.ParameterSource.DEFAULT
@@ -110,23 +111,21 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
 def _build_graph(
     clips: MotionSet, options: dict[str, Any], run: Callable[..., Any], progress: Callable[[float], None] | None
 ) -> MotionGraph:
-    from marey.graph import MotionGraph
+    from marey.graph import GraphOptions, MotionGraph, SimilarityOptions
 
     extra = {"variations": options["variations"], "rng": options["seed"]}
     window = options["window"]
     if options["similarity"] is not None:
-        fade = {} if window is None else {"fade": window}
-        return MotionGraph.build_by_similarity(clips, options["similarity"], progress=progress, **fade, **extra)
+        similarity = SimilarityOptions(**extra) if window is None else SimilarityOptions(fade=window, **extra)
+        return MotionGraph.build_by_similarity(clips, options["similarity"], options=similarity, progress=progress)
     return MotionGraph.build(
         clips,
         options["threshold"],
         thresholds=dict(options["pairs"]),
-        window=0.5 if window is None else window,
-        coarse=options["coarse"],
+        options=GraphOptions(window=0.5 if window is None else window, coarse_step=options["coarse"], **extra),
         cache=clips.cache,
         run=run,
         progress=progress,
-        **extra,
     )
 
 
@@ -145,19 +144,19 @@ def _with_estimate(progress: Callable[[float], None], n_frames: int) -> Callable
         if printed or elapsed < _MEASURED or done <= 0.0:
             return
         printed = True
-        whole = elapsed / done
-        if whole > _WORTH_PRINTING:
+        total = elapsed / done
+        if total > _WORTH_PRINTING:
             # The progress bar redirects standard error while it is shown and prints the line above itself.
-            sys.stderr.write(f"comparing {n_frames} frames with each other takes about {shown_time(whole)}\n")
+            sys.stderr.write(f"comparing {n_frames} frames with each other takes about {shown_time(total)}\n")
 
     return report_progress
 
 
 def shown_time(seconds: float) -> str:
     """``"40 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60} min"

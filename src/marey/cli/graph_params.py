@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -73,40 +72,8 @@ class Command(click.ParamType):  # type: ignore[type-arg]
         return seconds, what, wanted if what == "label" else radians(number) if what == "direction" else number
 
 
-class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """Finite numbers separated by commas; `counts` lists how many are allowed."""
-
-    def __init__(self, shown: str, example: str, counts: tuple[int, ...]) -> None:
-        self.name, self.example, self.counts = shown, example, counts
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        try:
-            numbers = tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            numbers = ()
-        if len(numbers) not in self.counts or not all(abs(number) < float("inf") for number in numbers):
-            self.fail(f"expected {self.name.upper()} such as {self.example}, got {value!r}", param, ctx)
-        return numbers
-
-
-PLACE = Numbers("x,z[,deg]", "3,5 or 3,5,90", (2, 3))
-CIRCLE = Numbers("x,z,radius", "3,5,1", (3,))
-
-
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:
     """Return x and z in meters, and the heading converted from degrees to radians, or None."""
     from math import radians
 
     return (value[0], value[1]), radians(value[2]) if len(value) == 3 else None
-
-
-def check_name(output: str, suffixes: tuple[str, ...], what: str) -> None:
-    """Check the output's suffix and folder before any work is done."""
-    from marey.cli.files import check_folder
-    from marey.errors import UnknownFormat
-
-    suffix = Path(output).suffix.lower()
-    if suffix not in suffixes:
-        known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
-        raise UnknownFormat(f"{what} is written as {known}, got {suffix or 'no suffix'}", path=output)
-    check_folder(output)

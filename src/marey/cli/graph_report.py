@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import counted
+from marey.cli.files import plural
 
 if TYPE_CHECKING:
-    from marey.graph import Followed, GraphFigures, Landing, MotionGraph, Walk
+    from marey.core.feet import Feet
+    from marey.graph import GraphStatistics, LandingResult, MotionGraph, PathResult, Walk
     from marey.graph.skate import Sliding
 
     Place = tuple[tuple[float, float], float | None]
@@ -35,7 +36,7 @@ def print_graph(
     response: bool = False,
 ) -> None:
     """Print what is in a graph, where it was written, and how long it took to build."""
-    found = graph.figures()
+    found = graph.statistics()
     answer = _response(graph) if response else None
     if as_json:
         report = {
@@ -50,14 +51,14 @@ def print_graph(
     if written is not None:
         click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
     out = f"; not used: {_listed(found.left_out)}" if found.left_out else ""
-    clips = counted(found.clips + len(found.left_out), "clip")
+    clips = plural(found.clips + len(found.left_out), "clip")
     click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz{out}")
     click.echo(
-        f"{counted(found.nodes, 'node')}, {counted(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
-        f"{counted(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"
+        f"{plural(found.nodes, 'node')}, {plural(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
+        f"{plural(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"
     )
     parts = "; ".join(f"{length:.1f} s of {_listed(labels)}" for length, labels in found.parts[:_LISTED])
-    click.echo(f"{counted(len(found.parts), 'connected component')}: {parts}")
+    click.echo(f"{plural(len(found.parts), 'connected component')}: {parts}")
     latency = "" if answer is None else f"; median response time to a new direction {answer[0]:.1f} s"
     click.echo(f"{found.choices_per_second:.1f} transition points per second{latency}")
     for line in _labels(graph, found):
@@ -72,25 +73,14 @@ def _response(graph: MotionGraph) -> tuple[float, float]:
     return response_time(graph, graph.direction_table())
 
 
-def _numbers(graph: MotionGraph, found: GraphFigures) -> dict[str, Any]:
+def _numbers(graph: MotionGraph, found: GraphStatistics) -> dict[str, Any]:
     def known(value: float) -> float | None:
         return value if math.isfinite(value) else None
 
-    return {
-        "clips": found.clips,
-        "clips_left_out": list(found.left_out),
-        "seconds": found.seconds,
-        "seconds_kept": found.seconds_kept,
+    return found.to_dict() | {
         "fps": graph.fps,
-        "built_by": graph.how.kind,
-        "threshold": known(graph.how.threshold),
-        "nodes": found.nodes,
-        "edges": found.edges,
-        "transitions": found.transitions,
-        "mean_edge_s": found.mean_edge,
-        "mean_distance_m": found.mean_distance,
-        "places_to_leave_per_s": found.choices_per_second,
-        "components": [{"seconds": length, "labels": list(labels)} for length, labels in found.parts],
+        "built_by": graph.build_info.kind,
+        "threshold": known(graph.build_info.threshold),
         "labels": [
             {
                 "label": each.label,
@@ -105,17 +95,17 @@ def _numbers(graph: MotionGraph, found: GraphFigures) -> dict[str, Any]:
     }
 
 
-def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
+def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
     """Format a line for each label that can be played forever: how much of it, and the times to other labels."""
     alive = [each for each in graph.components if each.n_frames]
     wide = max((len(each.label) for each in alive), default=0)
     out = []
     for each in alive:
-        ways = sorted(
+        reachable = sorted(
             (t, after) for (before, after), t in found.to_label.items() if before == each.label and math.isfinite(t)
         )
-        times = ", ".join(f"{t:.1f} s to {name}" for t, name in ways[:_LISTED])
-        more = f", {len(ways) - _LISTED} more" if len(ways) > _LISTED else ""
+        times = ", ".join(f"{t:.1f} s to {name}" for t, name in reachable[:_LISTED])
+        more = f", {len(reachable) - _LISTED} more" if len(reachable) > _LISTED else ""
         length = f"{each.n_frames / graph.fps:.1f} of {each.of_frames / graph.fps:.1f} s can be played forever"
         out.append(f"  {each.label:<{wide}}  {length}{'; ' + times + more if times else ''}")
     return out
@@ -124,7 +114,7 @@ def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
 def _findings(graph: MotionGraph) -> list[str]:
     """List the problems of a graph, grouping labels with the same problem."""
     components = graph.components
-    remedy = graph.how.remedy
+    remedy = graph.build_info.remedy
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
@@ -138,7 +128,7 @@ def _findings(graph: MotionGraph) -> list[str]:
             groups.setdefault(lost if len(lost) < len(alive) - 1 else frozenset(), []).append(each.label)
     for lost, labels in groups.items():
         to = _listed(sorted(lost)) if lost else "any other label"
-        pair = ", or that of the pair" if graph.how.kind == "distance" else ""
+        pair = ", or that of the pair" if graph.build_info.kind == "distance" else ""
         out.append(f"no route from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
     return out
 
@@ -158,44 +148,45 @@ def write(
     output: str,
     as_json: bool,
     *,
-    clean: bool,
+    feet: Feet,
     rigid: bool,
-    found: Followed | None = None,
+    found: PathResult | None = None,
     picture: str | None = None,
     land: Place | None = None,
 ) -> int:
     """Write a walk's motion and a plot of its path, and print a report; return 1 if a path was not followed to its
     end, else 0."""
-    from dataclasses import replace
     from pathlib import Path
 
     from marey.graph import foot_skate
     from marey.io import save
 
     name = Path(output).stem
-    landing: Landing | None = None
-    if land is None:
-        made = walk.motion(clean=clean, name=name)
-    else:
-        made, landing = walk.landed(*land, clean=clean)
-        made = replace(made, name=name)
-    save(made, output, rigid=rigid)
+    landing = None if land is None else walk.land_at(*land, feet=feet, name=name)
+    motion = walk.motion(feet=feet, name=name) if landing is None else landing.motion()
+    save(motion, output, rigid=rigid)
     if picture is not None and found is not None:
         from marey.plot.graph import followed
 
         followed(found, picture)
-    slides = foot_skate(walk, made).planted
+    slides = foot_skate(walk, motion).planted
     # With a landing, the walk ends where requested, which need not be the end of the path.
     missed = found is not None and (
         found.mean_uncovered > _COVERED or (landing is None and found.end_distance > _AT_END)
     )
     if as_json:
-        report = _walk_numbers(walk, output, slides, found, picture, landing)
+        report = {
+            "written": output,
+            **(walk if found is None else found).to_dict(),
+            "foot_skate_m_per_s": slides._asdict(),
+            **({} if picture is None else {"picture": picture}),
+            **({} if landing is None else landing.to_dict()),
+        }
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return int(missed)
     jumps = sum(part.into is not None for part in walk.parts)
-    click.echo(f"wrote {output}: {len(walk) / walk.graph.fps:.1f} s with {counted(jumps, 'transition')}")
-    for line in _walk_lines(slides, clean, found, landing):
+    click.echo(f"wrote {output}: {len(walk) / walk.graph.fps:.1f} s with {plural(jumps, 'transition')}")
+    for line in _walk_lines(slides, feet, found, landing):
         click.echo(line)
     if missed:
         click.echo(
@@ -206,42 +197,11 @@ def write(
     return int(missed)
 
 
-def _walk_numbers(
-    walk: Walk, output: str, slides: Sliding, found: Followed | None, picture: str | None, landing: Landing | None
-) -> dict[str, Any]:
-    """Describe a walk for JSON."""
-    report: dict[str, Any] = {
-        "written": output,
-        "frames": len(walk),
-        "seconds": len(walk) / walk.graph.fps,
-        "transitions": sum(part.into is not None for part in walk.parts),
-        "foot_skate_m_per_s": slides._asdict(),
-        "parts": [part._asdict() for part in walk.parts],
-    }
-    if found is not None:
-        report |= {
-            "mean_distance_m": found.mean_distance,
-            "largest_distance_m": found.largest_distance,
-            "mean_uncovered_m": found.mean_uncovered,
-            "end_distance_m": found.end_distance,
-            "cost_m2": found.cost,
-            **({} if picture is None else {"picture": picture}),
-        }
-    if landing is not None:
-        report |= {
-            "land_shift_m": landing.shift,
-            "land_turn_deg": math.degrees(landing.turn),
-            "land_seconds": landing.seconds,
-            "land_drag_m_per_s": landing.drag,
-        }
-    return report
-
-
-def _walk_lines(slides: Sliding, clean: bool, found: Followed | None, landing: Landing | None) -> Iterator[str]:
+def _walk_lines(slides: Sliding, feet: Feet, found: PathResult | None, landing: LandingResult | None) -> Iterator[str]:
     """Describe a walk as text."""
     if slides.before is not None and slides.after is not None:
         own = "" if slides.sources is None else f", {100 * slides.sources:.1f} cm/s in the clips"
-        written_as = "cleaned" if clean else "written"
+        written_as = "written" if feet is None else "cleaned"
         yield (
             f"foot slide while planted: {100 * slides.before:.1f} cm/s as blended{own}, {100 * slides.after:.1f} cm/s "
             f"as {written_as}"

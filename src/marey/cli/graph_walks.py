@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted
-from marey.cli.graph_params import CIRCLE, PLACE, Command, Style, check_name, place_and_heading
+from marey.cli.files import check_output, check_plot, plural
+from marey.cli.graph_params import Command, Style, place_and_heading
 from marey.cli.graph_report import JSON, SEED, write
+from marey.cli.options import feet_option
+from marey.cli.values import CIRCLE, POSITION_OR_POSE
 
 if TYPE_CHECKING:
+    from marey.core.feet import Feet
     from marey.graph import MotionGraph, Walk
 
 _MOTIONS = (".bvh", ".glb", ".npz")
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-_RAW = click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+_FEET = feet_option(no_cleanup="none")
 _RIGID = click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 # Seconds shown of the start clip before the route, and of the target clip after it.
 _BEFORE, _AFTER = 1.0, 2.0
@@ -29,8 +32,8 @@ def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
     """Load the graph after checking that OUT can be written."""
     from marey.graph import MotionGraph
 
-    check_name(output, _MOTIONS, "a motion")
-    check_output(output, [file, *(each for each in others if each is not None)])
+    inputs = [file, *(each for each in others if each is not None)]
+    check_output(output, inputs, what="a motion", suffixes=_MOTIONS)
     return MotionGraph.load(file)
 
 
@@ -39,10 +42,12 @@ def _frames(seconds: float, graph: MotionGraph) -> int:
     from marey.errors import InvalidValue
 
     if not seconds <= _LONGEST:
-        raise InvalidValue(f"a walk may last at most {_LONGEST:g} s, got {seconds} s; write several and join them")
+        raise InvalidValue(
+            f"--seconds must be at most {_LONGEST:g} s, not {seconds} s; write several walks and join them"
+        )
     n_frames = round(max(seconds, 0.0) * graph.fps)
     if n_frames < 1:
-        raise InvalidValue(f"a walk must last at least one frame, got {seconds} s")
+        raise InvalidValue(f"--seconds must be at least one frame, not {seconds} s")
     return n_frames
 
 
@@ -55,14 +60,14 @@ def _frames(seconds: float, graph: MotionGraph) -> int:
 @_LABEL
 @click.option("--between", type=float, default=2.0, show_default=True, help="Mean time between transitions in seconds.")
 @click.option(
-    "--land", type=PLACE,
+    "--land", type=POSITION_OR_POSE,
     help="Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.",
 )  # fmt: skip
 @SEED
-@_RAW
+@_FEET
 @_RIGID
 @JSON
-def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, seed: int, **options: Any) -> int:
+def walk(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, seed: int, **options: Any) -> int:
     """Generate a random walk through a graph.
 
     With --land, the last 2 s are bent by at most 30 cm and 29 degrees; if more is needed, the command fails.
@@ -74,17 +79,17 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
     """
     graph = _open_graph(file, output)
     _frames(options["seconds"], graph)
-    taken = graph.random_walk(options["seconds"], seed, label=options["label"], between=options["between"])
+    taken = graph.random_walk(options["seconds"], seed, label=options["label"], transition_interval=options["between"])
     land = None if options["land"] is None else place_and_heading(options["land"])
     if land is not None:
-        taken = taken.led_to(*land, label=options["label"])
-    return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid, land=land)
+        taken = taken.extend_to(*land, label=options["label"])
+    return write(taken, output, as_json, feet=feet, rigid=rigid, land=land)
 
 
 @click.command("path")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--path", "drawn", metavar="FILE", help="The path: CSV lines x,z in meters, or an SVG drawing.")
+@click.option("--path", "path_file", metavar="FILE", help="The path: CSV lines x,z in meters, or an SVG drawing.")
 @click.option("--length", type=float, help="Scale the path of FILE to this length in meters; required for drawings.")
 @click.option("--word", help="Walk along this handwritten word instead of a file.")
 @click.option("--width", type=float, help="Width of the word in meters.  [default: 12]")
@@ -101,14 +106,16 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
     help="Beam width: states kept per frame, at least 25.  [default: chosen automatically, 50 to 200]",
 )  # fmt: skip
 @click.option(
-    "--land", type=PLACE, help="Exact end position near the end of the path, facing DEG degrees to the left of +Z."
+    "--land",
+    type=POSITION_OR_POSE,
+    help="Exact end position near the end of the path, facing DEG degrees to the left of +Z.",
 )
 @click.option("--plot", "picture", metavar="PNG", help="Plot the requested and the walked path.")
 @SEED
-@_RAW
+@_FEET
 @_RIGID
 @JSON
-def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
+def path(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
     """Generate a walk along a path.
 
     With --land, the last seconds may leave the path, and the last 2 s are bent by at most 30 cm and 29 degrees. The
@@ -121,21 +128,20 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
       marey graph path g.npz --path path.csv --style walk@5 --style sneak -o along.bvh
       marey graph path g.npz --path path.csv --avoid 1,4,0.5 --land 0,9,45 -o along.bvh
     """
-    from marey.graph import described, read_path, word_path
+    from marey.graph import measure_path, read_path, word_path
 
-    if (options["drawn"] is None) == (options["word"] is None):
+    if (options["path_file"] is None) == (options["word"] is None):
         raise click.UsageError("give the path with either --path FILE or --word WORD")
     if options["word"] is None and options["width"] is not None:
         raise click.UsageError("--width applies to --word; scale the path of a file with --length")
     if options["word"] is not None and options["length"] is not None:
         raise click.UsageError("--length applies to --path; scale a word with --width")
-    if options["picture"] is not None:
-        check_name(options["picture"], (".png", ".svg"), "a plot")
-    graph = _open_graph(file, output, options["drawn"])
+    check_plot(options["picture"])
+    graph = _open_graph(file, output, options["path_file"])
     if options["word"] is not None:
         points = word_path(options["word"], 12.0 if options["width"] is None else options["width"])
     else:
-        points = read_path(options["drawn"], length=options["length"])
+        points = read_path(options["path_file"], length=options["length"])
     found = graph.follow(
         points,
         styles=list(options["styles"]) or None,
@@ -146,9 +152,11 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
     land = None if options["land"] is None else place_and_heading(options["land"])
     if land is not None:
         style = options["styles"][-1][1] if options["styles"] else None
-        found = described(found.walk.ended(*land, label=style, avoid=list(options["avoid"])), points, found.cost)
+        found = measure_path(
+            found.walk.replan_end(*land, label=style, avoid=list(options["avoid"])), points, found.cost
+        )
     return write(
-        found.walk, output, as_json, clean=not no_cleanup, rigid=rigid, found=found, picture=options["picture"],
+        found.walk, output, as_json, feet=feet, rigid=rigid, found=found, picture=options["picture"],
         land=land,
     )  # fmt: skip
 
@@ -156,15 +164,15 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
 @click.command("reach", short_help="Go to a position or a clip.")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--at", type=PLACE, help="Target position in meters, facing DEG degrees to the left of +Z.")
+@click.option("--at", type=POSITION_OR_POSE, help="Target position in meters, facing DEG degrees to the left of +Z.")
 @click.option("--clip", metavar="NAME", help="Target clip; with --at, it begins at that position.")
 @click.option("--from", "begin", metavar="NAME", help="Start clip.  [default: random]")
 @_LABEL
 @SEED
-@_RAW
+@_FEET
 @_RIGID
 @JSON
-def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
+def reach(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
     """Go from the origin, facing +Z, to a position, to a clip, or to a clip at a position.
 
     A position alone is reached exactly. To a clip, the fastest route is taken, preceded by 1 s of the start clip and
@@ -190,13 +198,14 @@ def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     if at is None:
         taken = _find_fastest(graph, options["begin"], clip, options["seed"])
     else:
-        how = {"clip": clip, "begin": options["begin"], "label": options["label"], "rng": options["seed"]}
-        taken = graph.reached(*place_and_heading(at), **how)
+        taken = graph.reach(
+            *place_and_heading(at), clip=clip, start_clip=options["begin"], label=options["label"], rng=options["seed"]
+        )
         if clip is None:
             land = place_and_heading(at)
         else:
-            taken = taken.padded(0.0, _AFTER)
-    return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid, land=land)
+            taken = taken.pad(0.0, _AFTER)
+    return write(taken, output, as_json, feet=feet, rigid=rigid, land=land)
 
 
 def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
@@ -205,21 +214,21 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
 
     if begin is None:
         # Start from a random other clip.
-        others = np.flatnonzero(graph.nodes[:, 0] != graph.clip_index(clip))
+        others = np.flatnonzero(graph.nodes[:, 0] != graph.index(clip))
         if not len(others):
             raise click.UsageError(f"the graph contains only {clip!r}, so there is no other clip to start from")
         begin = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
-    from marey.graph.routes import quickest
+    from marey.graph.routes import find_shortest_walk
 
     ends = []
     for name, before, after in ((begin, _BEFORE, 0.0), (clip, 0.0, _AFTER)):
-        number = graph.clip_index(name)
+        number = graph.index(name)
         nodes = np.flatnonzero(graph.nodes[:, 0] == number)
         frames = graph.nodes[nodes, 1]
         # Prefer nodes with enough of the clip before or after them to be shown.
         room = (frames >= before * graph.fps) & (frames + after * graph.fps <= len(graph.clips[number]))
         ends.append(nodes[room] if room.any() else nodes)
-    return quickest(graph, *ends).padded(_BEFORE, _AFTER).begun_at(heading=0.0)
+    return find_shortest_walk(graph, *ends).pad(_BEFORE, _AFTER).place_at(heading=0.0)
 
 
 @click.command("steer", short_help="Steer with timed commands.")
@@ -227,12 +236,12 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
 @_OUT
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
 @click.option(
-    "--wish", "wishes", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated."
+    "--wish", "commands", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated."
 )
-@_RAW
+@_FEET
 @_RIGID
 @JSON
-def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
+def steer(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
     """Steer through the graph with timed commands, as a game would.
 
     A command is SECONDS:direction=DEGREES (to the left of +Z), SECONDS:speed=METERS_PER_SECOND, or SECONDS:label=NAME.
@@ -244,17 +253,17 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     """
     graph = _open_graph(file, output)
     n_frames = _frames(options["seconds"], graph)
-    commands = sorted(options["wishes"], key=lambda command: float(command[0]))
+    commands = sorted(options["commands"], key=lambda command: float(command[0]))
     initial = {name: value for at, name, value in commands if at <= 0.0}
-    stream = graph.stream(clean=False, place=(0.0, 0.0, 0.0), **initial)
+    stream = graph.stream(feet=None, place=(0.0, 0.0, 0.0), **initial)
     waiting = [command for command in commands if command[0] > 0.0]
     for frame in range(n_frames):
         while waiting and waiting[0][0] * graph.fps <= frame:
             _, name, value = waiting.pop(0)
             stream.request(**{name: value})
         stream.frame()
-    taken = graph.walk(stream.edges, n_frames=n_frames).begun_at()
-    return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid)
+    taken = graph.walk(stream.edges, n_frames=n_frames).place_at()
+    return write(taken, output, as_json, feet=feet, rigid=rigid)
 
 
 @click.command("crowd", short_help="Many characters, each on its own path.")
@@ -262,6 +271,7 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
 @click.option("-o", "--output", required=True, metavar="OUT", help="A folder for BVH files, or one GLB file.")
 @click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one per character.")
 @click.option(
+    "--characters",
     "--figures",
     type=int,
     default=20,
@@ -274,17 +284,17 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     "--apart", type=float, default=0.6, show_default=True, help="Minimum distance between two characters, in meters."
 )
 @SEED
-@_RAW
+@_FEET
 @_RIGID
 @JSON
-def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup: bool, **options: Any) -> int:
+def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet, **options: Any) -> int:
     """Generate many characters from one graph, each on its own path and avoiding the others.
 
     The exit code is 1 if a character found no path and was left out.
 
     \b
     Example:
-      marey graph crowd g.npz -o crowd/ --figures 50 --radius 10
+      marey graph crowd g.npz -o crowd/ --characters 50 --radius 10
       marey graph crowd g.npz -o crowd.glb --paths paths/
     """
     from pathlib import Path
@@ -296,9 +306,8 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
 
     target = Path(output)
     single = target.suffix.lower() == ".glb"
-    check_output(output, [file])
     if target.suffix.lower() in _MOTIONS:
-        check_name(output, (".glb",), "a crowd in one file")
+        check_output(output, [file], what="a crowd in one file", suffixes=(".glb",))
     elif target.exists() and not target.is_dir():
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
     elif target.is_dir() and any(target.glob("*.bvh")):
@@ -307,7 +316,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
             path=output,
         )
     if folder is None:
-        paths = crossing_paths(options["figures"], options["radius"], options["seed"])
+        paths = crossing_paths(options["characters"], options["radius"], options["seed"])
     else:
         if not Path(folder).is_dir():
             reason = "is a file, expected a folder of .csv paths" if Path(folder).exists() else "no such folder"
@@ -318,9 +327,10 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
         paths = [read_path(each) for each in files]
     graph = MotionGraph.load(file)
     with bar("walking") as progress:
-        made = graph.crowd(paths, options["seconds"], apart=options["apart"], rng=options["seed"], progress=progress)
-    walks = [found.walk for found in made.found if found is not None]
-    motions = [walk.motion(clean=not no_cleanup, name=f"figure{k:03}") for k, walk in enumerate(walks)]
+        result = graph.crowd(
+            paths, options["seconds"], min_distance=options["apart"], rng=options["seed"], progress=progress
+        )
+    motions = result.motions(feet=feet, name="figure")
     if single:
         from dataclasses import replace
 
@@ -334,19 +344,12 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
             raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=output) from None
         for motion in motions:
             save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
-    left_out = len(made.found) - len(walks)
-    report = {
-        "written": output,
-        "figures": len(walks),
-        "left_out": left_out,
-        "seconds": options["seconds"],
-        "nearest_m": made.nearest if len(walks) > 1 else None,
-    }
+    report = {"written": output, **result.to_dict(), "seconds": options["seconds"]}
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        near = f", minimum distance {100 * made.nearest:.0f} cm" if len(walks) > 1 else ""
-        click.echo(f"wrote {output}: {counted(len(walks), 'character')} for {options['seconds']:g} s{near}")
-        if left_out:
-            click.echo(f"  ! {counted(left_out, 'character')} left out: no path avoids the others")
-    return 1 if left_out else 0
+        near = f", minimum distance {100 * result.nearest:.0f} cm" if len(motions) > 1 else ""
+        click.echo(f"wrote {output}: {plural(len(motions), 'character')} for {options['seconds']:g} s{near}")
+        if report["left_out"]:
+            click.echo(f"  ! {plural(report['left_out'], 'character')} left out: no path avoids the others")
+    return 1 if report["left_out"] else 0

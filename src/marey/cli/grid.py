@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from marey.cli.options import reading, reading_options
+from marey.cli.options import read_motion, reading, reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,6 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
     type=_Contacts(),
     help="For frames with different contacts: 'refuse' excludes them, a number is added to their distance in meters.",
 )
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @reading
 def command(
@@ -111,12 +110,12 @@ def command(
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
     _check_outputs(files, output, csv_file, npz_file)
-    figures = [_read(file, options["trim_rest"], how) for file in files]
-    notes = _one_rate(figures, options["contacts"] is not None)
+    clips = [_read(file, how) for file in files]
+    notes = _match_rates(clips, options["contacts"] is not None)
     markers = options["markers"]
     grid = distance_grid(
-        figures[0],
-        figures[-1],
+        clips[0],
+        clips[-1],
         markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],
         per_joint=options["per_joint"],
         window=options["window"],
@@ -146,32 +145,29 @@ def command(
 
 def _check_outputs(files: list[str], output: str | None, csv_file: str | None, npz_file: str | None) -> None:
     """Reject wrong options before reading any file."""
-    from marey.cli.files import check_output
+    from marey.cli.files import check_output, check_plot
 
     given = [path for path in (output, csv_file, npz_file) if path is not None]
     if len(set(given)) != len(given):
         raise click.UsageError("-o, --csv and --npz must be different files")
     for path in given:
         check_output(path, files)
-    if output is not None:
-        from marey.plot.style import check_suffix
-
-        check_suffix(output)
+    check_plot(output)
 
 
-def _read(file: str, trim_rest: bool, how: dict[str, Any]) -> Motion | Markers:
-    from marey.io import load_markers, load_motion
+def _read(file: str, how: dict[str, Any]) -> Motion | Markers:
+    from marey.io import load_markers
     from marey.io.files import MARKER_SUFFIXES, split_name
 
     if split_name(file)[1] in MARKER_SUFFIXES:
-        wrong = next((key for key in how if key not in ("unit", "up")), "trim-rest" if trim_rest else None)
+        wrong = next((key for key in how if key not in ("unit", "up", "trim_rest")), None)
         if wrong is not None:
-            raise click.UsageError(f"--{wrong} does not apply to recorded markers such as {file}")
-        return load_markers(file, **how)
-    return load_motion(file, trim_rest=trim_rest, **how)
+            raise click.UsageError(f"--{wrong.replace('_', '-')} does not apply to recorded markers such as {file}")
+        return load_markers(file, unit=how.get("unit"), up=how.get("up"))
+    return read_motion(file, **how)
 
 
-def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
+def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
     """Resample the motions to the lower rate and detect contacts if needed, in place; return notes on what was done."""
     from dataclasses import replace
 
@@ -181,15 +177,15 @@ def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
 
     notes = []
     if with_contacts:
-        for k, motion in enumerate(figures):
+        for k, motion in enumerate(clips):
             if isinstance(motion, Motion) and motion.contacts is None:
-                figures[k] = replace(motion, contacts=detect_contacts(motion).contacts)
+                clips[k] = replace(motion, contacts=detect_contacts(motion).contacts)
                 notes.append(f"detected the contacts of {motion.name!r}")
-    slower = min(figure.fps for figure in figures)
-    for k, figure in enumerate(figures):
-        if figure.fps != slower and isinstance(figure, Motion):
-            figures[k] = resample(figure, slower)
-            notes.append(f"resampled {figure.name!r} from {figure.fps:.6g} to {slower:.6g} Hz")
+    slower = min(clip.fps for clip in clips)
+    for k, clip in enumerate(clips):
+        if clip.fps != slower and isinstance(clip, Motion):
+            clips[k] = resample(clip, slower)
+            notes.append(f"resampled {clip.name!r} from {clip.fps:.6g} to {slower:.6g} Hz")
     return notes
 
 
@@ -211,10 +207,10 @@ def _report(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, thresh
     values = grid.values
     finite = np.sqrt(values[np.isfinite(values)])
     off = np.abs(np.subtract.outer(np.arange(len(grid.a)), np.arange(len(grid.b)))) >= len(grid.frame_weights)
-    ours = off & np.isfinite(values) if grid.is_own else np.isfinite(values)
+    candidates = off & np.isfinite(values) if grid.is_own else np.isfinite(values)
     best = None
-    if ours.any():
-        best = np.unravel_index(int(np.argmin(np.where(ours, values, np.inf))), values.shape)
+    if candidates.any():
+        best = np.unravel_index(int(np.argmin(np.where(candidates, values, np.inf))), values.shape)
     order = np.argsort(values[minima[:, 0], minima[:, 1]], kind="stable")
     return {
         "a": {"name": grid.a.name, "frames": len(grid.a), "fps": grid.a.fps},
@@ -261,18 +257,18 @@ def _cell(grid: DistanceGrid, i: int, j: int) -> dict[str, Any]:
 
 
 def _text(report: dict[str, Any]) -> str:
-    a, b, figures = report["a"], report["b"], report["distance_m"]
+    a, b, distances = report["a"], report["b"], report["distance_m"]
     lines = list(report["notes"])
     lines.append(
         f"{a['name']} ({a['frames']} frames) with {b['name']} ({b['frames']} frames) at {a['fps']:.6g} Hz, "
         f"{len(report['markers'])} markers, windows of {report['window_frames']}"
     )
-    if figures is None:
+    if distances is None:
         lines.append("  all cells were excluded because their contacts differ")
     else:
         statistics = (
-            f"min {figures['min']:.3f}, 5th percentile {figures['percentile_5']:.3f}, median {figures['median']:.3f}, "
-            f"mean {figures['mean']:.3f}, max {figures['max']:.3f}"
+            f"min {distances['min']:.3f}, 5th percentile {distances['percentile_5']:.3f}, "
+            f"median {distances['median']:.3f}, mean {distances['mean']:.3f}, max {distances['max']:.3f}"
         )
         lines.append(f"  distances in meters: {statistics}")
     if report["refused_cells"]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import Any
 
 import click
 
-from marey.cli.files import counted, for_each
+from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
 from marey.errors import MareyWarning
 
@@ -16,10 +15,9 @@ from marey.errors import MareyWarning
 @click.command("info")
 @click.argument("files", nargs=-1, required=True)
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--full", is_flag=True, help="List every joint with its role and offset.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per file.")
-def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -> int:
     """Show what is in FILES: joints, roles, frames, frame rate, size, and the evidence for unit and axes.
 
     The exit code is 1 if a file has problems that were repaired while reading it, and 2 if a file cannot be read.
@@ -29,17 +27,8 @@ def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, 
       marey info walk.bvh
       marey info --full --unit cm *.bvh
     """
-    how = reading_options(options) | ({"trim_rest": True} if trim_rest else {})
-
-    def print_report(path: str) -> dict[str, Any]:
-        report = _report(path, how)
-        if not as_json:
-            click.echo(_text(report, full))
-        return report
-
-    reports, exit_code = for_each(files, print_report)
-    if as_json:
-        click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
+    how = reading_options(options)
+    reports, exit_code = report_each(files, lambda path: _report(path, how), as_json, lambda each: _text(each, full))
     return max(exit_code, 1 if any(report["warnings"] for report in reports) else 0)
 
 
@@ -65,7 +54,7 @@ def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Choose the first of several animations explicitly, so that `load` does not warn that it had to guess."""
+    """Choose the first of several animations explicitly, so that `load` does not warn about a guess."""
     from marey.io import clip_names
 
     if "clip" in how or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
@@ -77,7 +66,7 @@ def _text(report: dict[str, Any], full: bool) -> str:
     """Format a report as text."""
     kind = "markers" if report["kind"] == "markers" else "joints"
     lines = [
-        f"{report['file']}: {report['format']}, {counted(report['frames'], 'frame')} at {report['fps']:.6g} Hz, "
+        f"{report['file']}: {report['format']}, {plural(report['frames'], 'frame')} at {report['fps']:.6g} Hz, "
         f"{report['seconds']:.2f} s"
     ]
 
@@ -111,8 +100,6 @@ def _text(report: dict[str, Any], full: bool) -> str:
         row("note", f"showing clip {report['clip']!r}; choose another with --clip")
     for text in report["evidence"]:
         row("detected", text)
-    if report.get("starts_with_rest_pose"):
-        row("note", "frame 0 is a rest pose; remove it with --trim-rest")
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))

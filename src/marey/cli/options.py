@@ -8,34 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted, result_kind
-from marey.cli.params import Moment, NameOrIndex
+from marey.cli.files import check_output, plural, result_kind
+from marey.cli.values import Moment, NameOrIndex, to_frame
 
 __all__ = [
     "Moment",
+    "feet_option",
     "frames_between",
+    "max_distance_option",
+    "note_rest_pose",
     "of_folder",
-    "opened_folder",
+    "open_folder",
+    "read_motion",
     "reading",
     "reading_options",
+    "renamed_option",
     "running",
     "running_options",
 ]
 
 if TYPE_CHECKING:
-    from marey.core import Motion
+    from marey.core import Markers, Motion
     from marey.store import MotionSet
 
 Command = Callable[..., Any]
 
 
 def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """Convert --from and --to to half-open frames; an end in seconds includes the frame nearest to it."""
+    """Convert --from and --to to frames; the end is exclusive."""
     from marey.errors import InvalidValue
 
-    start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
-    stop = len(motion) if end is None else end if isinstance(end, int) else round(end * motion.fps) + 1
-    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {counted(len(motion), 'frame')}"
+    start = 0 if begin is None else to_frame(begin, motion.fps)
+    stop = len(motion) if end is None else to_frame(end, motion.fps)
+    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {plural(len(motion), 'frame')}"
     if start >= len(motion):
         raise InvalidValue(f"--from is beyond the end of {last}")
     if stop > len(motion):
@@ -45,32 +50,117 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
     return start, stop
 
 
+def max_distance_option(default: float, what: str) -> Callable[[Command], Command]:
+    """Add --max-distance between `what`."""
+    text = f"Maximum distance between {what}, in meters."
+    return click.option("--max-distance", type=float, default=default, show_default=True, help=text)
+
+
 def reading(function: Command) -> Command:
-    """Add the options for reading an input file; `reading_options` turns them into keywords for `load`."""
+    """Add the options for reading an input file; `reading_options` turns them into keywords for `read_motion`.
+
+    A command that has its own --fps for its result does not get this one.
+    """
     options = [
         click.option("--unit", help="Unit of the file: m, cm, mm, in, cmu, or meters per unit.  [default: detected]"),
         click.option("--up", help="Up axis of the file: y, z, x, -y, -z, -x.  [default: detected]"),
+        click.option("--fps", type=float, help="Resample to this many frames per second.  [default: the file's]"),
         click.option(
-            "--fps",
+            "--file-fps",
             type=float,
-            help="Frames per second. For BVH and AMC, the recorded frame rate, if the file gives none or a wrong one. "
-            "For GLB, the rate at which to sample its curves.",
+            help="Recorded frame rate of the file, if it gives none or a wrong one. For GLB, the rate at which to "
+            "sample its curves.",
         ),
         click.option("--root", type=NameOrIndex(), help="The ROOT to read from a BVH file with several."),
         click.option("--clip", type=NameOrIndex(), help="The animation to read from a GLB file with several."),
         click.option("--skeleton", help="The ASF file that belongs to an AMC file.  [default: found next to it]"),
         click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
+        click.option("--keep-rest-pose", is_flag=True, help="Do not skip frame 0 if it is a rest pose."),
+        click.option("--trim-rest", is_flag=True, hidden=True, expose_value=False, callback=_note_trim_rest),
     ]
+    own = {param.name for param in getattr(function, "__click_params__", ())}
     for option in reversed(options):
-        function = option(function)
+        if not (option is options[2] and "fps" in own):
+            function = option(function)
     return function
+
+
+def _note_trim_rest(context: click.Context, option: click.Parameter, given: bool) -> None:
+    if given:
+        click.echo("marey: --trim-rest is deprecated: a leading rest pose is skipped by default", err=True)
+
+
+def renamed_option(old: str, new: str, **settings: Any) -> Callable[[Command], Command]:
+    """Keep an option's old name, hidden and with a note: ``renamed_option("--rate", "--fps", type=float)``."""
+
+    def pass_on(context: click.Context, option: click.Parameter, value: Any) -> None:
+        if value is not None:
+            click.echo(f"marey: {old} is deprecated, use {new}", err=True)
+            context.default_map = {**(context.default_map or {}), new.removeprefix("--").replace("-", "_"): value}
+
+    return click.option(old, hidden=True, is_eager=True, expose_value=False, callback=pass_on, **settings)
 
 
 def reading_options(values: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of `reading` from a command's arguments and return those that were given."""
-    names = ("unit", "up", "fps", "root", "clip", "skeleton", "roles")
-    taken = {name: values.pop(name) for name in names}
-    return {name: value for name, value in taken.items() if value is not None}
+    names = ("unit", "up", "fps", "file_fps", "root", "clip", "skeleton", "roles")
+    taken = {name: values.pop(name, None) for name in names}
+    given = {name: value for name, value in taken.items() if value is not None}
+    return given | ({"trim_rest": False} if values.pop("keep_rest_pose") else {})
+
+
+def read_motion(path: str, **how: Any) -> Motion:
+    """Load a motion with the options of `reading_options`, and say if a rest pose was skipped."""
+    from marey.io import load_motion
+
+    motion = load_motion(path, **how)
+    note_rest_pose(path, motion)
+    return motion
+
+
+def note_rest_pose(path: str, value: Motion | Markers) -> None:
+    """Say if a rest pose was skipped."""
+    from marey.io.rest import REST_NOTE
+
+    if REST_NOTE in value.source.evidence:
+        click.echo(f"marey: {path}: {REST_NOTE}; --keep-rest-pose keeps it", err=True)
+
+
+def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Command]:
+    """Add --feet. The command gets `feet`: "clean", "lock" (live streams only) or None.
+
+    old : earlier flags, which stay as hidden options with a note, and the value of --feet that each stands for:
+        ``no_cleanup="none"``.
+    """
+    choices = ["clean", "lock", "none"] if live else ["clean", "none"]
+    lock = " 'lock' holds planted feet without a delay." if live else ""
+
+    def note_old_flag(context: click.Context, option: click.Parameter, given: bool) -> None:
+        if given:
+            value = old[str(option.name)]
+            click.echo(f"marey: {option.opts[0]} is deprecated, use --feet {value}", err=True)
+            context.meta["marey.feet"] = value
+
+    def read_feet(context: click.Context, option: click.Parameter, value: str) -> str | None:
+        chosen = context.meta.get("marey.feet", value)
+        return None if chosen == "none" else str(chosen)
+
+    def add(function: Command) -> Command:
+        for name in old:
+            flag = f"--{name.replace('_', '-')}"
+            function = click.option(
+                flag, name, is_flag=True, hidden=True, is_eager=True, expose_value=False, callback=note_old_flag
+            )(function)
+        return click.option(
+            "--feet",
+            type=click.Choice(choices),
+            default="clean",
+            show_default=True,
+            callback=read_feet,
+            help=f"Foot handling: 'clean' keeps planted feet in place, 'none' leaves them as they are.{lock}",
+        )(function)
+
+    return add
 
 
 def of_folder(function: Command) -> Command:
@@ -96,7 +186,7 @@ def of_folder(function: Command) -> Command:
     return function
 
 
-def opened_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
+def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     """Open a folder as a motion set; the options of `of_folder` are removed from the command's arguments.
 
     Raises an error if the output would overwrite one of the clips, and reports result files that are skipped.

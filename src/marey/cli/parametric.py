@@ -5,40 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output, counted
-from marey.cli.params import Moment, Numbers, Shares
-from marey.cli.query import AS_JSON, NumbersToo, check_npz, check_picture, query_of, searched
+from marey.cli.files import check_output, check_plot, plural
+from marey.cli.options import feet_option, max_distance_option, read_motion
+from marey.cli.query import AS_JSON, NumbersToo, make_query, search_web
+from marey.cli.values import MATCH_NUMBERS, OVERLAP, POSE_2D, Moment
 
 if TYPE_CHECKING:
-    from marey.core.arrays import Floats
-    from marey.parametric import ParametricMotion, Reached
+    from marey.core.feet import Feet
+    from marey.parametric import ParametricMotion, ReachResult
 
 _NOTES = 8  # notes in the text report; --json lists all
 _NUMBERS_TOO = {"ignore_unknown_options": True}  # so that target values may be negative
-
-
-class _Start(click.ParamType):  # type: ignore[type-arg]
-    """``2.0,0.5,90``: meters x and z, and degrees to the left of +Z."""
-
-    name = "x,z,degrees"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float, float]:
-        """Convert to a rigid2d (theta, x, z)."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            x, z, degrees = (float(part) for part in str(value).split(","))
-        except ValueError:
-            x = z = degrees = math.nan
-        if not all(map(math.isfinite, (x, z, degrees))):
-            self.fail(f"expected X,Z,DEGREES such as 2.0,0.5,90, got {value!r}", param, ctx)
-        return math.radians(degrees), x, z
 
 
 @click.group("parametric")
@@ -64,20 +47,14 @@ def command() -> None:
 @click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
 @click.option("--threshold", type=float, metavar="METERS", help="Maximum distance of a match in WEB.")
 @click.option("--label", "labels", multiple=True, help="Use only matches with this label. May be repeated.")
-@click.option("--drop", type=Numbers(), multiple=True, help="Remove these matches, by their numbers in the list.")
-@click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True, help="As in marey find search.")
+@click.option("--drop", type=MATCH_NUMBERS, multiple=True, help="Remove these matches, by their numbers in the list.")
+@click.option("--overlap", type=OVERLAP, default="0.8,0.2", show_default=True, help="As in marey find search.")
 @click.option("--samples", type=int, default=1000, show_default=True, help="Number of sampled blends.")
 @click.option(
     "--delta", type=float, default=0.1, show_default=True, help="How far blend weights may leave the range 0 to 1."
 )
 @click.option("--redundant", type=float, help="Remove examples that the others reproduce to within this distance.")
-@click.option(
-    "--max-distance",
-    type=float,
-    default=0.3,
-    show_default=True,
-    help="Maximum distance between the examples, in meters.",
-)
+@max_distance_option(0.3, "the examples")
 @click.option("--force", is_flag=True, help="Use motions even if they are farther apart.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @AS_JSON
@@ -93,7 +70,7 @@ def build(
 
     \b
     Features: position:JOINT[:AXES][@MOMENT], orientation:JOINT[@MOMENT], speed[:JOINT[:mean|min|max]],
-    angular_speed:JOINT, travelled, turn, curvature, step_height, duration; separate several by commas.
+    angular_speed:JOINT, traveled, turn, curvature, step_height, duration; separate several by commas.
     JOINT is a role such as right_hand, a joint, or centre_of_mass; MOMENT is farthest, highest, lowest, fastest,
     slowest, start, end, or seconds into the query.
 
@@ -106,10 +83,9 @@ def build(
 
     from marey.cli.progress import bar
     from marey.errors import MareyWarning
-    from marey.parametric import ParametricMotion, parse_features
+    from marey.parametric import ParametricMotion, SpaceSettings, parse_features
 
-    check_npz(output, "a space")
-    check_output(output, sources)
+    check_output(output, sources, what="a space", suffixes=(".npz",))
     features = parse_features(feature)
     examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:
@@ -120,11 +96,11 @@ def build(
             examples,
             features,
             samples=options["samples"],
-            delta=options["delta"],
             redundant=options["redundant"],
             max_distance=options["max_distance"],
             force=options["force"],
             rng=options["seed"],
+            settings=SpaceSettings(delta=options["delta"]),
             progress=progress,
         )
     space.save(output)
@@ -139,13 +115,12 @@ def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, A
         raise click.UsageError("with --threshold give WEB CLIP START STOP, such as web.npz take1 8.0 9.9")
     times = [Moment().convert(text, None, None) for text in sources[2:]]
     web = MatchWeb.load(sources[0])
-    return searched(web, query_of(web, sources[1], *(times or (None, None))), threshold, options)
+    return search_web(web, make_query(web, sources[1], *(times or (None, None))), threshold, options)
 
 
 def _files(sources: tuple[str, ...]) -> Any:
     """Load motions from files."""
     from marey.cli.files import result_kind
-    from marey.io import load_motion
 
     if Path(sources[0]).exists() and result_kind(sources[0]) == "web":
         raise click.UsageError(
@@ -157,7 +132,7 @@ def _files(sources: tuple[str, ...]) -> Any:
             raise click.UsageError(
                 f"{source!r} is not a file; give motion files, or WEB CLIP START STOP together with --threshold"
             )
-    return [load_motion(source) for source in sources]
+    return [read_motion(source) for source in sources]
 
 
 @command.command("make", context_settings=_NUMBERS_TOO)
@@ -167,16 +142,16 @@ def _files(sources: tuple[str, ...]) -> Any:
 @click.option("--refine", type=int, default=0, show_default=True, help="Number of refinement steps; 4 is plenty.")
 @click.option(
     "--start",
-    type=_Start(),
+    type=POSE_2D,
     metavar="X,Z,DEGREES",
     help="Start position in meters and heading in degrees to the left of +Z.  [default: 0,0,0]",
 )
-@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+@feet_option(no_cleanup="none")
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--plot", "picture", metavar="PNG", help="Plot the motion with its target: PNG or SVG.")
 @AS_JSON
 def make(
-    file: str, target: tuple[str, ...], output: str, refine: int, start: Sequence[float] | None, no_cleanup: bool,
+    file: str, target: tuple[str, ...], output: str, refine: int, start: tuple[float, float, float] | None, feet: Feet,
     rigid: bool, picture: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Make the motion for TARGET: one number per parameter, in the order shown by `range`.
@@ -189,37 +164,25 @@ def make(
       marey parametric make kick.npz 0.0 1.1 0.95 -o high.bvh --refine 4 --plot high.png
       marey parametric make walk.npz -30 1.4 -o turn.bvh --start 2.0,0.5,90
     """
-    import warnings
-
-    from marey.errors import MareyWarning
     from marey.io import save
     from marey.parametric import ParametricMotion
 
     check_output(output, [file])
-    check_folder(output)
-    if picture is not None:
-        check_picture(picture, [file, output])
+    check_plot(picture, [file, output])
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
-    options: dict[str, Any] = {"clean": not no_cleanup, "refine": refine, "name": Path(output).stem, "start": start}
-    aim, projected = space.aim(numbers)
-    reached = None
-    if any(feature.kind == "given" for feature in space.features):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MareyWarning)  # printed below
-            motion = space(numbers, **options)
-    else:
-        motion, reached = space.made(numbers, **options)
-        projected = reached.projected
+    begin = None if start is None else (math.radians(start[2]), *start[:2])  # a rigid2d
+    result = space.synthesize(numbers, feet=feet, refine=refine, name=Path(output).stem, start=begin)
+    motion = result.motion()
     save(motion, output, rigid=rigid)
     written = [output]
     if picture is not None:
-        from marey.plot.parametric import aimed
+        from marey.plot.parametric import target_motions
 
-        aimed(space, [numbers], picture, made=[motion])
+        target_motions(space, [numbers], picture, motions=[motion])
         written.append(picture)
-    _print_result(space, numbers, len(motion), reached, aim, projected, written, as_json)
-    return int(projected)
+    _print_result(space, result, written, as_json)
+    return int(result.projected)
 
 
 @command.command("range")
@@ -235,8 +198,7 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
     """
     from marey.parametric import ParametricMotion
 
-    if picture is not None:
-        check_picture(picture, [file])
+    check_plot(picture, [file])
     space = ParametricMotion.load(file)
     written = []
     if picture is not None:
@@ -256,7 +218,7 @@ def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
             for name, unit in zip(space.names, space.units, strict=True)
         )
         raise click.UsageError(
-            f"a target needs {counted(space.n_dims, 'number')}, {', '.join(wanted)}; got {len(numbers)}"
+            f"a target must have {plural(space.n_dims, 'number')} ({', '.join(wanted)}), not {len(numbers)}"
         )
     return [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
 
@@ -267,7 +229,7 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise click.UsageError(f"a target must be numbers, got {text!r}")
+        raise click.UsageError(f"a target must be numbers, not {text!r}")
     return value
 
 
@@ -294,7 +256,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
         }
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return
-    click.echo(f"{counted(len(region.examples), 'example')}, {counted(len(region.samples), 'sample')}")
+    click.echo(f"{plural(len(region.examples), 'example')}, {plural(len(region.samples), 'sample')}")
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
@@ -302,7 +264,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
     for note in notes[:_NOTES]:
         click.echo(f"  ! {note}")
     if len(notes) > _NOTES:
-        click.echo(f"  ! and {counted(len(notes) - _NOTES, 'note')} more; --json lists all")
+        click.echo(f"  ! and {plural(len(notes) - _NOTES, 'note')} more; --json lists all")
     for path in written:
         click.echo(f"wrote {path}")
 
@@ -313,9 +275,9 @@ def _group_notes(notes: Iterable[str]) -> list[str]:
     for note in notes:
         # Similar notes differ only in motion names and numbers.
         groups.setdefault(re.sub(r"'[^']*'|[-+]?\d+(\.\d+)?", "*", note), []).append(note)
-    alike = sorted(groups.values(), key=lambda group: "left out" not in group[0])
+    sorted_groups = sorted(groups.values(), key=lambda group: "left out" not in group[0])
     out = []
-    for group in alike:
+    for group in sorted_groups:
         if "left out" in group[0] or len(group) == 1:
             out += group
         else:
@@ -323,7 +285,7 @@ def _group_notes(notes: Iterable[str]) -> list[str]:
     return out
 
 
-def _rounding_notes(space: ParametricMotion, reached: Reached) -> list[str]:
+def _rounding_notes(space: ParametricMotion, reached: ReachResult) -> list[str]:
     """Return a note if a duration is off only because a motion has whole frames."""
     fps, at = space.registration.fps, 0
     for feature in space.features:
@@ -334,16 +296,8 @@ def _rounding_notes(space: ParametricMotion, reached: Reached) -> list[str]:
     return []
 
 
-def _print_result(
-    space: ParametricMotion,
-    target: list[float],
-    n_frames: int,
-    reached: Reached | None,
-    aim: Floats,
-    projected: bool,
-    written: list[str],
-    as_json: bool,
-) -> None:
+def _print_result(space: ParametricMotion, result: ReachResult, written: list[str], as_json: bool) -> None:
+    n_frames = len(result.motion())
     factors = [_shown(unit)[1] for unit in space.units]
 
     def in_shown_units(values: Any) -> list[float]:
@@ -354,10 +308,10 @@ def _print_result(
         "frames": n_frames,
         "parameters": list(space.names),
         "units": [_shown(unit)[0] for unit in space.units],
-        "target": in_shown_units(target),
-        "aimed": in_shown_units(aim),
-        "projected": projected,
-        "notes": [],
+        "target": in_shown_units(result.target),
+        "aimed": in_shown_units(result.aimed),
+        "projected": result.projected,
+        "notes": _rounding_notes(space, result),
     }
 
     def by_unit(off: list[float]) -> dict[str, float]:
@@ -366,19 +320,19 @@ def _print_result(
             for unit in dict.fromkeys(report["units"])
         }
 
-    report["moved_by_unit"] = by_unit(in_shown_units(aim - target))
-    if reached is not None:
-        error = in_shown_units(reached.reached - reached.target)
-        report |= {"reached": in_shown_units(reached.reached), "error": error, "error_by_unit": by_unit(error)}
-        report["notes"] = _rounding_notes(space, reached)
+    report["moved_by_unit"] = by_unit(in_shown_units(result.aimed - result.target))
+    is_measured = math.isfinite(result.reached[0])
+    if is_measured:
+        error = in_shown_units(result.error)
+        report |= {"reached": in_shown_units(result.reached), "error": error, "error_by_unit": by_unit(error)}
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
         return
-    click.echo(f"wrote {written[0]}: {counted(n_frames, 'frame')}, {n_frames / space.registration.fps:.2f} s")
+    click.echo(f"wrote {written[0]}: {plural(n_frames, 'frame')}, {n_frames / space.registration.fps:.2f} s")
     for k, name in enumerate(space.names):
-        got = "" if reached is None else f", reached {report['reached'][k]:.3f}"
+        got = f", reached {report['reached'][k]:.3f}" if is_measured else ""
         click.echo(f"  {name}: target {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())
-    if projected:
+    if result.projected:
         near = ", ".join(f"{value:.3f}" for value in report["aimed"])
         away = " and ".join(f"{size:.3f} {unit}".rstrip() for unit, size in report["moved_by_unit"].items())
         click.echo(f"  ! out of reach; used the nearest reachable target ({near}), {away} away")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted, warn_of_rate
-from marey.cli.options import Moment, frames_between, reading, reading_options
+from marey.cli.files import check_plot, plural, warn_of_rate
+from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -68,12 +68,11 @@ def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", metavar="OUT", help="The plot to write, .png or .svg.  [required]")
 @click.option("--from", "begin", type=Moment(), help="Start time in seconds (1.2) or start frame (36f).")
-@click.option("--to", "end", type=Moment(), help="End time in seconds, or end frame (exclusive).")
+@click.option("--to", "end", type=Moment(), help="End time in seconds or end frame, exclusive.")
 @click.option("--poses", type=int, help="filmstrip: number of poses.  [default: as many as fit]")
 @click.option("--front", is_flag=True, help="filmstrip: add a front view.")
 @click.option("--joints", help="joints: roles, joint names, or knee, elbow, hip, ankle, wrist; separated by commas.")
-@click.option("--align", is_flag=True, help="path: start all paths at the same place, facing the same way.")
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--align", is_flag=True, help="path: start all paths at the same place, facing the same direction.")
 @click.option(
     "--list",
     is_flag=True,
@@ -89,7 +88,6 @@ def command(
     output: str | None,
     begin: float | int | None,
     end: float | int | None,
-    trim_rest: bool,
     **options: Any,
 ) -> None:
     """Draw a plot of KIND from FILE and write it to OUT as PNG or SVG.
@@ -102,16 +100,12 @@ def command(
     how = reading_options(options)
     _check(kind, files, output, options)
     assert output is not None
-    check_output(output, files)
+    check_plot(output, files)
 
     from marey import plot
-    from marey.io import load_motion
-    from marey.io.rest import starts_with_rest_pose
     from marey.plot.cloud import cloud_window
-    from marey.plot.style import check_suffix
 
-    check_suffix(output)
-    motions = [load_motion(path, trim_rest=trim_rest, **how) for path in files]
+    motions = [read_motion(path, **how) for path in files]
     cuts = [frames_between(motion, begin, end) for motion in motions]
     named: list[str] = []
     if kind == "path":
@@ -134,29 +128,26 @@ def command(
         elif kind == "correlations":
             named = _correlations(motion[start:stop], output)
         else:
-            if begin is None and end is None:  # a cloud has a window of its own
+            if begin is None and end is None:  # a cloud has its own window
                 start, stop = cuts[0] = cloud_window(motion)
             plot.cloud(motion, output, start=start, stop=stop)
     shown = ", ".join(
-        f"{counted(b - a, 'frame')} of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True)
+        f"{plural(b - a, 'frame')} of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True)
     )
     click.echo("\n".join([f"{output}: {kind} of {shown}", *named]))
-    for path, motion in zip(files, motions, strict=True):
-        if starts_with_rest_pose(motion):
-            click.echo(f"{path}: frame 0 is a rest pose; remove it with --trim-rest", err=True)
 
 
 def _correlations(motion: Motion, output: str) -> list[str]:
     """Draw the plot; return lines that list the joints."""
-    from marey.layer import correlations
+    from marey.layer import find_correlations
     from marey.plot.layer import correlation
 
-    found = correlations(motion)
+    found = find_correlations(motion)
     correlation(found, output)
     lines = []
     for kind in ("global", "local"):
         for relation in ("in phase", "counter-phase", "with each step"):
-            names = [f"{trend.joint} {trend.axis}" for trend in found.named(relation, kind)]
+            names = [f"{trend.joint} {trend.axis}" for trend in found.select(relation, kind)]
             reference = "" if relation == "with each step" else "with the left hip, "
             lines.append(f"  {relation} {reference}{kind}: {', '.join(names) or 'none'}")
     return lines
@@ -176,4 +167,4 @@ def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[
         if options[option] not in (None, False) and owner != kind:
             raise InvalidValue(f"--{option} does not apply to {kind}; it applies to {owner}")
     if len(files) > 1 and kind not in _SEVERAL:
-        raise InvalidValue(f"{kind} shows one motion, got {len(files)} files; {' and '.join(_SEVERAL)} show several")
+        raise InvalidValue(f"{kind} shows one motion, not {len(files)} files; {' and '.join(_SEVERAL)} show several")

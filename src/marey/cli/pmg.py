@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output
+from marey.cli.files import check_output, check_plot
 from marey.cli.pmg_play import go, reach, walk
-from marey.cli.pmg_report import check_character, info, open_character, plot, print_character, print_edge
-from marey.cli.query import AS_JSON, check_picture
+from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
+from marey.cli.query import AS_JSON
+from marey.cli.values import NumberList
 
 if TYPE_CHECKING:
     from marey.pmg import ParametricMotionGraph
@@ -24,35 +25,8 @@ _GOOD = click.option(
 _BAD = click.option("--bad", type=float, metavar="METERS", help="Transitions with a larger distance are not allowed.")
 
 
-class Counts(click.ParamType):  # type: ignore[type-arg]
-    """``60,400``: numbers of samples of source and target."""
-
-    name = "source,target"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
-        """Convert to a pair of ints."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            source, target = (int(part) for part in str(value).split(","))
-        except ValueError:
-            source = target = 0
-        if min(source, target) < 2:
-            self.fail(f"expected two numbers of at least 2 such as 60,400, got {value!r}", param, ctx)
-        return source, target
-
-
-class Reals(click.ParamType):  # type: ignore[type-arg]
-    """``-40,0.8``: numbers, angles in degrees."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        """Convert to a tuple of floats."""
-        try:
-            return value if isinstance(value, tuple) else tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            self.fail(f"expected numbers such as 40 or -40,0.8, got {value!r}", param, ctx)
+_LIMITS = NumberList("numbers", "40 or -40,0.8")
+_SAMPLES = NumberList("two numbers of at least 2", "60,400", 2, name="source,target", integers=True, minimum=2)
 
 
 @click.group("pmg")
@@ -94,8 +68,7 @@ def new(char: str, name: str | None, length: float, region: float, as_json: bool
     from marey.errors import UnwritableFile
     from marey.pmg import ParametricMotionGraph
 
-    check_character(char)
-    check_folder(char)
+    check_output(char, what="a character", suffixes=(".json",))
     if Path(char).exists():
         raise UnwritableFile("already exists; remove it first, or choose another name", path=char)
     graph = ParametricMotionGraph(name or Path(char).stem, length=length, region=region)
@@ -117,8 +90,8 @@ def new(char: str, name: str | None, length: float, region: float, as_json: bool
 @click.option("--request", type=click.Choice(["by name", "at a point"]), default="by name", show_default=True,
               help="How requests are mapped to parameters.")  # fmt: skip
 @click.option("--mirror", is_flag=True, help="Also use the mirror image of each clip.")
-@click.option("--low", type=Reals(), help="Lower limits of the parameters.")
-@click.option("--high", type=Reals(), help="Upper limits of the parameters.")
+@click.option("--low", type=_LIMITS, help="Lower limits of the parameters.")
+@click.option("--high", type=_LIMITS, help="Upper limits of the parameters.")
 @click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
 @AS_JSON
 def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
@@ -132,7 +105,7 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
     from marey.errors import InvalidValue
     from marey.pmg.files import save_character
     from marey.pmg.requests import REQUESTS
-    from marey.pmg.units import ours
+    from marey.pmg.units import to_internal_units
 
     graph = open_character(char)
     if node in graph.nodes:
@@ -141,7 +114,7 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
     if bool(clips) == bool(options["space"]):
         raise click.UsageError("give either --clips or --space")
     space = _from_file(options) if options["space"] else _from_clips(graph, clips, options)
-    low, high = (ours(options[end], space.units, f"--{end}") for end in ("low", "high"))
+    low, high = (to_internal_units(options[end], space.units, f"--{end}") for end in ("low", "high"))
     graph.add(node, space, request=REQUESTS[options["request"]], low=low, high=high)
     save_character(graph, char, spare=[options["space"]] if options["space"] else [])
     print_character(graph, as_json, written=[char])
@@ -153,7 +126,7 @@ def _from_file(options: dict[str, Any]) -> Any:
     from marey.pmg.space_files import load_any_space
 
     space = load_any_space(options["space"])
-    return ActionSpace.of(space, names=_names(options)) if isinstance(space, ParametricMotion) else space
+    return ActionSpace.build(space, names=_names(options)) if isinstance(space, ParametricMotion) else space
 
 
 def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -169,8 +142,8 @@ def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: d
         from marey.edit import mirror
 
         motions += [mirror(motion) for motion in motions]
-    made = ParametricMotion.build(motions, options["feature"], samples=0)
-    return ActionSpace.of(made, names=_names(options))
+    parametric = ParametricMotion.build(motions, options["feature"], samples=0)
+    return ActionSpace.build(parametric, names=_names(options))
 
 
 def _names(options: dict[str, Any]) -> tuple[str, ...]:
@@ -203,7 +176,7 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
     "--part", metavar="NAME", help="If only part of A has transitions, add that part as a node with this name."
 )
 @click.option(
-    "--samples", type=Counts(), default="60,400", show_default=True, help="Number of samples of source and target."
+    "--samples", type=_SAMPLES, default="60,400", show_default=True, help="Number of samples of source and target."
 )
 @click.option(
     "--plot", "picture", metavar="PNG", help="Plot the distances of the transitions, even if no edge can be made."
@@ -228,37 +201,36 @@ def connect(
     graph = open_character(char)
     for threshold, name in ((good, "--good"), (bad, "--bad")):
         if threshold is not None and not 0.0 < threshold < float("inf"):
-            raise click.UsageError(f"{name} must be a distance in meters above 0, got {threshold:g}")
+            raise click.UsageError(f"{name} must be a distance in meters above 0, not {threshold:g}")
     if good is not None and bad is not None and good > bad:
-        raise click.UsageError(f"--good must not be above --bad, got {good:g} and {bad:g} m; swap them")
+        raise click.UsageError(f"--good must not be above --bad, but they are {good:g} and {bad:g} m; swap them")
     if part is not None and good is None:
         raise click.UsageError(
             "--part requires --good, because otherwise --good is chosen so that all of A has transitions"
         )
-    if picture is not None:
-        check_picture(picture, [char])
+    check_plot(picture, [char])
     n_source, n_target = samples
-    compared = graph.compare(source, target, n_source=n_source, n_target=n_target, rng=seed)
+    comparison = graph.compare(source, target, n_source=n_source, n_target=n_target, rng=seed)
     try:
         edge = graph.connect(
-            source, target, good=good, bad=bad, part=part, compared=compared, n_source=n_source, n_target=n_target,
+            source, target, good=good, bad=bad, part=part, compared=comparison, n_source=n_source, n_target=n_target,
             rng=seed,
         )  # fmt: skip
     except NoResult:
         if picture is not None:
-            _draw(compared, f"{source} to {target}: no edge", picture, good, bad)
+            _draw(comparison, f"{source} to {target}: no edge", picture, good, bad)
         raise
     if picture is not None:
-        _draw(compared, f"{source} to {target}", picture, edge.good, edge.bad)
+        _draw(comparison, f"{source} to {target}", picture, edge.good, edge.bad)
     graph.save(char)
     print_edge(graph, edge, as_json, written=[char, *([picture] if picture else [])])
 
 
-def _draw(compared: Any, title: str, picture: str, good: float | None, bad: float | None) -> None:
+def _draw(comparison: Any, title: str, picture: str, good: float | None, bad: float | None) -> None:
     from marey.plot.pmg_costs import costs
 
-    n, m = compared.costs.shape
-    costs(compared, picture, title=f"{title}, {n} x {m} samples", good=good, bad=bad)
+    n, m = comparison.costs.shape
+    costs(comparison, picture, title=f"{title}, {n} x {m} samples", good=good, bad=bad)
 
 
 @command.command("auto")
@@ -266,7 +238,7 @@ def _draw(compared: Any, title: str, picture: str, good: float | None, bad: floa
 @click.option("--good", type=float, default=0.10, show_default=True, metavar="METERS", help="As in connect.")
 @click.option("--bad", type=float, default=0.15, show_default=True, metavar="METERS", help="As in connect.")
 @click.option(
-    "--samples", type=Counts(), default="40,200", show_default=True, help="Number of samples of source and target."
+    "--samples", type=_SAMPLES, default="40,200", show_default=True, help="Number of samples of source and target."
 )
 @click.option("--keep", is_flag=True, help="Keep dead ends.")
 @SEED
@@ -286,7 +258,7 @@ def auto(
 
     graph = open_character(char, empty=False)
     with bar("connecting") as progress:
-        report = graph.auto(
+        report = graph.connect_all(
             good=good, bad=bad, n_source=samples[0], n_target=samples[1], rng=seed, prune=not keep, progress=progress
         )
     if graph.nodes:
@@ -318,9 +290,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     from marey.pmg import build_recipe, read_recipe
     from marey.store import run_on
 
-    check_character(output)
-    check_folder(output)
-    check_output(output, [recipe])
+    check_output(output, [recipe], what="a character", suffixes=(".json",))
     read = read_recipe(recipe)
     with bar("building") as progress:
         found: list[AutoReport] = []

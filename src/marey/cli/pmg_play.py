@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output, counted
+from marey.cli.files import check_output, check_plot, plural
+from marey.cli.options import feet_option
 from marey.cli.pmg_report import open_character
-from marey.cli.query import AS_JSON, check_picture
+from marey.cli.query import AS_JSON
+from marey.cli.values import POSITION, Finite
 
 if TYPE_CHECKING:
     from marey.core import Motion
     from marey.core.arrays import Floats
+    from marey.core.feet import Feet
     from marey.pmg import CharacterStream
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -24,43 +27,14 @@ _SECONDS_PER_METER = 3.0  # time limit per meter of the straight line; the same 
 _SAME_HEADING = math.radians(20.0)  # from the heading that counts as met; weighs as much as `_NEAR`
 
 
-class Finite(click.FloatRange):
-    """A finite number in a range; `click.FloatRange` accepts nan and infinity."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Convert to a float."""
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"expected a finite number, got {value!r}", param, ctx)
-        return number
-
-
-class Place(click.ParamType):  # type: ignore[type-arg]
-    """``3,5``: x and z in meters."""
-
-    name = "x,z"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        """Convert to a pair of floats."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            x, z = (float(part) for part in str(value).split(","))
-        except ValueError:
-            x = z = math.nan
-        if not (math.isfinite(x) and math.isfinite(z)):
-            self.fail(f"expected x,z in meters such as 3,5, got {value!r}", param, ctx)
-        return x, z
-
-
 @click.command("walk")
 @click.argument("char", metavar="CHAR")
 @click.option("--seconds", type=Finite(min=0.1), default=60.0, show_default=True, help="Length in seconds.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+@feet_option(live=True, no_cleanup="none")
 @_OUT
 @AS_JSON
-def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as_json: bool) -> int:
+def walk(char: str, seconds: float, seed: int, feet: Feet, output: str, as_json: bool) -> int:
     """Play a character with random choices.
 
     \b
@@ -71,8 +45,7 @@ def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as
     from marey.io import save
 
     check_output(output, [char])
-    check_folder(output)
-    stream = open_character(char, empty=False).stream(RandomWalk(seed), clean=not no_cleanup)
+    stream = open_character(char, empty=False).stream(RandomWalk(seed), feet=feet)
     played = stream.record(seconds)
     save(played, output)
     return _print_result(stream, played, output, as_json, {})
@@ -80,7 +53,7 @@ def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as
 
 @click.command("go", context_settings={"ignore_unknown_options": True})
 @click.argument("char", metavar="CHAR")
-@click.option("--to", "point", type=Place(), required=True, help="Target position in meters.")
+@click.option("--to", "point", type=POSITION, required=True, help="Target position in meters.")
 @click.option("--heading", type=Finite(), metavar="DEG", help="Heading at the target, in degrees to the left of +Z.")
 @click.option("--seconds", type=Finite(min=0.1), help="Time limit.  [default: depends on the distance]")
 @_OUT
@@ -103,7 +76,6 @@ def go(
     from marey.io import save
 
     check_output(output, [char])
-    check_folder(output)
     graph = open_character(char, empty=False)
     aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
     stream = graph.stream(aim)
@@ -157,8 +129,8 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
         click.echo(json.dumps(report, indent=1))
     else:
         click.echo(
-            f"wrote {output}: {counted(len(played), 'frame')}, {report['seconds']:.1f} s, "
-            f"{counted(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
+            f"wrote {output}: {plural(len(played), 'frame')}, {report['seconds']:.1f} s, "
+            f"{plural(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
         )
         if "missed" in extra:
             verdict = "arrived" if extra["reached"] else "did not arrive"
@@ -189,14 +161,14 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     from marey.control.reach import reach as find
     from marey.plot.reach import reach as draw
 
-    check_picture(output, [char])
+    check_plot(output, [char])
     found = find(open_character(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
     draw(found, output)
-    figures = found.as_dict()
+    metrics = found.to_dict()
     if as_json:
-        finite = {name: value if math.isfinite(value) else None for name, value in figures.items()}
+        finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
         click.echo(json.dumps({"written": [output], **finite}, indent=1))
         return
-    for name, value in figures.items():
+    for name, value in metrics.items():
         click.echo(f"  {name.replace('_', ' ')}: {value:.3g}")
     click.echo(f"wrote {output}")

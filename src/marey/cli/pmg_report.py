@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import counted
-from marey.cli.query import AS_JSON, check_picture
+from marey.cli.files import check_plot, plural
+from marey.cli.query import AS_JSON
 
 if TYPE_CHECKING:
     from marey.pmg import Edge, Node, ParametricMotionGraph
     from marey.pmg.auto import AutoReport
 
 _KINDS = ("graph", "boxes", "costs", "lengths")
-
-
-def check_character(path: str) -> None:
-    """Require the suffix .json."""
-    if Path(path).suffix.lower() != ".json":
-        raise click.UsageError(f"a character file must end in .json, got {path!r}")
 
 
 def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
@@ -36,17 +29,17 @@ def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
 
 
 def _ranges(node: Node) -> list[dict[str, Any]]:
-    from marey.pmg.units import shown
+    from marey.pmg.units import display_unit
 
     rows = []
     for name, unit, low, high in zip(node.names, node.units, node.low, node.high, strict=True):
-        shown_unit, factor = shown(unit)
+        shown_unit, factor = display_unit(unit)
         rows.append({"name": name, "unit": shown_unit, "low": factor * float(low), "high": factor * float(high)})
     return rows
 
 
 def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
-    share = ((edge.high - edge.low) / graph.node(edge.target).scale).prod(axis=1).mean()
+    fraction = ((edge.high - edge.low) / graph[edge.target].scale).prod(axis=1).mean()
     return {
         "from": edge.source,
         "to": edge.target,
@@ -54,17 +47,17 @@ def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
         "bad": edge.bad,
         "worst": edge.worst,
         "samples": len(edge),
-        "share": min(1.0, float(share)),
+        "share": min(1.0, float(fraction)),
     }
 
 
-def report_of(graph: ParametricMotionGraph) -> dict[str, Any]:
+def graph_report(graph: ParametricMotionGraph) -> dict[str, Any]:
     """Describe a character, as printed by `info --json`."""
     seams = graph.seams
     return {
         "name": graph.name,
         "transitions": {"length": seams.length, "region": seams.region, "markers": seams.markers},
-        "nodes": [{"name": name, "parameters": _ranges(node), "of": node.of} for name, node in graph.nodes.items()],
+        "nodes": [{"name": name, "parameters": _ranges(node), "of": node.parent} for name, node in graph.nodes.items()],
         "edges": [_edge(graph, edge) for edge in graph.edges.values()],
         "dead_ends": list(graph.dead_ends()),
     }
@@ -74,14 +67,14 @@ def print_character(
     graph: ParametricMotionGraph, as_json: bool, *, written: list[str] | None = None, report: AutoReport | None = None
 ) -> None:
     """Print a description of a character."""
-    facts = report_of(graph) | {"written": written or []}
+    facts = graph_report(graph) | {"written": written or []}
     if report is not None:
         facts["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
         facts["pruned"] = list(report.pruned)
     if as_json:
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    click.echo(f"{graph.name}: {counted(len(graph.nodes), 'node')}, {counted(len(graph.edges), 'edge')}")
+    click.echo(f"{graph.name}: {plural(len(graph.nodes), 'node')}, {plural(len(graph.edges), 'edge')}")
     for node in facts["nodes"]:
         ranges = ", ".join(
             f"{row['name']} {row['low']:.3g} to {row['high']:.3g} {row['unit']}".rstrip() for row in node["parameters"]
@@ -153,7 +146,7 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
     """
     from marey.errors import NoResult
 
-    check_picture(output, [char])
+    check_plot(output, [char])
     if ends is not None and kind != "boxes":
         raise click.UsageError("--edge requires --kind boxes")
     graph = open_character(char, empty=False)
@@ -179,15 +172,15 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
 def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> None:
     from marey.errors import UnknownName
     from marey.plot.pmg import edge as draw
-    from marey.pmg.connect import edge_from
+    from marey.pmg.connect import build_edge
 
     pairs = {",".join(pair): pair for pair in graph.edges}
     if ends is not None and ends not in pairs:
         raise UnknownName(f"unknown edge {ends!r}; available edges: {'; '.join(pairs)}")
     source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
     known = graph.edges[source, target]
-    compared = graph.compare(source, target, n_source=max(4, len(known)))
+    comparison = graph.compare(source, target, n_source=max(4, len(known)))
     # Samples are drawn again, so the boxes have the same thresholds as those in the file but are not identical.
-    good = max(known.good, float(compared.costs.min(axis=1).max()))
-    edge = edge_from(compared, graph.node(source), graph.node(target), good, max(good, known.bad))
-    draw(compared, edge, graph.node(source), graph.node(target), output)
+    good = max(known.good, float(comparison.costs.min(axis=1).max()))
+    edge = build_edge(comparison, graph[source], graph[target], good, max(good, known.bad))
+    draw(comparison, edge, graph[source], graph[target], output)

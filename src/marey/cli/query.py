@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output
+from marey.cli.options import read_motion
+from marey.cli.values import to_frame
 
 if TYPE_CHECKING:
     from marey.core import Motion
     from marey.find import MatchWeb
-    from marey.find.found import Found
+    from marey.find.result import MatchResult
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 Query = tuple["int | str | Motion", "int | None", "int | None"]
@@ -33,7 +33,7 @@ class NumbersToo(click.Command):
         return super().parse_args(ctx, args)
 
 
-def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
+def make_query(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
     """Resolve the query: a clip of the match web by name or number, or else a file; and its frames."""
     from marey.errors import UnknownName, similar
 
@@ -44,9 +44,7 @@ def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | 
         which = web.index(int(clip))
         motion = web.clips[which]
     elif Path(clip).exists():
-        from marey.io import load_motion
-
-        which = motion = load_motion(clip)
+        which = motion = read_motion(clip)
         if start is None and stop is None:
             return motion, None, None
     else:
@@ -60,44 +58,26 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
     """Convert times to frames; a time in seconds outside the clip raises an error in seconds."""
     from marey.errors import InvalidValue
 
-    first, last = (moment if isinstance(moment, int) else round(moment * motion.fps) for moment in (start, stop))
+    first, last = to_frame(start, motion.fps), to_frame(stop, motion.fps)
     given = [moment for moment in (start, stop) if isinstance(moment, float)]
     if given and not 0 <= first < last <= len(motion):
         asked = " to ".join(
             f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
         )
         raise InvalidValue(
-            f"a query must lie within its clip: {motion.name!r} lasts from 0 to {len(motion) / motion.fps:.2f} s, got "
-            f"{asked}"
+            f"the query must lie within {motion.name!r}, which lasts from 0 to "
+            f"{len(motion) / motion.fps:.2f} s, not {asked}"
         )
     return first, last
 
 
-def searched(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> Found:
+def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> MatchResult:
     """Search the match web and leave out the matches of --drop; `options` has overlap, labels and drop."""
     found = web.search(*query, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None, **more)
-    dropped = dropped_of(options)
+    dropped = dropped_matches(options)
     return found.without(*dropped) if dropped else found
 
 
-def dropped_of(options: dict[str, Any]) -> list[int]:
+def dropped_matches(options: dict[str, Any]) -> list[int]:
     """Return all match numbers given with --drop."""
     return sorted({number for numbers in options["drop"] for number in numbers})
-
-
-def check_npz(output: str, what: str) -> None:
-    """Require the suffix .npz and an existing folder."""
-    from marey.errors import UnknownFormat
-
-    if Path(output).suffix.lower() != ".npz":
-        raise UnknownFormat(f"{what} is written as .npz, got {Path(output).suffix or 'no suffix'}", path=output)
-    check_folder(output)
-
-
-def check_picture(picture: str, inputs: Iterable[str]) -> None:
-    """Raise an error if the picture cannot be written, before anything else is."""
-    from marey.plot.style import check_suffix
-
-    check_suffix(picture)
-    check_output(picture, inputs)
-    check_folder(picture)

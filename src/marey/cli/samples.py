@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import counted
+from marey.cli.files import plural
 
 if TYPE_CHECKING:
     from marey.samples import Sample
@@ -87,7 +87,7 @@ def command(
     except OSError as error:
         raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
     _clear([folder / f"{name}{end}" for name in chosen for end in (f".{suffix}", SIDECAR_SUFFIX)], force)
-    made = []
+    samples = []
     for name in chosen:
         one = sample(name, rng=seed, fps=fps, **given[name])
         path = folder / f"{name}.{suffix}"
@@ -95,12 +95,12 @@ def command(
         if truth:
             write_bytes(folder / f"{name}.truth.json", [json.dumps(_truth(one, seed)).encode()])
         facts = {**_facts(one), "parameters": _in_degrees(name, one)}
-        made.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **facts})
+        samples.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **facts})
         if not as_json:
             labels = ", ".join(one.motion.labels.names)
-            click.echo(f"{path}: {counted(len(one.motion), 'frame')} at {fps:g} Hz; {labels}")
+            click.echo(f"{path}: {plural(len(one.motion), 'frame')} at {fps:g} Hz; {labels}")
     if as_json:
-        click.echo(json.dumps(made, indent=1))
+        click.echo(json.dumps(samples, indent=1))
 
 
 def _clear(outputs: list[Path], force: bool) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, make_folder, save_as, write_report, written
-from marey.cli.files import check_output, counted
-from marey.cli.layers import span_of, warn_of_clip
-from marey.cli.options import Moment, reading, reading_options
+from marey.cli.blend import Clock, save_as, written
+from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
+from marey.cli.layers import get_span
+from marey.cli.options import Moment, read_motion, reading, reading_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 @click.option("--upper-to", type=Moment(), help="End of the part of UPPER to use.")
 @click.option("--naive", is_flag=True, help="For comparison, copy UPPER's joint angles frame by frame.")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option(
     "--report", "folder", metavar="DIR", help="Write a plot of the neck's path, and report.json, to this folder."
@@ -58,27 +57,26 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
       marey splice walk.bvh carry.bvh -o carry_walk.bvh
       marey splice stairs.bvh carry.bvh -o up.bvh --upper-from 2 --upper-to 6 --report up/
     """
-    from marey.io import load_motion
 
     check_output(output, [lower, upper])
-    into = None if folder is None else make_folder(folder)
+    into = make_plot_folder(folder)
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        legs, arms = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (lower, upper))
+        legs, arms = (read_motion(path, **how) for path in (lower, upper))
     for path, motion in ((lower, legs), (upper, arms)):
-        warn_of_clip(path, motion)
+        warn_of_rate(path, motion)
     spans = [
-        span_of(motion, which, options[f"{which}_from"], options[f"{which}_to"])
+        get_span(motion, which, options[f"{which}_from"], options[f"{which}_to"])
         for motion, which in ((legs, "lower"), (arms, "upper"))
     ]
     legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))
     with clock("splice"):
-        made, times = _splice(legs, arms, options)
-    copied = made if times is None else _splice_naive(legs[: len(made)], arms)
+        result, times = _splice(legs, arms, options)
+    copied = result if times is None else _splice_naive(legs[: len(result)], arms)
     with clock("save"):
-        saved = save_as(made, output, options["rigid"])
-    step = made.source.provenance[-1]
+        saved = save_as(result, output, options["rigid"])
+    step = result.source.provenance[-1]
     report: dict[str, Any] = {
         "op": step["op"],
         "written": output,
@@ -90,12 +88,12 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
             for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
         ],
         **{key: value for key, value in step.items() if key not in ("op", "lower", "upper")},
-        "figures": _figures(legs, arms, made, copied, times),
+        "figures": _compute_metrics(legs, arms, result, copied, times),
         "timings_s": clock.times,
     }
-    if folder is not None and into is not None:
-        report["pictures"] = _pictures(legs, made, copied, into)
-        write_report(report, folder)
+    if into is not None:
+        report["pictures"] = _pictures(legs, result, copied, into)
+        write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
@@ -116,25 +114,27 @@ def _splice_naive(legs: Motion, arms: Motion) -> Motion:
     return splice_naive(legs, arms)
 
 
-def _figures(legs: Motion, arms: Motion, made: Motion, copied: Motion, times: TimeMap | None) -> dict[str, float]:
+def _compute_metrics(
+    legs: Motion, arms: Motion, result: Motion, copied: Motion, times: TimeMap | None
+) -> dict[str, float]:
     """Measure how steady and how well synchronized the result is; wobble is compared as energy. Empty without steps."""
     import numpy as np
 
     from marey.errors import NotBlendable
     from marey.layer import neck_deviation, phase_errors, splice_naive, wobble
-    from marey.layer.gait import gait_of
+    from marey.layer.gait import find_gait
 
     try:
-        stride = legs.fps / gait_of(legs, "the lower clip").cycle
+        stride = legs.fps / find_gait(legs, "the lower clip").cycle
     except NotBlendable:  # angles can still be copied
         return {}
-    legs = legs[: len(made)]
-    own, below = wobble(made, stride), wobble(legs, stride)
+    legs = legs[: len(result)]
+    own, below = wobble(result, stride), wobble(legs, stride)
     out = {
         "wobble_mm": 1e3 * own**0.5,
         "wobble_lower_mm": 1e3 * below**0.5,
         "wobble_against_lower": own / max(below, 1e-12),
-        "neck_deviation_mm": 1e3 * neck_deviation(made, legs),
+        "neck_deviation_mm": 1e3 * neck_deviation(result, legs),
     }
     if times is None:
         return out
@@ -149,11 +149,11 @@ def _figures(legs: Motion, arms: Motion, made: Motion, copied: Motion, times: Ti
     return out
 
 
-def _pictures(legs: Motion, made: Motion, copied: Motion, into: Path) -> list[str]:
+def _pictures(legs: Motion, result: Motion, copied: Motion, into: Path) -> list[str]:
     from marey.plot.layer import neck
 
-    paths = {"lower clip": legs[: len(made)], "copied angles": copied}
-    neck(paths if copied is made else {"spliced": made, **paths}, into / "neck.png")
+    paths = {"lower clip": legs[: len(result)], "copied angles": copied}
+    neck(paths if copied is result else {"spliced": result, **paths}, into / "neck.png")
     return ["neck.png"]
 
 
@@ -170,7 +170,7 @@ def _text(report: dict[str, Any]) -> str:
         )
         loop = report["loop"]
         if loop is not None:
-            times = counted(loop["passes"], "time")
+            times = plural(loop["passes"], "time")
             lines.append(f"  looped {times} from {loop['start']:.2f} to {loop['stop']:.2f} s")
         if report["seams"] is not None:
             changed = f"{math.degrees(report['seams']['angle']):.1f} degrees"
@@ -179,28 +179,28 @@ def _text(report: dict[str, Any]) -> str:
             lines.append(f"  closing the loop rotates joints by up to {changed}")
         turn = math.degrees(math.hypot(*report["posture_turn"]))
         lines.append(f"  posture {report['posture'] or 'none'}: upper body rotated by {turn:.1f} degrees")
-    lines += _figure_lines(report["figures"], legs)
+    lines += _metric_lines(report["figures"], legs)
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 
-def _figure_lines(figures: dict[str, float], legs: str) -> list[str]:
-    if not figures:
+def _metric_lines(metrics: dict[str, float], legs: str) -> list[str]:
+    if not metrics:
         return [f"  {legs!r} has no steps, so wobble and phase cannot be measured"]
-    naive = figures.get("wobble_naive_mm")
+    naive = metrics.get("wobble_naive_mm")
     lines = [
-        f"  wobble {figures['wobble_mm']:.1f} mm; {legs!r} {figures['wobble_lower_mm']:.1f} mm"
+        f"  wobble {metrics['wobble_mm']:.1f} mm; {legs!r} {metrics['wobble_lower_mm']:.1f} mm"
         + ("" if naive is None else f", copied angles {naive:.1f} mm"),
-        f"  wobble energy {figures['wobble_against_lower']:.2f} times that of {legs!r}"
-        + ("" if naive is None else f", {figures['wobble_against_naive']:.2f} times that of copied angles"),
-        f"  neck deviation {figures['neck_deviation_mm']:.1f} mm"
+        f"  wobble energy {metrics['wobble_against_lower']:.2f} times that of {legs!r}"
+        + ("" if naive is None else f", {metrics['wobble_against_naive']:.2f} times that of copied angles"),
+        f"  neck deviation {metrics['neck_deviation_mm']:.1f} mm"
         + (
             ""
             if naive is None
-            else f", {figures['neck_deviation_against_in_step']:.2f} times that of synchronized copied angles"
+            else f", {metrics['neck_deviation_against_in_step']:.2f} times that of synchronized copied angles"
         ),
     ]
-    if "phase_error_p95_cycles" in figures:
-        lines.append(f"  phase error {figures['phase_error_p95_cycles']:.3f} cycles at the 95th percentile")
+    if "phase_error_p95_cycles" in metrics:
+        lines.append(f"  phase error {metrics['phase_error_p95_cycles']:.3f} cycles at the 95th percentile")
     return lines

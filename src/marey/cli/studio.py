@@ -26,8 +26,9 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
     """
     from marey.studio.page_files import PAGE, check_built
     from marey.studio.security import is_loopback
-    from marey.studio.serve import address_of, bind, serve
+    from marey.studio.serve import bind, check_installed, get_address, serve
 
+    check_installed()
     check_built(PAGE, "index.html")
     opened = None
     if folder is not None:
@@ -41,14 +42,14 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
             "read and write the open folder, and the connection is not encrypted",
             err=True,
         )
-    address = address_of(listening)
+    address = get_address(listening)
     click.echo(f"marey studio: {address.url}")
     if address.url_elsewhere != address.url:
         click.echo(f"from other machines: {address.url_elsewhere}")
     click.echo("Press Ctrl-C to stop.", err=True)
     if not no_browser:
         _open(address.url)
-    with suppress(KeyboardInterrupt):  # the normal way to stop
+    with suppress(KeyboardInterrupt):  # how people normally stop it
         # Import the server while the browser starts.
         from marey.studio.app import Studio
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, figures_table, make_folder, result_report, save_as, write_report, written
-from marey.cli.files import check_output
-from marey.cli.options import reading, reading_options
-from marey.cli.params import Moment
+from marey.cli.blend import Clock, format_metrics, result_report, save_as, written
+from marey.cli.files import check_output, make_plot_folder, write_report
+from marey.cli.options import feet_option, read_motion, reading, reading_options
+from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 @click.option(
     "--at", type=Moment(), nargs=2, metavar="IN_A IN_B",
-    help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: where they are most alike]",
+    help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: at the most similar poses]",
 )  # fmt: skip
 @click.option("--length", type=float, default=1.0, show_default=True, help="Length of the transition in seconds.")
 @click.option(
@@ -45,8 +45,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
     help="Resample B between its frames, or begin and end the transition on whole frames.",
 )  # fmt: skip
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
-@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+@feet_option(no_cleanup="none")
 @click.option(
     "--window", type=float, default=0.1, show_default=True,
     help="Seconds of motion compared around each frame to register A and B around the transition point.",
@@ -63,7 +62,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Blend from A into B, and write A, the transition and B as one motion.
 
-    B continues from where A is. Without --at, the transition is made where A and B are most alike, skipping points
+    B continues from where A is. Without --at, the transition is made where A and B are most similar, skipping points
     where they are too far apart or on opposite feet. If --at gives such a point, that is an error.
 
     \b
@@ -71,20 +70,19 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
       marey transition walk.bvh run.bvh -o walk_to_run.bvh
       marey transition walk.bvh run.bvh -o both.bvh --at 2.1 0.8 --length 1.5 --report both/
     """
-    from marey.io import load_motion
 
     check_output(output, [first, second])
     _check_point(options)
-    into = None if folder is None else make_folder(folder)  # before long computations and before anything is written
+    into = make_plot_folder(folder)  # before long computations and before anything is written
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        a, b = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (first, second))
+        a, b = (read_motion(path, **how) for path in (first, second))
     with clock("transition"):
-        made = _make_transition(a, b, options)
+        result = _make_transition(a, b, options)
     with clock("save"):
-        made = save_as(made, output, options["rigid"])
-    step = next(step for step in made.source.provenance if step["op"] == "transition")
+        result = save_as(result, output, options["rigid"])
+    step = next(step for step in result.source.provenance if step["op"] == "transition")
     report: dict[str, Any] = {
         "op": "transition",
         "written": output,
@@ -98,12 +96,12 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
         "search_window_s": step["search_window"],
         "path_distance_m": step["path_distance"],
         "window_s": step["window"],
-        **result_report(made, [a, b], _SHOWN),
+        **result_report(result, [a, b], _SHOWN),
         "timings_s": clock.times,
     }
-    if folder is not None and into is not None:
-        report["pictures"] = _pictures(a, b, made, step, into)
-        write_report(report, folder)
+    if into is not None:
+        report["pictures"] = _pictures(a, b, result, step, into)
+        write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
@@ -120,7 +118,7 @@ def _check_point(options: dict[str, Any]) -> None:
 
 
 def _make_transition(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
-    from marey.blend import transition
+    from marey.blend import TransitionSearch, transition
 
     return transition(
         a,
@@ -128,13 +126,15 @@ def _make_transition(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
         at=_seconds(options["at"], a, b),
         length=options["length"],
         boundaries=options["boundaries"],
-        enforce=not options["no_cleanup"],
-        region_a=_seconds(options["region_a"], a, a),
-        region_b=_seconds(options["region_b"], b, b),
+        feet=options["feet"],
+        search=TransitionSearch(
+            region_a=_seconds(options["region_a"], a, a),
+            region_b=_seconds(options["region_b"], b, b),
+            contacts="refuse" if options["same_contacts"] else None,
+            window=options["search_window"],
+        ),
         window=options["window"],
-        search_window=options["search_window"],
         slope_limit=options["slope_limit"],
-        contacts="refuse" if options["same_contacts"] else None,
         force=options["force"],
     )
 
@@ -145,14 +145,10 @@ def _seconds(
     """Convert two times, each in its own motion, to seconds."""
     if moments is None:
         return None
-    one, two = (
-        moment / motion.fps if isinstance(moment, int) else moment
-        for moment, motion in zip(moments, (first, second), strict=True)
-    )
-    return one, two
+    return to_seconds(moments[0], first.fps), to_seconds(moments[1], second.fps)
 
 
-def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
+def _pictures(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
     """Draw the grid with the path of the transition, and the feet of all three motions around it."""
     import numpy as np
 
@@ -161,12 +157,12 @@ def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into:
     from marey.plot.grid import grid
     from marey.plot.transition import SIDES, transition_feet
 
-    one, two = (motion if motion.fps == made.fps else resample(motion, made.fps) for motion in (a, b))
+    one, two = (motion if motion.fps == result.fps else resample(motion, result.fps) for motion in (a, b))
     cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
     grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
     names = ["grid.png"]
-    if made.contacts is not None and {f"{side}_ball" for side in SIDES} <= set(made.contacts.names):
-        transition_feet(one, two, made, step, into / "feet.png")
+    if result.contacts is not None and {f"{side}_ball" for side in SIDES} <= set(result.contacts.names):
+        transition_feet(one, two, result, step, into / "feet.png")
         names.append("feet.png")
     return names
 
@@ -182,8 +178,8 @@ def _text(report: dict[str, Any]) -> str:
         f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along the "
         f"transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)",
     ]
-    lines += [f"  {note}" for note in report["notes"] if note.startswith("taken by force")]
-    lines += figures_table(report["figures"], [a, b], "result")
+    lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
+    lines += format_metrics(report["figures"], [a, b], "result")
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

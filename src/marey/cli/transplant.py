@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from marey.cli.blend import save_as, written
-from marey.cli.files import check_output
-from marey.cli.layers import span_of, warn_of_clip
-from marey.cli.options import Moment, reading, reading_options
+from marey.cli.files import check_output, warn_of_rate
+from marey.cli.layers import get_span
+from marey.cli.options import Moment, read_motion, reading, reading_options
 
 
 @click.command("transplant")
@@ -32,7 +32,6 @@ from marey.cli.options import Moment, reading, reading_options
 @click.option("--donor-from", type=Moment(), help="Start of the part of DONOR to use.")
 @click.option("--donor-to", type=Moment(), help="End of the part of DONOR to use.")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -> None:
@@ -45,20 +44,19 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
       marey transplant walk.bvh wave.bvh -o walk_wave.bvh --joints right_arm
       marey transplant run.bvh catch.bvh -o both.bvh --joints arms,head --falloff 2 --at 1.5
     """
-    from marey.io import load_motion
     from marey.layer import transplant
 
     check_output(output, [base, donor])
     how = reading_options(options)
-    body, limb = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (base, donor))
+    body, limb = (read_motion(path, **how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):
-        warn_of_clip(path, motion)
-    start, stop = span_of(limb, "donor", options["donor_from"], options["donor_to"])
+        warn_of_rate(path, motion)
+    start, stop = get_span(limb, "donor", options["donor_from"], options["donor_to"])
     at = options["at"] / body.fps if isinstance(options["at"], int) else options["at"]
     names = [name.strip() for name in options["joints"].split(",") if name.strip()]
-    made = transplant(body, limb[start:stop], joints=names, falloff=options["falloff"], at=at, ease=options["ease"])
-    step = made.source.provenance[-1]
-    saved = save_as(made, output, options["rigid"])
+    result = transplant(body, limb[start:stop], joints=names, falloff=options["falloff"], at=at, ease=options["ease"])
+    step = result.source.provenance[-1]
+    saved = save_as(result, output, options["rigid"])
     report = {
         "op": "transplant",
         "written": output,
@@ -74,10 +72,10 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
 
 def _text(report: dict[str, Any]) -> str:
     """Format a report as text."""
-    whole = [name for name, weight in report["weights"].items() if weight == 1.0]
+    replaced = [name for name, weight in report["weights"].items() if weight == 1.0]
     graded = [f"{name} {weight:.2f}" for name, weight in report["weights"].items() if weight < 1.0]
     first, stop = report["transplanted_frames"]
-    lines = [written(report), f"  frames {first} to {stop}: {', '.join(whole) or 'no joint'} from the donor"]
+    lines = [written(report), f"  frames {first} to {stop}: {', '.join(replaced) or 'no joint'} from the donor"]
     if graded:
         lines.append(f"  blended, with the donor's weight: {', '.join(graded)}")
     lines += [f"  {note}" for note in report["notes"]]

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from marey.cli.files import check_output, counted
-from marey.cli.options import reading, reading_options
+from marey.cli.files import check_output, plural
+from marey.cli.options import note_rest_pose, reading, reading_options
 
 
 @click.command("view")
@@ -15,8 +15,7 @@ from marey.cli.options import reading, reading_options
 @click.option("-o", "--output", required=True, metavar="PAGE.html", help="HTML file to write.")
 @click.option("--title", default="", help="Title of the page.  [default: the first motion's name]")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 if it is a rest pose (T-pose).")
-def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **options: Any) -> None:
+def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> None:
     """Write an HTML page that plays the motions of FILE... in any browser, offline and without a server.
 
     \b
@@ -28,16 +27,20 @@ def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **
     from marey.io import load
     from marey.io.files import read_bytes, write_bytes
     from marey.studio.view import view_page
-    from marey.studio.view_skin import skin_of
+    from marey.studio.view_skin import extract_skin
 
     if not output.lower().endswith((".html", ".htm")):
         raise UnknownFormat("expected an HTML file name, such as walk.html", path=output)
     check_output(output, files)
     how = reading_options(options)
-    figures = [load(path, trim_rest=trim_rest, **how) for path in files]
+    motions = [load(path, **how) for path in files]
+    for path, motion in zip(files, motions, strict=True):
+        note_rest_pose(path, motion)
     # --unit and --up change the joints but not the skin.
     moved = not {"unit", "up"}.isdisjoint(how)
-    skins = [None if moved or not path.lower().endswith(".glb") else skin_of(read_bytes(path), path) for path in files]
-    page = view_page(figures, title, skins=skins)
+    skins = [
+        None if moved or not path.lower().endswith(".glb") else extract_skin(read_bytes(path), path) for path in files
+    ]
+    page = view_page(motions, title, skins=skins)
     write_bytes(output, [page])
-    click.echo(f"{output}: {counted(len(figures), 'motion')}, {len(page) / 2**20:.2f} MB")
+    click.echo(f"{output}: {plural(len(motions), 'motion')}, {len(page) / 2**20:.2f} MB")

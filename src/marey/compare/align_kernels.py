@@ -1,6 +1,6 @@
 """The floor-plane transform that best aligns one window of markers with another, and the distance that remains.
 
-Key: p = marker of a, q = marker of b; w = weight; A, B as in Kovar 4.2; at = frame, which may lie between two.
+Key: p = marker of a, q = marker of b; w = weight; A, B as in Kovar 4.2.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 
 class ClipPair(NamedTuple):
@@ -38,18 +38,18 @@ def _clip_window(i: float, j: float, n_a: int, n_b: int, half: int) -> tuple[int
 
 @kernel
 def align_windows(
-    clips: ClipPair, at_a: Floats1D, at_b: Floats1D, free: bool, moves: Out[Floats2D], left: Out[Floats1D]
+    clips: ClipPair, frames_a: Floats1D, frames_b: Floats1D, free: bool, moves: Out[Floats2D], distances: Out[Floats1D]
 ) -> None:
-    """For each k the transform of b at at_b[k] onto a at at_a[k] into moves (N, 3), and D in m^2 into left (N,).
+    """Write the transforms of b at frames_b (N,) onto a at frames_a (N,), (N, 3), and D in m^2 (N,).
 
-    Points between frames lie on the straight line. Sums are taken about the windows' own centers, so that no digits
-    are lost far from the origin. Unless `free`, the transform is the identity.
+    Frames may lie between two; points are then on the straight line. Sums are taken about the windows' own centers, so
+    that no digits are lost far from the origin. Unless `free`, the transform is the identity.
     """
     a, b, marker_weights, frame_weights = clips.a, clips.b, clips.marker_weights, clips.frame_weights
     half = len(frame_weights) // 2
     n_markers = a.shape[1]
-    for k in range(len(at_a)):
-        i, j = at_a[k], at_b[k]
+    for k in range(len(frames_a)):
+        i, j = frames_a[k], frames_b[k]
         back, forth = _clip_window(i, j, len(a), len(b), half)
         whole_i, whole_j = math.floor(i), math.floor(j)
         part_i, part_j = i - whole_i, j - whole_j
@@ -78,7 +78,7 @@ def align_windows(
                         bx += w * qx
                         bz += w * qz
                     else:
-                        heights += w * squared(py - qy)
+                        heights += w * square(py - qy)
                         px -= ax
                         pz -= az
                         qx -= bx
@@ -101,6 +101,6 @@ def align_windows(
             rest = aa + bb - 2.0 * np.hypot(dot, cross) + heights
         else:
             moves[k, 0] = moves[k, 1] = moves[k, 2] = 0.0
-            shift = squared(ax - bx) + squared(az - bz)
+            shift = square(ax - bx) + square(az - bz)
             rest = aa + bb - 2.0 * dot + heights + shift * total
-        left[k] = max(rest / total, 0.0)
+        distances[k] = max(rest / total, 0.0)

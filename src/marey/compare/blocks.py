@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from marey.compare.clouds import Figure
-from marey.compare.grid import paired
-from marey.compare.minima import checked_limit
+from marey.compare.clouds import Recording
+from marey.compare.grid import GridSettings, make_pairing
+from marey.compare.minima import check_limit
 from marey.compare.minima_kernels import find_minima
-from marey.compare.pairing import TILE_COLUMNS, TILE_ROWS, Pairing, Span, most_workers, scratch_bytes
+from marey.compare.pairing import TILE_COLUMNS, TILE_ROWS, Pairing, Span, count_workers, scratch_bytes
 from marey.core.arrays import Floats, Ints, check_index, set_readonly
+from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue
 
 __all__ = ["DEFAULT_MEMORY", "GridBlock", "grid_blocks", "grid_minima"]
@@ -24,6 +24,9 @@ DEFAULT_MEMORY = 256 * 1024**2
 
 # Minimum side of a block in frames; smaller blocks spend most of their time on windows that extend beyond them.
 _SMALLEST = 32
+
+# Parameters that are now fields of the settings.
+_MOVED = {each.name: each.name for each in fields(GridSettings)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,18 +38,13 @@ class GridBlock:
     values: Floats = field(repr=False)
 
 
+@bundled_parameters("settings", GridSettings, **_MOVED)
 def grid_blocks(
-    a: Figure,
-    b: Figure | None = None,
+    a: Recording,
+    b: Recording | None = None,
     *,
     memory: int = DEFAULT_MEMORY,
-    markers: str | Sequence[str] = "body",
-    per_joint: int = 1,
-    weights: Mapping[str, float] | ArrayLike | None = None,
-    window: float = 0.1,
-    shape: str = "triangle",
-    align: bool = True,
-    contacts: str | float | None = None,
+    settings: GridSettings | None = None,
 ) -> Iterator[GridBlock]:
     """Yield the grid of `distance_grid` in blocks, left to right and top to bottom, each cell once.
 
@@ -54,40 +52,29 @@ def grid_blocks(
     ----------
     memory : memory limit in bytes, without the clips' own markers. It holds if the caller releases each block before
         requesting the one after the next.
-
-    The other parameters are those of `distance_grid`. Invalid arguments raise an error here, before the first block.
+    settings : the other parameters of `distance_grid`. Invalid ones raise an error here, before the first block.
     """
-    pairing = paired(
-        a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
-        contacts=contacts,
-    )  # fmt: skip
+    pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
     return _blocks(pairing, _Plan.of(pairing, memory, margin=0))
 
 
+@bundled_parameters("settings", GridSettings, **_MOVED)
 def grid_minima(
-    a: Figure,
-    b: Figure | None = None,
+    a: Recording,
+    b: Recording | None = None,
     *,
     threshold: float | None = None,
     min_lag: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    markers: str | Sequence[str] = "body",
-    per_joint: int = 1,
-    weights: Mapping[str, float] | ArrayLike | None = None,
-    window: float = 0.1,
-    shape: str = "triangle",
-    align: bool = True,
-    contacts: str | float | None = None,
+    settings: GridSettings | None = None,
 ) -> tuple[Ints, Floats]:
     """The local minima of a grid too large for memory: cells (N, 2) in row-major order, and their D (N,) in m^2.
 
-    threshold, min_lag : as for `DistanceGrid.minima`; memory : as for `grid_blocks`, without the minima themselves.
+    threshold, min_lag : as for `DistanceGrid.minima`; memory, settings : as for `grid_blocks`, without the minima
+    themselves.
     """
-    pairing = paired(
-        a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
-        contacts=contacts,
-    )  # fmt: skip
-    limit = checked_limit(threshold)
+    pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
+    limit = check_limit(threshold)
     if min_lag is None:
         min_lag = len(pairing.frame_weights) if pairing.a is pairing.b else 0
     lag = check_index(min_lag, "min_lag")
@@ -122,7 +109,7 @@ class _Plan:
         def scratch(n_rows: int, n_columns: int, n_workers: int) -> int:
             return scratch_bytes(n_rows, n_columns, pairing.a.n_markers, pairing.half, n_workers)
 
-        for n_workers in range(most_workers(), 0, -1):
+        for n_workers in range(count_workers(), 0, -1):
             # One block is computed while the caller still holds the previous one.
             n_cells = (given - scratch(TILE_ROWS, TILE_COLUMNS, n_workers)) // 16
             if 2 * 16 * n_cells > given or (n_workers == 1 and n_cells > TILE_ROWS * TILE_COLUMNS):
@@ -138,7 +125,7 @@ class _Plan:
                 return cls(*sizes, height, width, margin, 1)
             side //= 2
         raise InvalidValue(
-            f"blocks of this grid need at least {math.ceil(needed / 1024)} kB of memory, got {given / 1024:.6g} kB"
+            f"memory must be at least {math.ceil(needed / 1024)} kB for this grid, got {given / 1024:.6g} kB"
         )
 
     def spans(self) -> Iterator[Span]:

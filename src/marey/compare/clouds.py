@@ -1,4 +1,4 @@
-"""Point clouds: markers on the joints of a body, which are compared over time (Kovar 4.1.1.1)."""
+"""Point clouds: markers on the joints of a body, to compare over time (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, check_fps, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_fps, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, similar
+from marey.deprecation import renamed_parameters
+from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, format_list, similar
 from marey.maths import quat
 
-__all__ = ["MARKER_SETS", "Clouds", "Figure", "frame_weights", "point_clouds"]
+__all__ = ["MARKER_SETS", "Clouds", "Recording", "frame_weights", "point_clouds"]
 
 _SIDES = ("left", "right")
 
@@ -49,7 +50,7 @@ SHAPES = ("triangle", "box", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clouds:
+class Clouds(FrozenRecord):
     """M markers over F frames, with the data needed to compare them.
 
     Parameters
@@ -73,28 +74,21 @@ class Clouds:
         points = freeze_array(self.points, "points of a point cloud", (None, None, 3))
         if points.shape[0] == 0 or points.shape[1] == 0:
             raise InvalidValue(
-                f"point clouds need at least one frame and one marker, got {points.shape[0]} frames and "
+                f"points must have at least one frame and one marker, got {points.shape[0]} frames and "
                 f"{points.shape[1]} markers"
             )
         weights = freeze_array(self.weights, "marker weights", (points.shape[1],))
         if (weights < 0).any() or abs(float(weights.sum()) - 1.0) > 1e-9:
             raise InvalidValue(
-                f"marker weights must not be negative and must sum to 1, got a minimum of {weights.min():.6g} and a "
+                f"weights must not be negative and must sum to 1, got a minimum of {weights.min():.6g} and a "
                 f"sum of {weights.sum():.6g}; divide them by their sum"
             )
         names = tuple(self.names)
         if names and len(names) != points.shape[1]:
-            raise InvalidValue(f"expected {points.shape[1]} marker names or none, got {len(names)}")
+            raise InvalidValue(f"names must have {points.shape[1]} marker names or none, got {len(names)}")
         if self.contacts is not None and len(self.contacts) != len(points):
-            raise InvalidValue(f"contacts have {len(self.contacts)} frames, the point clouds have {len(points)}")
-        put = object.__setattr__
-        put(self, "points", points)
-        put(self, "weights", weights)
-        put(self, "fps", check_fps(self.fps))
-        put(self, "names", names)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+            raise InvalidValue(f"contacts must have as many frames as points ({len(points)}), got {len(self.contacts)}")
+        self._put(points=points, weights=weights, fps=check_fps(self.fps), names=names)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -105,11 +99,12 @@ class Clouds:
         return int(self.points.shape[1])
 
 
-Figure = Motion | Markers | Clouds
+Recording = Motion | Markers | Clouds
 
 
+@renamed_parameters(figure="recording")
 def point_clouds(
-    figure: Figure,
+    recording: Recording,
     markers: str | Sequence[str] = "body",
     *,
     per_joint: int = 1,
@@ -119,7 +114,7 @@ def point_clouds(
 
     Parameters
     ----------
-    figure : a Motion, with markers on its joints; Markers, used as recorded; or Clouds, which are returned unchanged.
+    recording : a Motion, with markers on its joints; Markers, used as recorded; or Clouds, returned unchanged.
     markers : for a motion ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: only the large joints) or
         ``"root_knees"`` (Heck 4.2: root and both knees), or a list of roles and joint names. A set uses those of its
         roles that the skeleton has; ``"body"`` uses all joints of a skeleton without roles. For recorded markers
@@ -134,25 +129,27 @@ def point_clouds(
     s at a time, cannot be used: ``"body"`` leaves them out with a warning that names them; if listed by name they raise
     an error.
     """
-    if isinstance(figure, Clouds):
+    if isinstance(recording, Clouds):
         if markers != "body" or per_joint != 1 or weights is not None:
-            raise InvalidValue("point clouds already have their markers; choose markers and weights when creating them")
-        return figure
-    if isinstance(figure, Markers):
+            raise InvalidValue(
+                "markers, per_joint and weights must be left at their defaults for Clouds, which already have markers"
+            )
+        return recording
+    if isinstance(recording, Markers):
         if per_joint != 1:
-            raise InvalidValue(f"recorded markers are single points, so per_joint must be 1, got {per_joint}")
-        names, points = _recorded(figure, markers)
-        share = _weights(weights, names, 1)
-        return Clouds(points, share, figure.fps, figure.name, names)
-    if not isinstance(figure, Motion):
-        raise InvalidValue(f"expected a Motion, Markers or Clouds, got {type(figure).__name__}")
+            raise InvalidValue(f"per_joint must be 1 for recorded markers, which are single points, got {per_joint}")
+        names, points = _recorded(recording, markers)
+        joint_weights = _weights(weights, names, 1)
+        return Clouds(points, joint_weights, recording.fps, recording.name, names)
+    if not isinstance(recording, Motion):
+        raise InvalidValue(f"recording must be a Motion, Markers or Clouds, got {type(recording).__name__}")
     if per_joint not in (1, 2, 3):
-        raise InvalidValue(f"expected 1, 2 or 3 markers per joint, got {per_joint!r}")
-    names, joints = chosen_joints(figure.skeleton, markers)
-    points = _joint_points(figure, joints, per_joint)
-    share = _weights(weights, names, per_joint)
-    told = tuple(name if k == 0 else f"{name}+{k}" for name in names for k in range(per_joint))
-    return Clouds(points, share, figure.fps, figure.name, told, figure.contacts)
+        raise InvalidValue(f"per_joint must be 1, 2 or 3, got {per_joint!r}")
+    names, joints = choose_joints(recording.skeleton, markers)
+    points = _joint_points(recording, joints, per_joint)
+    joint_weights = _weights(weights, names, per_joint)
+    marker_names = tuple(name if k == 0 else f"{name}+{k}" for name in names for k in range(per_joint))
+    return Clouds(points, joint_weights, recording.fps, recording.name, marker_names, recording.contacts)
 
 
 def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") -> Floats:
@@ -164,15 +161,13 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
     """
     if shape not in SHAPES:
-        raise InvalidValue(
-            f"expected a window of shape {', '.join(SHAPES)}, got {shape!r}{similar(str(shape), SHAPES)}"
-        )
+        raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, got {shape!r}{similar(str(shape), SHAPES)}")
     try:
         seconds = float(window_seconds)
     except (TypeError, ValueError):
         seconds = np.nan
     if not (np.isfinite(seconds) and seconds >= 0):
-        raise InvalidValue(f"a window must last at least 0 s, got {window_seconds!r}")
+        raise InvalidValue(f"window_seconds must be at least 0 s, got {window_seconds!r}")
     half = int(np.floor(0.5 * seconds * check_fps(fps) + 1e-9))
     steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
     if shape == "box":
@@ -184,12 +179,12 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     return set_readonly(weights / weights.sum())
 
 
-def checked_frame_weights(weights: ArrayLike) -> Floats:
+def check_frame_weights(weights: ArrayLike) -> Floats:
     """Check the weights of a window of 2 L + 1 frames and scale them to sum 1."""
     given = freeze_array(weights, "frame weights", (None,))
     if len(given) % 2 == 0 or (given < 0).any() or not given.sum() > 0 or given[len(given) // 2] == 0:
         raise InvalidValue(
-            "frame weights must be an odd number of values, none negative and not 0 in the middle, got "
+            "frame weights must be an odd number of values, none negative, and not 0 in the middle, got "
             f"{len(given)} with a sum of {given.sum():.6g}"
         )
     return set_readonly(given / given.sum())
@@ -199,47 +194,46 @@ def check_pair(a: Clouds, b: Clouds) -> None:
     """Raise an error for clouds that cannot be compared: different markers, weights or frame rates."""
     if a.fps != b.fps:
         raise InvalidValue(
-            f"{told(a, 'a')} has {a.fps:.6g} frames per second, {told(b, 'b')} has {b.fps:.6g}; bring them to one rate "
-            "with marey.edit.resample or `marey edit resample`"
+            f"{describe_clip(a, 'a')} has {a.fps:.6g} frames per second, {describe_clip(b, 'b')} has {b.fps:.6g}; "
+            "resample one of them with marey.edit.resample or `marey edit resample`"
         )
     if a.names and b.names and a.names != b.names:
         only_a = [name for name in a.names if name not in b.names]
         only_b = [name for name in b.names if name not in a.names]
         if not only_a and not only_b:
-            raise InvalidValue("both clips have the same markers, but in different order; name them in markers=")
+            raise InvalidValue(
+                "both clips have the same markers, but in a different order; pass their names in one order as markers="
+            )
         parts = [
-            f"only {told(clouds, default)} has {_listed(names)}"
+            f"only {describe_clip(clouds, default)} has {format_list([*map(repr, names)])}"
             for clouds, default, names in ((a, "a", only_a), (b, "b", only_b))
             if names
         ]
-        raise InvalidValue(f"clips with different markers cannot be compared: {' and '.join(parts)}; name common ones")
+        raise InvalidValue(
+            f"clips with different markers cannot be compared: {' and '.join(parts)}; pass common ones as markers="
+        )
     if a.n_markers != b.n_markers:
         raise InvalidValue(f"clips need the same markers, got {a.n_markers} and {b.n_markers}")
     if np.abs(a.weights - b.weights).max() > 1e-12:
         raise InvalidValue("clips need the same marker weights to be compared; pass the same weights= for both")
 
 
-def told(clouds: Clouds, default: str) -> str:
+def describe_clip(clouds: Clouds, default: str) -> str:
     """The name of a clip in an error message."""
     return repr(clouds.name) if clouds.name else default
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
 
 
 # Which joints --------------------------------------------------------------------------------------------------------
 
 
-def chosen_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
     """The names and joint indices of the markers."""
     roles = skeleton.roles
     if isinstance(markers, str):
         if markers not in MARKER_SETS:
             known = ", ".join(MARKER_SETS)
             raise UnknownName(
-                f"expected markers {known}, or a list of roles and joint names, got {markers!r}"
+                f"markers must be {known}, or a list of roles and joint names, got {markers!r}"
                 f"{similar(markers, MARKER_SETS)}"
             )
         names = tuple(role for role in MARKER_SETS[markers] if role in roles)
@@ -250,10 +244,10 @@ def chosen_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
         roles[MARKER_SETS[markers][0]]  # raises an error that explains how to map roles
     names = tuple(markers)
     if not names:
-        raise InvalidValue("expected at least one marker, got none")
+        raise InvalidValue("markers must name at least one marker, got none")
     if len(set(names)) != len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise InvalidValue(f"each marker must be named once, but {twice!r} occurs twice")
+        raise InvalidValue(f"markers must not repeat a name, but {twice!r} occurs twice")
     return names, [_joint(skeleton, name) for name in names]
 
 
@@ -274,17 +268,19 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
     elif isinstance(weights, Mapping):
         unknown = [str(name) for name in weights if name not in names]
         if unknown:
-            raise UnknownName(f"weights contain {unknown[0]!r}, which is not a marker here{similar(unknown[0], names)}")
+            raise UnknownName(f"keys of weights must be markers, got {unknown[0]!r}{similar(unknown[0], names)}")
         given = freeze_array([weights.get(name, 1.0) for name in names], "marker weights", (n,))
     else:
         given = freeze_array(weights, "marker weights", (None,))
     if len(given) == n:
         given = np.repeat(given, per_joint)
     if len(given) != n * per_joint:
-        raise InvalidValue(f"expected {n} weights, one for each of {_listed(names)}, got {len(given)}")
+        raise InvalidValue(
+            f"weights must have {n} values, one for each of {format_list([*map(repr, names)])}, got {len(given)}"
+        )
     if (given < 0).any() or not given.sum() > 0:
         raise InvalidValue(
-            f"marker weights must not be negative and not all 0, got a minimum of {given.min():.6g} of {len(given)}"
+            f"weights must not be negative and not all be 0, got {len(given)} with a minimum of {given.min():.6g}"
         )
     return set_readonly(given / given.sum())
 
@@ -315,48 +311,50 @@ def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
     return np.stack([first, np.cross(axis, first)])
 
 
-def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
+def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """Names and points of recorded markers, with gaps filled."""
     if isinstance(markers, str):
         if markers != "body":
             raise InvalidValue(
                 f"recorded markers have no roles, so markers must be 'body' (all) or a list of names, got {markers!r}"
             )
-        chosen = list(range(len(figure.names)))
+        chosen = list(range(len(recording.names)))
     else:
-        chosen = [figure.index(name) for name in markers]
+        chosen = [recording.index(name) for name in markers]
     if not chosen:
-        raise InvalidValue("expected at least one marker, got none")
-    why = {k: _unusable(figure, k) for k in chosen}
+        raise InvalidValue("markers must name at least one marker, got none")
+    why = {k: _unusable(recording, k) for k in chosen}
     left_out = [k for k in chosen if why[k]]
     if left_out and not isinstance(markers, str):
-        raise InvalidValue(f"marker {figure.names[left_out[0]]!r} {why[left_out[0]]}; remove it from markers=")
-    kept = [k for k in chosen if not why[k]]
-    if not kept:
-        raise InvalidValue(f"none of the {len(chosen)} markers of {figure.name!r} is visible enough to be compared")
+        raise InvalidValue(f"marker {recording.names[left_out[0]]!r} {why[left_out[0]]}; remove it from markers=")
+    remaining = [k for k in chosen if not why[k]]
+    if not remaining:
+        raise InvalidValue(
+            f"none of the {len(chosen)} markers of {recording.name!r} is visible in enough frames to be compared"
+        )
     if left_out:
-        names = _listed([figure.names[k] for k in left_out])
+        names = format_list([repr(recording.names[k]) for k in left_out])
         warnings.warn(
-            f"{figure.name!r}: left out {len(left_out)} markers that are not visible enough: {names}",
+            f"{recording.name!r}: left out {len(left_out)} markers that are missing in too many frames: {names}",
             MareyWarning,
             stacklevel=4,
         )
-    points = figure.positions[:, kept].copy()
-    frames = np.arange(len(figure))
-    for column, k in enumerate(kept):
-        seen = figure.valid[:, k]
+    points = recording.positions[:, remaining].copy()
+    frames = np.arange(len(recording))
+    for column, k in enumerate(remaining):
+        seen = recording.valid[:, k]
         if not seen.all():
             for axis in range(3):
                 points[:, column, axis] = np.interp(frames, frames[seen], points[seen, column, axis])
-    return tuple(figure.names[k] for k in kept), set_readonly(points)
+    return tuple(recording.names[k] for k in remaining), set_readonly(points)
 
 
-def _unusable(figure: Markers, k: int) -> str:
+def _unusable(recording: Markers, k: int) -> str:
     """Why a marker cannot be used; empty if it can."""
-    seen = figure.valid[:, k]
-    share = float(seen.mean())
-    if share < _SEEN:
-        return f"is visible in {100 * share:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
+    seen = recording.valid[:, k]
+    fraction = float(seen.mean())
+    if fraction < _SEEN:
+        return f"is visible in {100 * fraction:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
     at = np.flatnonzero(np.concatenate([[True], seen, [True]]))
-    gap = float(np.diff(at).max() - 1) / figure.fps
+    gap = float(np.diff(at).max() - 1) / recording.fps
     return f"is missing for {gap:.2f} s at a time, more than {_LONGEST_GAP:g} s" if gap > _LONGEST_GAP else ""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.compare.align_kernels import ClipPair, align_windows
-from marey.compare.clouds import Clouds, check_pair, checked_frame_weights, told
+from marey.compare.clouds import Clouds, check_frame_weights, check_pair, describe_clip
 from marey.core.arrays import Floats, check_index, convert_array, set_readonly
 from marey.errors import InvalidValue
 
@@ -45,29 +45,31 @@ def frame_distances(
 ) -> tuple[Floats, Floats]:
     """`frame_distance` of N pairs of frames, which may be fractional: rigid2d (N, 3) and D (N,) in m^2."""
     check_pair(a, b)
-    weights = checked_frame_weights(frame_weights)
+    weights = check_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")
     if first.shape != second.shape:
-        raise InvalidValue(f"expected as many frames of a as of b, got {len(first)} and {len(second)}")
+        raise InvalidValue(f"at_a and at_b must have equal lengths, got {len(first)} and {len(second)}")
     moves, left = np.empty((len(first), 3)), np.empty(len(first))
     align_windows(ClipPair(a.points, b.points, a.weights, weights), first, second, bool(align), moves, left)
     return set_readonly(moves), set_readonly(left)
 
 
 def _frame(clouds: Clouds, frame: int, default: str) -> int:
-    i = check_index(frame, "a frame")
+    i = check_index(frame, "frame")
     if not 0 <= i < len(clouds):
-        raise InvalidValue(f"expected a frame of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {i}")
+        raise InvalidValue(f"frame of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, got {i}")
     return i
 
 
 def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
-    frames = convert_array(at, f"frames of {told(clouds, default)}")
+    frames = convert_array(at, f"frames of {describe_clip(clouds, default)}")
     if frames.ndim != 1:
-        raise InvalidValue(f"frames of {told(clouds, default)} must have shape (any,), got {frames.shape}")
+        raise InvalidValue(
+            f"frames of {describe_clip(clouds, default)} must be one-dimensional, got shape {frames.shape}"
+        )
     wrong = ~((frames >= 0) & (frames <= len(clouds) - 1))
     if wrong.any():
         raise InvalidValue(
-            f"expected frames of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {frames[wrong][0]:g}"
+            f"frames of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, got {frames[wrong][0]:g}"
         )
     return np.ascontiguousarray(frames)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.compare.clouds import Clouds, Figure, check_pair, checked_frame_weights, frame_weights, point_clouds, told
+from marey.compare.clouds import (
+    Clouds,
+    Recording,
+    check_frame_weights,
+    check_pair,
+    describe_clip,
+    frame_weights,
+    point_clouds,
+)
 from marey.compare.distance import frame_distances
 from marey.compare.minima import local_minima
 from marey.compare.pairing import Pairing
-from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, Ints, freeze_array, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["LARGEST_GRID", "DistanceGrid", "distance_grid"]
@@ -23,7 +30,7 @@ LARGEST_GRID = 2 * 1024**3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DistanceGrid:
+class DistanceGrid(FrozenRecord):
     """D of each frame of a (rows) and each frame of b (columns).
 
     Parameters
@@ -41,12 +48,10 @@ class DistanceGrid:
     align: bool = True
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "values", freeze_array(self.values, "grid values", (len(self.a), len(self.b)), finite=False))
-        put(self, "frame_weights", checked_frame_weights(self.frame_weights))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._put(
+            values=freeze_array(self.values, "grid values", (len(self.a), len(self.b)), finite=False),
+            frame_weights=check_frame_weights(self.frame_weights),
+        )
 
     @property
     def is_own(self) -> bool:
@@ -73,9 +78,22 @@ class DistanceGrid:
         return local_minima(self.values, threshold, min_lag=min_lag)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GridSettings:
+    """How frames are compared; see `distance_grid`."""
+
+    markers: str | Sequence[str] = "body"
+    per_joint: int = 1
+    weights: Mapping[str, float] | ArrayLike | None = None
+    window: float = 0.1
+    shape: str = "triangle"
+    align: bool = True
+    contacts: str | float | None = None
+
+
 def distance_grid(
-    a: Figure,
-    b: Figure | None = None,
+    a: Recording,
+    b: Recording | None = None,
     *,
     markers: str | Sequence[str] = "body",
     per_joint: int = 1,
@@ -97,40 +115,30 @@ def distance_grid(
     contacts : ``"refuse"`` makes cells infinite if any contact point differs between the two frames; a number p in
         meters adds p^2 times the fraction of points that differ. Both motions need contacts.
     """
-    pairing = paired(
-        a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
-        contacts=contacts,
-    )  # fmt: skip
+    pairing = make_pairing(a, b, GridSettings(markers, per_joint, weights, window, shape, align, contacts))
     n_a, n_b = len(pairing.a), len(pairing.b)
     if 8 * n_a * n_b > LARGEST_GRID:
         raise InvalidValue(
-            f"a grid of {n_a} x {n_b} frames takes {8 * n_a * n_b / 1024**3:.1f} GB, more than "
-            f"{LARGEST_GRID / 1024**3:g}; take it in blocks with marey.compare.grid_blocks, or resample the clips to a "
-            "lower rate"
+            f"a grid of {n_a} x {n_b} frames would take {8 * n_a * n_b / 1024**3:.1f} GB (maximum "
+            f"{LARGEST_GRID / 1024**3:g}); process it in blocks with marey.compare.grid_blocks, or resample the clips "
+            "to a lower rate"
         )
     values = np.empty((n_a, n_b))
     pairing.fill(values, (0, n_a, 0, n_b))
     return DistanceGrid(pairing.a, pairing.b, set_readonly(values), pairing.frame_weights, pairing.align)
 
 
-def paired(
-    a: Figure,
-    b: Figure | None,
-    *,
-    markers: str | Sequence[str],
-    per_joint: int,
-    weights: Mapping[str, float] | ArrayLike | None,
-    window: float,
-    shape: str,
-    align: bool,
-    contacts: str | float | None,
-) -> Pairing:
+def make_pairing(a: Recording, b: Recording | None, settings: GridSettings) -> Pairing:
     """Check the arguments of `distance_grid`."""
-    first = point_clouds(a, markers, per_joint=per_joint, weights=weights)
-    second = first if b is None or b is a else point_clouds(b, markers, per_joint=per_joint, weights=weights)
+
+    def read(recording: Recording) -> Clouds:
+        return point_clouds(recording, settings.markers, per_joint=settings.per_joint, weights=settings.weights)
+
+    first = read(a)
+    second = first if b is None or b is a else read(b)
     check_pair(first, second)
-    share = frame_weights(window, first.fps, shape)
-    return Pairing(first, second, share, bool(align), _penalty(contacts, first, second))
+    weights = frame_weights(settings.window, first.fps, settings.shape)
+    return Pairing(first, second, weights, bool(settings.align), _penalty(settings.contacts, first, second))
 
 
 def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
@@ -140,8 +148,8 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     for clouds, default in ((a, "a"), (b, "b")):
         if clouds.contacts is None:
             raise InvalidValue(
-                f"{told(clouds, default)} has no contacts to compare; detect them first with marey.detect_contacts or "
-                "`marey contacts`"
+                f"{describe_clip(clouds, default)} has no contacts to compare; detect them first with "
+                "marey.detect_contacts or `marey contacts`"
             )
     assert a.contacts is not None
     assert b.contacts is not None
@@ -153,7 +161,7 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     if contacts == "refuse":
         return float(np.inf)
     if isinstance(contacts, str) or not (np.isfinite(contacts) and contacts >= 0):
-        raise InvalidValue(f"contacts must be None, 'refuse', or a penalty of 0 m or more, got {contacts!r}")
+        raise InvalidValue(f"contacts must be None, 'refuse', or a penalty of at least 0 m, got {contacts!r}")
     return float(contacts) ** 2
 
 
@@ -163,5 +171,5 @@ def _indices(values: ArrayLike, n: int, what: str) -> Ints:
     indices: Ints = convert_array(values, f"{what}s of the grid", np.int64)
     if indices.size and (indices.min() < 0 or indices.max() >= n):
         worst = indices.min() if indices.min() < 0 else indices.max()
-        raise InvalidValue(f"expected {what}s of the grid from 0 to {n - 1}, got {worst}")
+        raise InvalidValue(f"{what}s of the grid must be from 0 to {n - 1}, got {worst}")
     return indices

@@ -41,7 +41,7 @@ class Tile(NamedTuple):
     sizes : frames of both clips.
     place : row and column of the grid at which the output begins.
     weights : (2 L + 1,) of the window's frames.
-    running : whether the weights are a triangle's and totals follow from one another; see `_totals`.
+    running : whether the weights are a triangle's and totals follow from one another; see `_sum_totals`.
     """
 
     corner: tuple[int, int]
@@ -110,9 +110,9 @@ def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None
     """total[k] += weight line[k + shift], for those k that exist in both."""
     first, last = max(0, -shift), min(len(total), len(line) - shift)
     if first < last:
-        into, given = total[first:last], line[first + shift : last + shift]
+        target, given = total[first:last], line[first + shift : last + shift]
         for k in range(last - first):
-            into[k] += weight * given[k]
+            target[k] += weight * given[k]
 
 
 @helper
@@ -127,7 +127,7 @@ def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights:
 
 
 @helper
-def _whole_total(total: Floats1D, product: Floats2D, row: int, column: int, weights: Floats1D) -> None:
+def _sum_windows(total: Floats1D, product: Floats2D, row: int, column: int, weights: Floats1D) -> None:
     """total[k] of the windows about (row, column + k), frame by frame."""
     half = len(weights) // 2
     total[:] = 0.0
@@ -142,7 +142,7 @@ def _whole_total(total: Floats1D, product: Floats2D, row: int, column: int, weig
 
 
 @helper
-def _next_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D, half: int) -> None:
+def _advance_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D, half: int) -> None:
     """new[k]: the sum of half + 1 products that end in this row at k, from old, which ended a row and column before.
 
     coming is this row, gone the one half + 1 before it; new and old reach `half` beyond its last column.
@@ -159,13 +159,13 @@ def _next_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D, ha
 
 
 @helper
-def _row(product: Floats2D, row: int, first: int, zeros: Floats1D) -> Floats1D:
+def _get_row(product: Floats2D, row: int, first: int, zeros: Floats1D) -> Floats1D:
     """A row of products, or zeros before `first` and after the last."""
     return product[row] if first <= row < len(product) else zeros
 
 
 @helper
-def _next_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats1D, half: int) -> None:
+def _advance_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats1D, half: int) -> None:
     """new[half + k]: the triangle's total about column k, from old, which was about one row and one column before."""
     new[0] = coming[0]
     head, before, more = new[1 : half + 1], old[:half], coming[1 : half + 1]
@@ -177,7 +177,7 @@ def _next_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats1D,
 
 
 @helper
-def _first_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, half: int, zeros: Floats1D) -> None:
+def _start_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, half: int, zeros: Floats1D) -> None:
     """Runs that end in rows row .. row + half, and the triangle's total about `row` that they add up to."""
     n_slots = half + 2
     since = max(row - half, 0)
@@ -185,7 +185,9 @@ def _first_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, h
     runs[(row - half - 1) % n_slots] = 0.0
     for s in range(row - half, row + half + 1):
         run, before = runs[s % n_slots], runs[(s - 1) % n_slots]
-        _next_run(run, before, _row(product, s, since, zeros), _row(product, s - half - 1, since, zeros), half)
+        _advance_run(
+            run, before, _get_row(product, s, since, zeros), _get_row(product, s - half - 1, since, zeros), half
+        )
         if s >= row:
             _add_row(total, run, s - row - half, 1.0)
 
@@ -204,7 +206,7 @@ class RunningTotals(NamedTuple):
 
 
 @helper
-def _totals(
+def _sum_totals(
     product: Floats2D, row: int, column: int, weights: Floats1D, fresh: bool, running: RunningTotals, parity: int
 ) -> Floats1D:
     """Totals of the windows about (row, column + k) for all k, a view of one of the two `running.totals`.
@@ -217,15 +219,15 @@ def _totals(
     now: Floats1D = totals[parity]
     if n_slots == 0:
         view: Floats1D = now[: product.shape[1] - column]
-        _whole_total(view, product, row, column, weights)
+        _sum_windows(view, product, row, column, weights)
         return view
     if fresh:
-        _first_total(now, runs, product, row, half, zeros)
+        _start_total(now, runs, product, row, half, zeros)
     else:
         last = row + half
         run, before = runs[last % n_slots], runs[(last - 1) % n_slots]
-        _next_run(run, before, _row(product, last, 0, zeros), _row(product, row - 1, 0, zeros), half)
-        _next_total(now, totals[1 - parity], run, runs[(row - 1) % n_slots], half)
+        _advance_run(run, before, _get_row(product, last, 0, zeros), _get_row(product, row - 1, 0, zeros), half)
+        _advance_total(now, totals[1 - parity], run, runs[(row - 1) % n_slots], half)
     rest: Floats1D = now[half + column :]
     return rest
 
@@ -234,7 +236,7 @@ def _totals(
 
 
 @helper
-def _means(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats1D) -> None:
+def _average_window(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats1D) -> None:
     """out: mean x, mean z and spread of the window about one frame, cut to `back` and `forth` frames."""
     half = len(weights) // 2
     total = x = z = q = 0.0
@@ -249,7 +251,7 @@ def _means(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int,
 
 
 @helper
-def _prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats2D) -> None:
+def _write_prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats2D) -> None:
     """out (4, 2 L + 2): weights, and weighted x, z, q, of a window's frames before each of its places."""
     half = len(weights) // 2
     out[:] = 0.0
@@ -263,7 +265,7 @@ def _prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: i
 
 
 @helper
-def _edge_cell(
+def _measure_edge_cell(
     totals: tuple[float, float, float], unit: float, ours: Floats2D, theirs: Floats1D, low: int, high: int
 ) -> float:
     """D of a cell whose window is cut at a's ends and at b's: ours are prefixes, theirs means and spread."""
@@ -279,7 +281,7 @@ def _edge_cell(
 
 
 @helper
-def _middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, theirs: Lines) -> None:
+def _write_middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, theirs: Lines) -> None:
     """D of the cells of a row whose windows b does not cut: ours are means and spread, theirs a line of each."""
     (dots, crosses, ups), (bx, bz, spreads) = totals, theirs
     x, z, spread = ours[0], ours[1], ours[2]
@@ -314,9 +316,9 @@ def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> Non
     for i in range(start, stop):
         row, parity = i - corner[0], i % 2
         fresh = (i - start) % FRESH == 0
-        dots = _totals(dot, row, column, weights, fresh, of_dot, parity)
-        crosses = _totals(cross, row, column, weights, fresh, of_cross, parity)
-        ups = _totals(up, row, column, weights, fresh, of_up, parity)
+        dots = _sum_totals(dot, row, column, weights, fresh, of_dot, parity)
+        crosses = _sum_totals(cross, row, column, weights, fresh, of_cross, parity)
+        ups = _sum_totals(up, row, column, weights, fresh, of_up, parity)
         back, forth = min(half, i), min(half, n_a - 1 - i)
         if back != had_back or forth != had_forth:
             had_back, had_forth = back, forth
@@ -325,20 +327,22 @@ def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> Non
                 total += weights[k]
             for k in range(n):
                 j = first + k
-                _means(b, column + k, weights, min(back, j), min(forth, n_b - 1 - j), theirs)
+                _average_window(b, column + k, weights, min(back, j), min(forth, n_b - 1 - j), theirs)
                 bx[k], bz[k], spreads[k] = theirs[0], theirs[1], theirs[2]
         line = out[i - tile.place[0], first - tile.place[1] : last - tile.place[1]]
-        _means(a, row, weights, back, forth, mean)
+        _average_window(a, row, weights, back, forth, mean)
         middle = (dots[low:high], crosses[low:high], ups[low:high])
-        _middle(line[low:high], middle, 1.0 / (whole * total), mean, (bx[low:high], bz[low:high], spreads[low:high]))
+        _write_middle(
+            line[low:high], middle, 1.0 / (whole * total), mean, (bx[low:high], bz[low:high], spreads[low:high])
+        )
         if low > 0 or high < n:
-            _prefixes(a, row, weights, back, forth, ours)
+            _write_prefixes(a, row, weights, back, forth, ours)
         for part in range(2):
             for k in range(0 if part == 0 else high, low if part == 0 else n):
                 j = first + k
                 theirs[0], theirs[1], theirs[2] = bx[k], bz[k], spreads[k]
                 begin, end = half - min(back, j), half + min(forth, n_b - 1 - j) + 1
-                line[k] = _edge_cell((dots[k], crosses[k], ups[k]), 1.0 / whole, ours, theirs, begin, end)
+                line[k] = _measure_edge_cell((dots[k], crosses[k], ups[k]), 1.0 / whole, ours, theirs, begin, end)
 
 
 @kernel
@@ -357,7 +361,7 @@ def fill_fixed_rows(square: Floats2D, tile: Tile, out: Out[Floats2D]) -> None:
         prefix[k + 1] = prefix[k] + weights[k]
     for i in range(start, stop):
         fresh = (i - start) % FRESH == 0
-        totals = _totals(square, i - corner[0], first - corner[1], weights, fresh, of_square, i % 2)
+        totals = _sum_totals(square, i - corner[0], first - corner[1], weights, fresh, of_square, i % 2)
         line = out[i - tile.place[0], first - tile.place[1] : last - tile.place[1]]
         back, forth = min(half, i), min(half, n_a - 1 - i)
         for k in range(last - first):

@@ -24,17 +24,17 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:
-        raise InvalidValue(f"a grid has rows and columns, got shape {grid.shape}")
-    limit = checked_limit(threshold)
+        raise InvalidValue(f"values must be a two-dimensional grid, got shape {grid.shape}")
+    limit = check_limit(threshold)
     lag = check_index(min_lag, "min_lag")
     inner = (0, grid.shape[0], 0, grid.shape[1])
     return set_readonly(find_minima(np.ascontiguousarray(grid), limit, lag, inner, (0, 0)))
 
 
-def checked_limit(threshold: float | None) -> float:
+def check_limit(threshold: float | None) -> float:
     """Convert a threshold in meters to a limit on D in m^2."""
     if threshold is None:
         return float(np.finfo(np.float64).max)
     if not threshold >= 0:
-        raise InvalidValue(f"a threshold must be at least 0 m, got {threshold!r}")
+        raise InvalidValue(f"threshold must be at least 0 m, got {threshold!r}")
     return min(float(threshold) ** 2, float(np.finfo(np.float64).max))

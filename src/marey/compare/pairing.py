@@ -1,16 +1,18 @@
-"""What grids, whole or in blocks, are computed with: a pair of clips, and a tile of their grid at a time.
+"""The parts that compute grids, complete or in blocks: a pair of clips, and a tile of their grid at a time.
 
 The sums of Kovar 4.8 are products of matrices whose rows are frames, followed by weighted sums along diagonals. Tiles
-keep the products in the processor's caches, and their own centres keep the digits of clips that went far.
+keep the products in the processor's caches, and separate centers keep the digits of clips that went far.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +26,14 @@ Span = tuple[int, int, int, int]
 TILE_ROWS, TILE_COLUMNS = 256, 1024
 # From this many cells on, tiles are shared among threads; for less, starting one takes longer.
 _SHARED = 60_000
-# Products of matrices are taken in pieces of so many multiplications at most: a matrix library uses one thread for
-# these, while its own threads would wait for one another and for ours, which is slow where others use the processor.
+# Products of matrices are taken in pieces of at most this many multiplications: a matrix library uses one thread for
+# these, while its threads would wait for each other and for marey's, which is slow on a busy processor.
 PIECE = 500_000
 # From windows of this many frames to either side on, totals that follow from one another are the faster.
 _RUNNING = 3
+
+# Maximum number of pending results per thread, because they take memory.
+_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,18 +62,18 @@ class Pairing:
         return len(self.frame_weights) // 2
 
     def fill(self, out: Floats, span: Span, n_workers: int | None = None) -> None:
-        """D of the cells of `span` into `out`, an array in C order of just these cells, by so many threads.
+        """D of the cells of `span` into `out`, an array in C order of just these cells, with this many threads.
 
-        The whole grid of a clip with itself is symmetric: one half is computed, the other is its mirror image.
+        The full grid of a clip with itself is symmetric: one half is computed, the other is its mirror image.
         """
-        centre, is_own = self.centre(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
-        n_workers = min(n_workers or most_workers(), 1 if size(span) < _SHARED else most_workers())
+        center, is_own = self.center(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
+        n_workers = min(n_workers or count_workers(), 1 if size(span) < _SHARED else count_workers())
         with ThreadPoolExecutor(max_workers=n_workers) as pool:
             for first in range(span[2], span[3], TILE_COLUMNS):
                 last = min(first + TILE_COLUMNS, span[3])
-                theirs = self.side(self.b, first, last, centre).as_right()
+                right = self.side(self.b, first, last, center).as_right()
                 tiles = list(_strips(span, first, last, is_own, n_workers))
-                job = _Job(self, theirs, centre, out, (span[0], span[2]), is_own)
+                job = _Job(self, right, center, out, (span[0], span[2]), is_own)
                 if n_workers == 1:
                     job.run(tiles)
                 else:
@@ -76,19 +81,19 @@ class Pairing:
         if is_own:
             np.fill_diagonal(out, 0.0)
 
-    def centre(self) -> Floats:
+    def center(self) -> Floats:
         """Near the markers of both clips; heights are always taken about it, as no alignment changes them."""
         ends = [clouds.points[[0, -1]].mean(axis=(0, 1)) for clouds in (self.a, self.b)]
         return np.asarray(0.5 * (ends[0] + ends[1]))
 
-    def side(self, clouds: Clouds, start: int, stop: int, centre: Floats, n_rows: int | None = 0) -> Side:
+    def side(self, clouds: Clouds, start: int, stop: int, center: Floats, n_rows: int | None = 0) -> Side:
         """Frames start .. stop and as many around them as the windows reach, in pieces; see `Side.of`."""
         begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
         points = clouds.points[begin:end]
         if self.align:
             near = points[:: max(len(points) // 4, 1)].mean(axis=(0, 1))
-            centre = np.array([near[0], centre[1], near[2]])
-        return Side.of(points, clouds.weights, centre, begin, n_rows)
+            center = np.array([near[0], center[1], near[2]])
+        return Side.of(points, clouds.weights, center, begin, n_rows)
 
     def is_triangle(self, n_columns: int) -> bool:
         """Whether totals may run along: not for other shapes, and not worth it for short windows."""
@@ -104,20 +109,20 @@ def size(span: Span) -> int:
     return (span[1] - span[0]) * (span[3] - span[2])
 
 
-def most_workers() -> int:
-    """How many threads share the tiles of a large grid."""
+def count_workers() -> int:
+    """How many threads work on the tiles of a large grid."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(available, 8))
 
 
 def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_workers: int) -> int:
-    """What `Pairing.fill` holds for a while besides its result, at most."""
+    """Maximum temporary memory of `Pairing.fill`, without its result."""
     tile_rows, tile_columns = (min(n, most) + 2 * half for n, most in ((n_rows, TILE_ROWS), (n_columns, TILE_COLUMNS)))
-    # Sides are padded to whole pieces, by less than an eighth except for the smallest.
+    # Sides are padded to full pieces, by less than an eighth except for the smallest.
     rows, columns = tile_rows + tile_rows // 8 + 8, tile_columns + tile_columns // 8 + 8
     products, running = 3 * rows * columns, 3 * (half + 4) * (columns + half) + 8 * columns
-    ours, theirs = (8 * n_markers + 3) * rows, (13 * n_markers + 6) * columns
-    return 8 * (n_workers * (products + running + ours) + theirs)
+    left, right = (8 * n_markers + 3) * rows, (13 * n_markers + 6) * columns
+    return 8 * (n_workers * (products + running + left) + right)
 
 
 def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> Iterator[Span]:
@@ -138,8 +143,8 @@ class _Job:
     """Tiles of some columns of the grid, for one thread after another or for several at once."""
 
     pairing: Pairing
-    theirs: Side
-    centre: Floats
+    right: Side
+    center: Floats
     out: Floats
     place: tuple[int, int]
     is_own: bool
@@ -155,33 +160,33 @@ class _Job:
 
     def _distances(self, span: Span, scratch: _Scratch) -> None:
         pairing = self.pairing
-        ours = pairing.side(pairing.a, span[0], span[1], self.centre)
-        theirs = self.theirs.since(span[2] - pairing.half)
-        dot = scratch.product(0, ours.flat, theirs.flat)
-        up = scratch.product(1, ours.heights, theirs.heights)
-        corner, sizes = (ours.begin, theirs.begin), (len(pairing.a), len(pairing.b))
+        left = pairing.side(pairing.a, span[0], span[1], self.center)
+        right = self.right.since(span[2] - pairing.half)
+        dot = scratch.product(0, left.flat, right.flat)
+        up = scratch.product(1, left.heights, right.heights)
+        corner, sizes = (left.begin, right.begin), (len(pairing.a), len(pairing.b))
         running = pairing.is_triangle(dot.shape[1])
         tile = grid_kernels.Tile(corner, span, sizes, self.place, pairing.frame_weights, running)
         if pairing.align:
-            cross = scratch.product(2, ours.flat, theirs.rotated)
-            products = grid_kernels.Products(dot, cross, up, ours.sums, theirs.sums)
+            cross = scratch.product(2, left.flat, right.rotated)
+            products = grid_kernels.Products(dot, cross, up, left.sums, right.sums)
             grid_kernels.fill_aligned_rows(products, tile, self.out)
         else:
-            grid_kernels.square_distances(dot, up, ours.sums, theirs.sums)
+            grid_kernels.square_distances(dot, up, left.sums, right.sums)
             grid_kernels.fill_fixed_rows(dot, tile, self.out)
 
     def _penalize(self, span: Span) -> None:
-        """Add to the tile by the share of contact points that differ, or make infinite where any does."""
+        """Add to the tile by the fraction of contact points that differ, or make infinite where any does."""
         start, stop, first, last = span
-        ours, theirs = shared_contacts(self.pairing.a, self.pairing.b)
-        here, there = ours[start:stop].astype(np.float64), theirs[first:last].astype(np.float64)
+        left, right = shared_contacts(self.pairing.a, self.pairing.b)
+        here, there = left[start:stop].astype(np.float64), right[first:last].astype(np.float64)
         differ = here @ (1.0 - there).T + (1.0 - here) @ there.T
         row, column = self.place
         part = self.out[start - row : stop - row, first - column : last - column]
         if self.pairing.penalty == math.inf:
             part[differ > 0.5] = math.inf
         else:
-            part += differ * (float(self.pairing.penalty or 0.0) / ours.shape[1])
+            part += differ * (float(self.pairing.penalty or 0.0) / left.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,10 +204,10 @@ class Side:
     sums: Floats
 
     @classmethod
-    def of(cls, points: Floats, weights: Floats, centre: Floats, begin: int, n_rows: int | None = 0) -> Side:
+    def of(cls, points: Floats, weights: Floats, center: Floats, begin: int, n_rows: int | None = 0) -> Side:
         """The factors of points (R, M, 3), for markers that have weight.
 
-        In pieces to be multiplied with pieces alike, or with so many rows at a time; None is one piece.
+        In pieces to be multiplied with equal pieces, or with this many rows at a time; None is one piece.
         """
         if not weights.all():
             points, weights = points.compress(weights > 0, axis=1), weights[weights > 0]
@@ -216,7 +221,7 @@ class Side:
         factors = grid_kernels.Factors(
             flat.reshape(-1, 2 * n_markers), rotated.reshape(-1, 2 * n_markers), heights.reshape(-1, n_markers), sums
         )
-        grid_kernels.fill_factors(points, np.sqrt(weights), centre, factors)
+        grid_kernels.fill_factors(points, np.sqrt(weights), center, factors)
         return cls(begin, flat, rotated, heights, sums)
 
     def as_right(self) -> Side:
@@ -243,15 +248,15 @@ class _Scratch:
     def __init__(self) -> None:
         self._held: dict[int, Floats] = {}
 
-    def product(self, k: int, ours: Floats, theirs: Floats) -> Floats:
+    def product(self, k: int, left: Floats, right: Floats) -> Floats:
         """The product of each frame with each, (R, C), in the k-th array."""
-        shape = (ours.shape[0], ours.shape[1], theirs.shape[0], theirs.shape[2])
+        shape = (left.shape[0], left.shape[1], right.shape[0], right.shape[2])
         size = math.prod(shape)
         if k not in self._held or self._held[k].size < size:
             self._held[k] = np.empty(size)
-        whole = self._held[k][:size]
-        np.matmul(ours[:, None], theirs[None], out=whole.reshape(shape).swapaxes(1, 2))
-        return whole.reshape(shape[0] * shape[1], shape[2] * shape[3])
+        held = self._held[k][:size]
+        np.matmul(left[:, None], right[None], out=held.reshape(shape).swapaxes(1, 2))
+        return held.reshape(shape[0] * shape[1], shape[2] * shape[3])
 
 
 def _mirror(out: Floats, span: Span) -> None:
@@ -272,5 +277,37 @@ def shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
         nothing = np.zeros((1, 0), dtype=bool)
         return nothing, nothing
     shared = [name for name in a.contacts.names if name in b.contacts.names]
-    ours, theirs = ([c.index(name) for name in shared] for c in (a.contacts, b.contacts))
-    return a.contacts.mask[:, ours], b.contacts.mask[:, theirs]
+    columns_a, columns_b = ([c.index(name) for name in shared] for c in (a.contacts, b.contacts))
+    return a.contacts.mask[:, columns_a], b.contacts.mask[:, columns_b]
+
+
+# Threads for blocks of work ----------------------------------------------------------------------------------------
+
+
+def choose_runner(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The mapping function for a builder whose blocks are compiled and use one thread each.
+
+    ``map`` means all cores of this process. Any other `run` decides by itself how many blocks are computed at once.
+    """
+    return _on_threads if run is map else run
+
+
+def _on_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    """Yield the results in order."""
+    wanted = list(items)
+    n = min(count_workers(), len(wanted))
+    if n < 2:
+        yield from map(function, wanted)
+        return
+    waiting: deque[Future[Any]] = deque()
+    with ThreadPoolExecutor(n) as pool:
+        try:
+            for item in wanted:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > _AHEAD * n:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

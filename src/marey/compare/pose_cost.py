@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.compare.clouds import chosen_joints
+from marey.compare.clouds import choose_joints
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -48,28 +48,28 @@ def pose_cost(
     """
     from scipy.spatial.distance import cdist
 
-    share = dict(POSE_WEIGHTS if weights is None else weights)
-    factors = {"velocity": velocity, "acceleration": acceleration, **{f"of {k!r}": v for k, v in share.items()}}
+    weight = dict(POSE_WEIGHTS if weights is None else weights)
+    factors = {"velocity": velocity, "acceleration": acceleration, **{f"of {k!r}": v for k, v in weight.items()}}
     for what, factor in factors.items():
         if not (np.isfinite(factor) and factor >= 0):
-            raise InvalidValue(f"the weight {what} must be a number of 0 or more, got {factor!r}")
+            raise InvalidValue(f"weight {what} must be a number of at least 0, got {factor!r}")
     second = a if b is None else b
     if a.fps != second.fps:
         raise InvalidValue(
-            f"{a.name!r} has {a.fps:.6g} frames per second, {second.name!r} has {second.fps:.6g}; bring them to one "
-            "rate with marey.edit.resample or `marey edit resample`"
+            f"{a.name!r} has {a.fps:.6g} frames per second, {second.name!r} has {second.fps:.6g}; resample one of them "
+            "with marey.edit.resample or `marey edit resample`"
         )
-    names = tuple(share)
-    ours, theirs = (chosen_joints(motion.skeleton, names)[1] for motion in (a, second))
+    names = tuple(weight)
+    joints_a, joints_b = (choose_joints(motion.skeleton, names)[1] for motion in (a, second))
     cost = np.zeros((len(a), len(second)))
-    for name, j, k in zip(names, ours, theirs, strict=True):
+    for name, j, k in zip(names, joints_a, joints_b, strict=True):
         p, q = a.rotations[:, j], second.rotations[:, k]
         # q and -q are the same rotation; use the nearer one.
         chord = np.minimum(cdist(p, q), cdist(p, -q))
         here, there = _rates(p, a.fps), _rates(q, second.fps)
         part = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
         part += velocity * cdist(here[0], there[0]) + acceleration * cdist(here[1], there[1])
-        cost += share[name] * part
+        cost += weight[name] * part
     return set_readonly(cost)
 
 
@@ -79,7 +79,7 @@ def similarity(cost: ArrayLike) -> Floats:
 
 
 def _rates(rotations: Floats, fps: float) -> tuple[Floats, Floats]:
-    """Angular velocity and acceleration (F, 3) of one joint in its own frame, per frame at 30 Hz."""
+    """Angular velocity and acceleration (F, 3) of one joint in its local frame, per frame at 30 Hz."""
     n_frames = len(rotations)
     velocity, acceleration = np.zeros((n_frames, 3)), np.zeros((n_frames, 3))
     if n_frames > 1:

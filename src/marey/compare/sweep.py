@@ -2,11 +2,11 @@
 
 A tile of the grid at a time, and a few rows of a tile at a time, so that the products of markers stay in the cache of
 the processor that takes them, sums them along diagonals, and looks for minima. One thread works on a span; callers
-share spans among threads or processes.
+distribute spans over threads or processes.
 
 Products are taken in single precision first, and cells that this leaves open are measured in double precision, one by
-one. Where too many are open, as where nobody moves, the whole tile is swept again in double precision. Either way the
-minima are those of D in double precision.
+one. Where too many are open, as where nothing moves, the entire tile is swept again in double precision. In both cases
+the minima are those of D in double precision.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ Factors = tuple[NDArray[Any], ...]
 def span_minima(pairing: Pairing, span: Span, limit: float, min_lag: int | None = None) -> Ints:
     """(N, 2) cells of a span that are local minima of D up to `limit` m^2, in row-major order; see `local_minima`.
 
-    Only pairs of frames around which whole windows fit count, as cells and as neighbours. With `min_lag`, only those at
-    least so many columns right of the diagonal.
+    Only pairs of frames around which full windows fit count, as cells and as neighbors. With `min_lag`, only those at
+    least this many columns right of the diagonal.
     """
     half = pairing.half
     inner = (half, len(pairing.a) - half, half, len(pairing.b) - half)
@@ -96,15 +96,15 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int)
         bands.append((rows, tall, Side.of(pairing.a, tall, pairing.frame_weights, levels)))
     for columns in even_runs(own[2], own[3], TILE_COLUMNS):
         wide = _around(columns, inner[2:])
-        theirs = Side.of(pairing.b, wide, pairing.frame_weights, levels, sweeper.strip)
-        for rows, tall, ours in bands:
+        right = Side.of(pairing.b, wide, pairing.frame_weights, levels, sweeper.strip)
+        for rows, tall, left in bands:
             if columns[1] - 1 - rows[0] < min_lag:
                 break
-            # What lies left of the lag is not computed, as far as whole pieces go.
-            part = theirs.since(rows[0] + min_lag - 1 - pairing.half)
+            # What lies left of the lag is not computed, as far as full pieces go.
+            part = right.since(rows[0] + min_lag - 1 - pairing.half)
             first = part.begin + pairing.half
             tile = (*tall, max(wide[0], first), wide[1])
-            found.append(sweeper.find(ours, part, (*rows, max(columns[0], first), columns[1]), tile))
+            found.append(sweeper.find(left, part, (*rows, max(columns[0], first), columns[1]), tile))
     return np.concatenate(found)
 
 
@@ -135,7 +135,7 @@ class Side:
     def of(
         cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, n_rows: int | None = None
     ) -> Side:
-        """A run of frames and those around it; as right factor of so many rows, else as left factor."""
+        """A run of frames and those around it; as right factor with this many rows, else as left factor."""
         half = len(frame_weights) // 2
         begin = run[0] - half
         points, weights = clouds.points[begin : run[1] + half], clouds.weights
@@ -176,7 +176,7 @@ def as_columns(rows: Factors, n_pieces: int) -> Factors:
     return flat, np.concatenate([flat[:, n_markers:], -flat[:, :n_markers]], axis=1), heights
 
 
-def bound_error(ours: Side, theirs: Side) -> float:
+def bound_error(left: Side, right: Side) -> float:
     """The most by which D is wrong if products are taken in single precision, m^2.
 
     A sum of n products of rounded numbers, in whatever order, is wrong by at most n + 2 units of the last place of the
@@ -185,11 +185,11 @@ def bound_error(ours: Side, theirs: Side) -> float:
     times, and never larger than the spreads of both windows.
     """
     unit = 2.0**-24
-    n_flat, n_heights = ours.frames.flat.shape[1], ours.frames.heights.shape[1]
-    flat, heights = (math.sqrt(ours.frames.sums[k].max() * theirs.frames.sums[k].max()) for k in (2, 3))
+    n_flat, n_heights = left.frames.flat.shape[1], left.frames.heights.shape[1]
+    flat, heights = (math.sqrt(left.frames.sums[k].max() * right.frames.sums[k].max()) for k in (2, 3))
     products = 2.0 * (math.sqrt(2.0) * (n_flat + 2) * flat + (n_heights + 2) * heights)
     # Somewhat more, for what is rounded in double precision, and for squares too small for single precision.
-    spreads = float(ours.means[2].max() + theirs.means[2].max())
+    spreads = float(left.means[2].max() + right.means[2].max())
     return float(1.01 * unit * (products + 8.0 * spreads) + 1e-21)
 
 
@@ -203,25 +203,25 @@ class _Sweeper:
         most = min(n_columns, TILE_COLUMNS) + 2
         self.found = np.empty(((self.strip + 2) * (most + 2) // 2, 3), dtype=np.int64)
 
-    def find(self, ours: Side, theirs: Side, own: Span, tile: Span) -> Ints:
-        """(N, 2) those minima of a tile that are its own, the others being their neighbours."""
-        error = bound_error(ours, theirs)
+    def find(self, left: Side, right: Side, own: Span, tile: Span) -> Ints:
+        """(N, 2) the minima in a tile's own cells; its other cells are their neighbors."""
+        error = bound_error(left, right)
         if error < _LARGEST_ERROR:
-            cells, is_done = self._sweep(ours, theirs, own, tile, 2.0 * error)
+            cells, is_done = self._sweep(left, right, own, tile, 2.0 * error)
             if is_done:
                 is_minimum = np.empty(len(cells), dtype=bool)
-                begins = (ours.begin, theirs.begin)
-                decide_cells(cells, ours.frames, theirs.frames, begins, self.weights, self.limit, is_minimum)
+                begins = (left.begin, right.begin)
+                decide_cells(cells, left.frames, right.frames, begins, self.weights, self.limit, is_minimum)
                 return cells[is_minimum, :2]
-        return self._sweep(ours, theirs, own, tile, 0.0)[0][:, :2]
+        return self._sweep(left, right, own, tile, 0.0)[0][:, :2]
 
-    def _sweep(self, ours: Side, theirs: Side, own: Span, tile: Span, slack: float) -> tuple[Ints, bool]:
+    def _sweep(self, first: Side, second: Side, own: Span, tile: Span, slack: float) -> tuple[Ints, bool]:
         """(N, 3) see `SweepState.found`, in single precision if there is any slack; False if too many are open."""
         pad, strip = self.pad, self.strip
-        (left, heights), right = ours.rows, theirs.columns
+        (left, heights), right = first.rows, second.columns
         sweep: Any = screen_rows
         if not slack:
-            (left, heights), right = ours.frames[:2], as_columns(theirs.frames[:2], theirs.n_pieces)
+            (left, heights), right = first.frames[:2], as_columns(second.frames[:2], second.n_pieces)
             sweep = sweep_rows
         n_pieces, _, n = right[0].shape
         width = pad + n_pieces * n
@@ -229,7 +229,7 @@ class _Sweeper:
         products[..., :pad] = products[:, strip:] = 0.0
         lines = np.full((3, tile[3] - tile[2] + 2), np.inf, dtype=left.dtype)
         state = SweepState(np.zeros((3, pad + 1, width)), np.zeros((3, 2, width)), self.found)
-        cells, bounds = self._tile(ours, theirs, own, tile), Bounds(self.limit, self.min_lag, slack)
+        cells, bounds = self._tile(first, second, own, tile), Bounds(self.limit, self.min_lag, slack)
         found = [np.empty((0, 3), dtype=np.int64)]
         n_open, max_open = 0, _MAX_OPEN * size(tile)
         n_rows = tile[1] - tile[0] + 2 * (pad - 1)
@@ -247,8 +247,8 @@ class _Sweeper:
                 return found[0], False
         return np.concatenate(found), True
 
-    def _tile(self, ours: Side, theirs: Side, own: Span, tile: Span) -> SweepTile:
-        our_path, their_path = (np.zeros((2, self.pad + len(side.frames.flat))) for side in (ours, theirs))
-        our_path[:, self.pad :], their_path[:, self.pad :] = ours.frames.sums[:2], theirs.frames.sums[:2]
+    def _tile(self, left: Side, right: Side, own: Span, tile: Span) -> SweepTile:
+        our_path, their_path = (np.zeros((2, self.pad + len(side.frames.flat))) for side in (left, right))
+        our_path[:, self.pad :], their_path[:, self.pad :] = left.frames.sums[:2], right.frames.sums[:2]
         inside = (own[0] - tile[0], own[1] - tile[0], own[2] - tile[2], own[3] - tile[2])
-        return SweepTile(our_path, their_path, ours.means, theirs.means, inside, (tile[0], tile[2]))
+        return SweepTile(our_path, their_path, left.means, right.means, inside, (tile[0], tile[2]))

@@ -160,12 +160,12 @@ def _add_with_path(
 
 
 @helper
-def _least(a: Any, b: Any) -> Any:
+def _minimum(a: Any, b: Any) -> Any:
     return a if a < b else b
 
 
 @helper
-def _distances(line: Any, totals: Any, unit: float, ours: tuple[float, float, float], theirs: Floats2D) -> None:
+def _write_distances(line: Any, totals: Any, unit: float, ours: tuple[float, float, float], theirs: Floats2D) -> None:
     (dots, crosses, ups), (x, z, spread) = totals, ours
     bx, bz, spreads = theirs[0], theirs[1], theirs[2]
     for k in range(len(line)):
@@ -178,40 +178,40 @@ def _distances(line: Any, totals: Any, unit: float, ours: tuple[float, float, fl
 
 
 @helper
-def _least_of_columns(above: Any, here: Any, below: Any, out: Any) -> None:
+def _write_column_minima(above: Any, here: Any, below: Any, out: Any) -> None:
     for k in range(len(out)):
-        out[k] = _least(here[k], _least(above[k], below[k]))
+        out[k] = _minimum(here[k], _minimum(above[k], below[k]))
 
 
 @helper
-def _compare(here: Any, left: Any, middle: Any, right: Any, limit: Any, slack: Any, out: UInt8s1D) -> None:
+def _flag_minima(here: Any, left: Any, middle: Any, right: Any, limit: Any, slack: Any, out: UInt8s1D) -> None:
     for k in range(len(out)):
-        around = _least(_least(left[k], right[k]), _least(middle[k], limit))
+        around = _minimum(_minimum(left[k], right[k]), _minimum(middle[k], limit))
         out[k] = np.uint8(1) if here[k] <= around + slack else np.uint8(0)
 
 
 @helper
-def _is_least(above: Any, here: Any, below: Any, k: int) -> bool:
+def _is_minimum(above: Any, here: Any, below: Any, k: int) -> bool:
     """No neighbor is smaller, and none that comes before it in row-major order is equal."""
     value = here[k]
-    for at in range(k - 1, k + 2):
-        if not (value < above[at] and value <= below[at]):
+    for column in range(k - 1, k + 2):
+        if not (value < above[column] and value <= below[column]):
             return False
     return bool(value < here[k - 1] and value <= here[k + 1])
 
 
 @helper
-def _find_rivals(above: Any, here: Any, below: Any, k: int, most: Any) -> int:
+def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
     """The neighbors whose D is at most this, a bit for each, in row-major order."""
     bits = 0
-    for at in range(3):
-        bits |= (above[k - 1 + at] <= most) << at
-        bits |= (below[k - 1 + at] <= most) << (5 + at)
-    return int(bits | (here[k - 1] <= most) << 3 | (here[k + 1] <= most) << 4)
+    for column in range(3):
+        bits |= (above[k - 1 + column] <= bound) << column
+        bits |= (below[k - 1 + column] <= bound) << (5 + column)
+    return int(bits | (here[k - 1] <= bound) << 3 | (here[k + 1] <= bound) << 4)
 
 
 @helper
-def _look(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
+def _find_row_minima(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
     """Add the minima of row i of the tile, whose neighboring rows are known, after the first n that were found.
 
     Returns how many there are then, or -1 if there is no room for them.
@@ -226,8 +226,8 @@ def _look(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, wo
         return n
     # A cell k of the tile lies at k + 1 in a line.
     stop = last + 2
-    _least_of_columns(above[first:stop], here[first:stop], below[first:stop], least[first:stop])
-    _compare(
+    _write_column_minima(above[first:stop], here[first:stop], below[first:stop], least[first:stop])
+    _flag_minima(
         here[first + 1 : last + 1], least[first:last], least[first + 1 : last + 1], least[first + 2 : last + 2],
         limit, slack, flags[first:last],
     )  # fmt: skip
@@ -243,9 +243,9 @@ def _look(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, wo
                 continue
             rivals = 0
             if slack > 0.0:
-                most = here[k + 1] + slack
-                rivals = _find_rivals(above, here, below, k + 1, most) | (_AT_LIMIT if most > limit else 0)
-            elif not _is_least(above, here, below, k + 1):
+                bound = here[k + 1] + slack
+                rivals = _find_rivals(above, here, below, k + 1, bound) | (_AT_LIMIT if bound > limit else 0)
+            elif not _is_minimum(above, here, below, k + 1):
                 continue
             if n == len(found):
                 return -1
@@ -255,7 +255,9 @@ def _look(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, wo
 
 
 @helper
-def _sweep(products: Any, lines: Any, state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds) -> int:
+def _sweep_rows(
+    products: Any, lines: Any, state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds
+) -> int:
     runs, totals = state.runs, state.totals
     our_path, their_path, ours, theirs, own = tile.our_path, tile.their_path, tile.ours, tile.theirs, tile.own
     n_slots = runs.shape[1]
@@ -270,31 +272,31 @@ def _sweep(products: Any, lines: Any, state: SweepState, tile: SweepTile, rows: 
     since = pad + 2 * half
     stop = since + n_cells
     for t in range(rows[0], rows[1]):
-        at = pad + t - rows[0]
-        turn = t % 2
+        row = pad + t - rows[0]
+        parity = t % 2
         x, z, old_x, old_z = our_path[0, pad + t], our_path[1, pad + t], our_path[0, t], our_path[1, t]
         for k in range(3):
             now, before, gone = runs[k, t % n_slots], runs[k, (t - 1) % n_slots], runs[k, (t + 1) % n_slots]
             run, last = now[pad:], before[pad - 1 : width - 1]
-            more, less = products[k, at, pad:], products[k, at - pad, : width - pad]
+            more, less = products[k, row, pad:], products[k, row - pad, : width - pad]
             if k == 0:
                 _add_with_path(run, last, more, less, their_path, (x, z), (old_x, old_z))
             elif k == 1:
                 _add_with_path(run, last, more, less, their_path, (-z, x), (-old_z, old_x))
             else:
                 _add(run, last, more, less)
-            _add(totals[k, turn, pad:], totals[k, 1 - turn, pad - 1 : width - 1], run, gone[: width - pad])
+            _add(totals[k, parity, pad:], totals[k, 1 - parity, pad - 1 : width - 1], run, gone[: width - pad])
         i = t - 2 * half
         if i < 0:
             continue
         mean = (ours[0, i], ours[1, i], ours[2, i])
-        of_row = (totals[0, turn, since:stop], totals[1, turn, since:stop], totals[2, turn, since:stop])
-        _distances(lines[i % 3, 1 : 1 + n_cells], of_row, unit, mean, theirs)
+        of_row = (totals[0, parity, since:stop], totals[1, parity, since:stop], totals[2, parity, since:stop])
+        _write_distances(lines[i % 3, 1 : 1 + n_cells], of_row, unit, mean, theirs)
         if own[0] <= i - 1 < own[1]:
-            n_found = _look(lines, state.found, tile, i - 1, bounds, work, n_found)
+            n_found = _find_row_minima(lines, state.found, tile, i - 1, bounds, work, n_found)
         if n_found >= 0 and i + 1 == ours.shape[1] and own[0] <= i < own[1]:
             lines[(i + 1) % 3] = math.inf
-            n_found = _look(lines, state.found, tile, i, bounds, work, n_found)
+            n_found = _find_row_minima(lines, state.found, tile, i, bounds, work, n_found)
         if n_found < 0:
             break
     return n_found
@@ -309,7 +311,7 @@ def sweep_rows(
     products : (3, half + 1 + S, half + 1 + C) dot, cross and up, of which the first half + 1 rows came before.
     lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
     """
-    return _sweep(products, lines, state, tile, rows, bounds)
+    return _sweep_rows(products, lines, state, tile, rows, bounds)
 
 
 @kernel
@@ -319,7 +321,7 @@ def screen_rows(
 ) -> int:  # fmt: skip
     """The same in single precision: all cells that may be minima, and their rivals. -1 if there is no room for them."""
     limit, slack = np.float32(bounds.limit), np.float32(bounds.slack)
-    return _sweep(products, lines, state, tile, rows, Bounds(limit, bounds.min_lag, slack))  # type: ignore[arg-type]
+    return _sweep_rows(products, lines, state, tile, rows, Bounds(limit, bounds.min_lag, slack))  # type: ignore[arg-type]
 
 
 # Single cells --------------------------------------------------------------------------------------------------------
@@ -340,7 +342,7 @@ def _add_pair(dots: Floats1D, crosses: Floats1D, ups: Floats1D, p: Any, q: Any, 
 
 
 @helper
-def _measure(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work: Floats2D) -> float:
+def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work: Floats2D) -> float:
     """D of the windows that begin at frames i and j; work is (3, M)."""
     work[:] = 0.0
     x0, z0, u0, v0 = a.sums[0, i], a.sums[1, i], b.sums[0, j], b.sums[1, j]
@@ -380,11 +382,11 @@ def decide_cells(
         if rivals == 0:
             continue
         i, j = cells[c, 0] - half - begins[0], cells[c, 1] - half - begins[1]
-        value = _measure(a, b, i, j, weights, work)
+        value = _measure_cell(a, b, i, j, weights, work)
         if value > limit:
             out[c] = False
         for bit in range(8):
             if out[c] and rivals >> bit & 1:
                 place = bit if bit < 4 else bit + 1
-                other = _measure(a, b, i + place // 3 - 1, j + place % 3 - 1, weights, work)
+                other = _measure_cell(a, b, i + place // 3 - 1, j + place % 3 - 1, weights, work)
                 out[c] = value < other if bit < 4 else value <= other

@@ -148,8 +148,8 @@ def kernel(function: F) -> F:
 
 def helper(function: F) -> F:
     """Declare a function that only kernels call."""
-    made: F = forms().helper(function)
-    return made
+    compiled: F = forms().helper(function)
+    return compiled
 
 
 def declared_kernels() -> dict[str, Kernel]:

@@ -70,7 +70,7 @@ class JitForms(Forms):
         return JitKernel(name, function, dispatcher)
 
     def helper(self, function: Any) -> Any:
-        return self._numba.njit(**BARE)(function)
+        return JitHelper(function, self._numba.njit(**BARE)(function))
 
 
 def _cache_folder() -> Path:
@@ -78,17 +78,29 @@ def _cache_folder() -> Path:
     return Path(base) / "marey" / "kernels" / hash_sources()[:16]
 
 
-class JitKernel:
-    """A kernel that takes exactly what its signature names, as the one in the library does."""
+class JitHelper:
+    """A function that kernels call in its compiled form, and Python code in its Python form."""
 
-    def __init__(self, name: str, function: Any, dispatcher: Any) -> None:
+    def __init__(self, function: Any, dispatcher: Any) -> None:
         from numba.core import types
         from numba.extending import typeof_impl
 
-        typeof_impl.register(JitKernel)(lambda kernel, _: types.Dispatcher(kernel.dispatcher))
-        self.name = name
+        # When Numba finds this object in a kernel, it compiles a call of the dispatcher.
+        typeof_impl.register(type(self))(lambda form, _: types.Dispatcher(form.dispatcher))
         self.function = function
         self.dispatcher = dispatcher
+
+    def __call__(self, *arguments: Any) -> Any:
+        # Helpers have no wrapper for calls from Python: calling the dispatcher would end the process.
+        return self.function(*arguments)
+
+
+class JitKernel(JitHelper):
+    """A kernel that takes exactly what its signature names, as the one in the library does."""
+
+    def __init__(self, name: str, function: Any, dispatcher: Any) -> None:
+        super().__init__(function, dispatcher)
+        self.name = name
         self._types: list[tuple[str, Any]] | None = None
 
     def __call__(self, *arguments: Any) -> Any:

@@ -32,9 +32,9 @@ def zero_lanes() -> Lanes:
     return np.zeros(WIDTH)
 
 
-def load_lanes(row: Floats1D, at: int) -> Lanes:
-    """The eight numbers of a row from `at` on."""
-    return row[at : at + WIDTH].copy()
+def load_lanes(row: Floats1D, start: int) -> Lanes:
+    """The eight numbers of a row from `start` on."""
+    return row[start : start + WIDTH].copy()
 
 
 def sum_lanes(lanes: Lanes) -> float:
@@ -72,7 +72,7 @@ def register_lanes() -> None:
         return lanes(), lambda context, builder, signature, arguments: ir.Constant(vector, [0.0] * WIDTH)
 
     @intrinsic
-    def load(typing: Any, row: Any, at: Any) -> Any:
+    def load(typing: Any, row: Any, start: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
             place = builder.bitcast(builder.gep(array.data, [arguments[1]]), vector.as_pointer())
@@ -120,9 +120,9 @@ def register_lanes() -> None:
         return lambda: make_zero()
 
     @overload(load_lanes, strict=False)
-    def overload_load(row: Any, at: Any) -> Any:
+    def overload_load(row: Any, start: Any) -> Any:
         if isinstance(row, types.Array) and (row.dtype, row.ndim, row.layout) == (types.float64, 1, "C"):
-            return lambda row, at: load(row, at)
+            return lambda row, start: load(row, start)
         return None
 
     @overload(sum_lanes, strict=False)

@@ -11,28 +11,39 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.blend_tree_kernels import advance, blend_pose
-from marey.control.blend_tree_nodes import Clip, Evaluate, Layer, Mix, Node, Shares, compiled, knob_ranges
+from marey.control.blend_tree_nodes import (
+    Evaluate,
+    LayerNode,
+    LoopNode,
+    LoopWeights,
+    MixNode,
+    TreeNode,
+    compile_tree,
+    knob_ranges,
+)
 from marey.control.blend_tree_table import LoopTable, make_table
-from marey.control.inertia import Outlet, Shown
+from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
+from marey.core.feet import Feet
 from marey.core.motion import Motion
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.register.registration import RegistrationCurve, register
 
-__all__ = ["BlendTree", "BlendTreeStream", "Clip", "Layer", "Mix"]
+__all__ = ["BlendTree", "BlendTreeStream"]
 
 _TURN, _SPEED = "turn", "speed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendTree:
-    """Loops and the tree over them; any number of streams may share it.
+    """Loops and the tree over them; any number of streams may use it.
 
     names : of the loops. tree : its root node. table : the synchronized loops. knobs : range (min, max) of each knob.
     """
 
     names: tuple[str, ...]
-    tree: Node
+    tree: TreeNode
     table: LoopTable
     knobs: Mapping[str, tuple[float, float]]
     evaluate: Evaluate
@@ -41,10 +52,11 @@ class BlendTree:
     def build(
         cls,
         loops: Mapping[str, Motion],
-        tree: Node | Sequence[Sequence[str]],
+        tree: TreeNode | Sequence[Sequence[str]],
         *,
         registration: RegistrationCurve | None = None,
-        **options: Any,
+        max_distance: float = 0.22,
+        force: bool = False,
     ) -> BlendTree:
         """Synchronize loops and build a tree over them.
 
@@ -54,30 +66,33 @@ class BlendTree:
         tree : its root node; or rows of loop names, where each row has loops of similar speed. Rows make a tree with
             the knobs ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left. The knob positions
             are the measured speeds and turn rates of the loops.
-        registration : cyclic registration of the loops in this order; by default they are registered with `options`.
+        registration : cyclic registration of the loops in this order; by default they are registered.
+        max_distance, force : of that registration; see `marey.register`.
         """
         names = tuple(loops)
         if len(names) < 2:
-            raise InvalidValue(f"a blend tree needs at least two loops, got {len(names)}")
+            raise InvalidValue(f"a blend tree needs at least two loops, not {len(names)}")
         if registration is None:
             given = [replace(motion, name=name) for name, motion in loops.items()]
-            registration = register(given, cyclic=True, **options)
+            registration = register(given, cyclic=True, max_distance=max_distance, force=force)
         elif len(registration) != len(names):
-            raise InvalidValue(f"the registration is of {len(registration)} loops, but there are {len(names)}")
+            raise InvalidValue(f"registration must be of the tree's {len(names)} loops, not of {len(registration)}")
         table = make_table(registration)
-        node = tree if isinstance(tree, Clip | Mix | Layer) else _steering_tree(tree, names, table)
-        evaluate = compiled(node, names, table.skeleton)
+        node = tree if isinstance(tree, LoopNode | MixNode | LayerNode) else _steering_tree(tree, names, table)
+        evaluate = compile_tree(node, names, table.skeleton)
         return cls(names, node, table, knob_ranges(node), evaluate)
 
-    def shares(self, **knobs: float) -> Shares:
+    def weights(self, **knobs: float) -> LoopWeights:
         """Return the weight of each loop. Knobs that are not given take the middle of their range."""
         for name in knobs:
             _check_knob(name, self.knobs)
         middle = {name: 0.5 * (low + high) for name, (low, high) in self.knobs.items()}
         return self.evaluate({**middle, **knobs})
 
+    shares = renamed_method("shares", "weights")
 
-class BlendTreeStream:
+
+class BlendTreeStream(FrameStream):
     """Endless motion from a blend tree. `request` sets the knobs, `frame` returns the next frame.
 
     Parameters
@@ -88,11 +103,12 @@ class BlendTreeStream:
     steer : time constant in seconds for correcting small direction errors.
     half_life : seconds in which a knob moves halfway to its requested value.
     place : initial rigid2d (theta, x, z) of the character.
-    clean : clean up foot contacts. Frames then come out `delay` frames late.
-    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
+    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
+        immediately by rotating the legs. None leaves the feet as they are.
     knobs : initial values; by default ``turn`` is 0 or as near as possible, layers are off, others are in the middle.
     """
 
+    @accept_old_feet
     def __init__(
         self,
         tree: BlendTree,
@@ -101,8 +117,7 @@ class BlendTreeStream:
         steer: float = 0.5,
         half_life: float = 0.1,
         place: ArrayLike = (0.0, 0.0, 0.0),
-        clean: bool = False,
-        lock: bool = True,
+        feet: Feet = "clean",
         **knobs: float | None,
     ) -> None:
         self.tree = tree
@@ -120,27 +135,17 @@ class BlendTreeStream:
         self._begun = False
         table = tree.table
         self._loops = table.loops
-        self._outlet = Outlet(
-            table.skeleton, table.fps, table.points, floor=table.floor, clean=clean, lock=lock, name="blend tree"
+        self._output = FrameOutput(
+            table.skeleton, table.fps, table.points, floor=table.floor, feet=feet, name="blend tree"
         )
         self._side = table.rotations[0, 0]
-
-    @property
-    def fps(self) -> float:
-        """Frame rate: call `frame` this many times per second."""
-        return self.tree.table.fps
-
-    @property
-    def delay(self) -> int:
-        """Frames of latency added by the foot cleanup."""
-        return self._outlet.delay
 
     @property
     def knobs(self) -> dict[str, float]:
         """Current knob values, which move smoothly toward the requested ones."""
         return dict(self._values)
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Change the command from the next frame on; anything not named stays as it is.
 
         Parameters
@@ -150,14 +155,17 @@ class BlendTreeStream:
         others : knobs by name. Values are clamped to the knob's range; None restores the default.
         """
         ranges = self.tree.knobs
-        if _TURN in wish and wish.get("direction", self._direction) is not None:
-            raise InvalidValue("turn is set by the direction; request direction=None to set turn yourself")
-        for name, value in wish.items():
+        if _TURN in command and command.get("direction", self._direction) is not None:
+            raise InvalidValue("turn is set by the direction; request direction=None first to set turn yourself")
+        for name, value in command.items():
             if name == "direction":
                 if value is not None and not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
+                    raise InvalidValue(f"direction must be an angle in radians or None, not {value!r}")
                 if value is not None and _TURN not in ranges:
-                    raise InvalidValue(f"the tree has no knob 'turn' to steer by; it has {', '.join(ranges) or 'none'}")
+                    raise InvalidValue(
+                        "the tree has no knob 'turn', which steering by direction needs; it has "
+                        f"{', '.join(ranges) or 'none'}"
+                    )
                 self._direction = None if value is None else float(value)
                 continue
             _check_knob(name, ranges)
@@ -167,18 +175,14 @@ class BlendTreeStream:
             low, high = ranges[name]
             self._wanted[name] = min(max(check_number(value, name, -math.inf), low), high)
 
-    def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
-        return self._outlet.frame(self._next)
-
-    def _next(self) -> Shown:
+    def _next(self) -> OutputFrame:
         if not self._begun:
             self._begun = True
             return self._make_frame(self.tree.evaluate(self._values))
         self._update_knobs(1.0 / self.fps)
-        shares = self.tree.evaluate(self._values)
-        self._advance(shares, 1.0 / self.fps)
-        return self._make_frame(shares)
+        weights = self.tree.evaluate(self._values)
+        self._advance(weights, 1.0 / self.fps)
+        return self._make_frame(weights)
 
     def _update_knobs(self, dt: float) -> None:
         if self._direction is not None:
@@ -192,49 +196,51 @@ class BlendTreeStream:
             self._values[name] = goal + left * (off + pull * dt)
             self._rates[name] = left * (rate - self._y * pull * dt)
 
-    def _advance(self, shares: Shares, seconds: float) -> None:
-        self._r = advance(self._r, self._loops, shares.body, seconds, self._place)
+    def _advance(self, weights: LoopWeights, seconds: float) -> None:
+        self._r = advance(self._r, self._loops, weights.body, seconds, self._place)
 
-    def _make_frame(self, shares: Shares) -> Shown:
+    def _make_frame(self, weights: LoopWeights) -> OutputFrame:
         table = self.tree.table
         root, out = np.empty(3), np.empty((len(table.skeleton), 4))
         flags = np.empty(len(table.points), dtype=bool)
-        blend_pose(self._r, self._loops, shares, self._place, root, out, flags)
+        blend_pose(self._r, self._loops, weights, self._place, root, out, flags)
         # A loop may return as the opposite quaternion. It is the same rotation, but smoothing must not see a jump.
         out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
         self._side = set_readonly(out)
-        return Shown(set_readonly(root), self._side, set_readonly(flags), self._bones(shares.body))
+        return OutputFrame(set_readonly(root), self._side, set_readonly(flags), self._bones(weights.body))
 
     def _bones(self, body: Floats) -> Floats | None:
         bones = self.tree.table.bones
         if bones is None:
             return None
         row = int(self._r) % bones.shape[1]
-        share, after = self._r - math.floor(self._r), (row + 1) % bones.shape[1]
-        mean = np.tensordot(body, (1.0 - share) * bones[:, row] + share * bones[:, after], 1)
+        alpha, after = self._r - math.floor(self._r), (row + 1) % bones.shape[1]
+        mean = np.tensordot(body, (1.0 - alpha) * bones[:, row] + alpha * bones[:, after], 1)
         return set_readonly(np.asarray(mean, dtype=np.float64))
 
 
-def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: LoopTable) -> Node:
+def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: LoopTable) -> TreeNode:
     try:
         listed = [[row] if isinstance(row, str) else [str(name) for name in row] for row in rows]
     except TypeError:
-        raise InvalidValue(f"a tree is a Clip, Mix or Layer, or rows of names, got {rows!r}") from None
-    made: list[tuple[float, Node]] = []
+        raise InvalidValue(
+            f"a tree must be a LoopNode, MixNode or LayerNode, or rows of loop names, not {rows!r}"
+        ) from None
+    levels: list[tuple[float, TreeNode]] = []
     for row in listed:
         for name in row:
-            compiled(Clip(name), names, table.skeleton)
+            compile_tree(LoopNode(name), names, table.skeleton)
         index = sorted((names.index(name) for name in row), key=lambda j: float(table.turn_rates[j]))
         if not index:
-            raise InvalidValue("a row of a blend tree needs at least one loop, got none")
+            raise InvalidValue("a row of a blend tree must contain at least one loop")
         at = tuple(float(table.turn_rates[j]) for j in index)
-        made.append((float(table.speeds[index].mean()), Mix(_TURN, at, tuple(Clip(names[j]) for j in index))))
-    if not made:
-        raise InvalidValue("a blend tree needs at least one row of loops, got none")
-    made.sort(key=lambda pair: pair[0])
-    if len(made) == 1:
-        return made[0][1]
-    return Mix(_SPEED, tuple(speed for speed, _ in made), tuple(node for _, node in made))
+        levels.append((float(table.speeds[index].mean()), MixNode(_TURN, at, tuple(LoopNode(names[j]) for j in index))))
+    if not levels:
+        raise InvalidValue("a blend tree must have at least one row of loops")
+    levels.sort(key=lambda pair: pair[0])
+    if len(levels) == 1:
+        return levels[0][1]
+    return MixNode(_SPEED, tuple(speed for speed, _ in levels), tuple(node for _, node in levels))
 
 
 def _default_knob(name: str, low: float, high: float) -> float:

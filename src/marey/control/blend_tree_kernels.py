@@ -9,23 +9,15 @@ import math
 from typing import NamedTuple
 
 from marey.compiled import Bools1D, Bools3D, Floats1D, Floats2D, Floats3D, Floats4D, Out, kernel
-from marey.maths.vector_kernels import (
-    Quat,
-    add_quat,
-    dot_quat,
-    from_yaw,
-    mul,
-    put_qua,
-    qua,
-    scale_quat,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Quat
 
 
 class Loops(NamedTuple):
     """n loops at M equal parts of their common cycle; see `marey.control.blend_tree_table.LoopTable`.
 
     seconds : (n, M) from each row to the next. steps : (n, M, 3) rigid2d from each row to the next.
-    rotations : (n, M, J, 4) local. root : (n, M, 3) metres, joint 0. contacts : (n, M, K) flags.
+    rotations : (n, M, J, 4) local. root : (n, M, 3) meters, joint 0. contacts : (n, M, K) flags.
     """
 
     seconds: Floats2D
@@ -35,7 +27,7 @@ class Loops(NamedTuple):
     contacts: Bools3D
 
 
-class Shares(NamedTuple):
+class LoopWeights(NamedTuple):
     """body : (n,) of each loop, for travel and time. joints : (J, n) for the pose of each joint. Sums are 1."""
 
     body: Floats1D
@@ -60,22 +52,22 @@ def advance(r: float, loops: Loops, body: Floats1D, dt: float, place: Out[Floats
                 turn += body[j] * steps[j, k, 0]
                 x += body[j] * steps[j, k, 1]
                 z += body[j] * steps[j, k, 2]
-        share = math.floor(r) + 1.0 - r
-        if rate * dt < share:
-            share = rate * dt
-            r += share
+        fraction = math.floor(r) + 1.0 - r
+        if rate * dt < fraction:
+            fraction = rate * dt
+            r += fraction
             dt = 0.0
         else:
-            dt -= share / rate
+            dt -= fraction / rate
             r = math.floor(r) + 1.0
         # Half of the turn first: the step is then the chord of its arc.
-        theta = place[0] + 0.5 * share * turn
+        theta = place[0] + 0.5 * fraction * turn
         c, s = math.cos(theta), math.sin(theta)
         back = 0.5 * turn
         left, front = x * math.cos(back) - z * math.sin(back), x * math.sin(back) + z * math.cos(back)
-        place[1] += share * (c * left + s * front)
-        place[2] += share * (c * front - s * left)
-        place[0] += share * turn
+        place[1] += fraction * (c * left + s * front)
+        place[2] += fraction * (c * front - s * left)
+        place[0] += fraction * turn
     return r - rows if r >= rows else r
 
 
@@ -83,7 +75,7 @@ def advance(r: float, loops: Loops, body: Floats1D, dt: float, place: Out[Floats
 def blend_pose(
     r: float,
     loops: Loops,
-    shares: Shares,
+    weights: LoopWeights,
     place: Floats1D,
     out_root: Out[Floats1D],
     out: Out[Floats2D],
@@ -93,7 +85,7 @@ def blend_pose(
 
     A point is in contact if loops with half of the weight say so.
     """
-    body, root = shares.body, loops.root
+    body, root = weights.body, loops.root
     n, rows = root.shape[0], root.shape[1]
     k = int(r) % rows
     after = (k + 1) % rows
@@ -110,21 +102,23 @@ def blend_pose(
     out_root[2] = c * z - s * x + place[2]
     near = k if t < 0.5 else after
     for p in range(flags.shape[0]):
-        share = 0.0
+        weight = 0.0
         for j in range(n):
             if loops.contacts[j, near, p]:
-                share += body[j]
-        flags[p] = share >= 0.5
+                weight += body[j]
+        flags[p] = weight >= 0.5
     for i in range(out.shape[0]):
         total: Quat = (0.0, 0.0, 0.0, 0.0)
         for j in range(n):
-            w = shares.joints[i, j]
+            w = weights.joints[i, j]
             if w == 0.0:
                 continue
-            a, b = qua(loops.rotations[j, k, i], 0), qua(loops.rotations[j, after, i], 0)
+            a, b = vec.get_quat(loops.rotations[j, k, i], 0), vec.get_quat(loops.rotations[j, after, i], 0)
             # Rows agree in sign but for the last and the first, where a cycle may come back as the opposite vector.
-            later = -t if dot_quat(a, b) < 0.0 else t
-            w = -w if dot_quat(a, total) < 0.0 else w
-            total = add_quat(total, scale_quat(w, add_quat(scale_quat(1.0 - t, a), scale_quat(later, b))))
-        total = scale_quat(1.0 / math.sqrt(dot_quat(total, total)), total)
-        put_qua(out[i], 0, mul(from_yaw(place[0]), total) if i == 0 else total)
+            later = -t if vec.dot_quat(a, b) < 0.0 else t
+            w = -w if vec.dot_quat(a, total) < 0.0 else w
+            total = vec.add_quat(
+                total, vec.scale_quat(w, vec.add_quat(vec.scale_quat(1.0 - t, a), vec.scale_quat(later, b)))
+            )
+        total = vec.scale_quat(1.0 / math.sqrt(vec.dot_quat(total, total)), total)
+        vec.put_quat(out[i], 0, vec.mul(vec.from_yaw(place[0]), total) if i == 0 else total)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from marey.clean import get_floor
 from marey.control.blend_tree_kernels import Loops
-from marey.control.inertia_reel import bones_of, carried, floor_of, ground_path, raised
+from marey.control.inertia_reel import ground_path, move_to_floor, rotate_root_with_hips
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.labels import Labels
@@ -67,9 +68,9 @@ class LoopTable:
 def make_table(reg: RegistrationCurve) -> LoopTable:
     """Sample the loops of a cyclic registration in sync."""
     if reg.loops is None:
-        raise InvalidValue("a blend tree plays synchronized loops; register the motions with cyclic=True")
-    floor = floor_of(reg.motions[0], 0.0)
-    loops = [carried(raised(motion, floor)) for motion in reg.motions]
+        raise InvalidValue("registration must be cyclic; register the motions with cyclic=True")
+    floor = get_floor(reg.motions[0], 0.0)
+    loops = [rotate_root_with_hips(move_to_floor(motion, floor)) for motion in reg.motions]
     n_rows = _ROWS * max(len(motion) for motion in loops)
     u = np.arange(n_rows + 1) / n_rows
     seconds = reg.timewarp(u)
@@ -104,7 +105,7 @@ def _sample_loop(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats,
     rotations = seen.rotations.copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(back), rotations[:, 0])
     steps = rigid2d.compose(back[:-1], ground[1:])
-    return rotations[:-1], rigid2d.apply(back, seen.root_positions)[:-1], steps, bones_of(seen)[:-1]
+    return rotations[:-1], rigid2d.apply(back, seen.root_positions)[:-1], steps, seen.frame_offsets[:-1]
 
 
 def _repeat_loop(loop: Motion, travel: Floats) -> Motion:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.outlook import Outlook, outlook_of
-from marey.control.routes import next_option, steps_to
+from marey.control.lookahead import LookaheadTable, get_lookahead_table
+from marey.control.routes import count_steps_to, next_option
 from marey.control.turning_plan import TurnPlan, turning_ring
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
-from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
-from marey.pmg.requests import check_wishes
+from marey.pmg import Choice, ControlState, ParametricMotionGraph, TransitionOption
+from marey.pmg.requests import check_command
 
 __all__ = ["FollowDirection"]
 
@@ -28,66 +29,68 @@ class FollowDirection:
     direction : radians from +Z in the world, positive to the left; None for no preference.
     node : which node to play. If it cannot follow directly, the route with the fewest clips is taken. None stays with
         the current node as long as it can continue.
-    wishes : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
+    others : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
         a character is first steered.
     """
 
-    def __init__(self, direction: float | None = None, *, node: str | None = None, **wishes: Any) -> None:
+    def __init__(self, direction: float | None = None, *, node: str | None = None, **others: Any) -> None:
         self._command: dict[str, Any] = {}
-        self._outlook: Outlook | None = None
+        self._lookahead: LookaheadTable | None = None
         self._plans: dict[str, TurnPlan] = {}
-        self.request(direction=direction, node=node, **wishes)
+        self.request(direction=direction, node=node, **others)
 
     @property
-    def wish(self) -> dict[str, Any]:
+    def command(self) -> dict[str, Any]:
         """The current command."""
         return dict(self._command)
 
-    def request(self, **wish: Any) -> None:
+    wish = renamed_method("wish", "command")
+
+    def request(self, **command: Any) -> None:
         """Change the command from the next clip on; anything not named stays as it is."""
-        for name, value in wish.items():
+        for name, value in command.items():
             if name == "node":
                 if value is not None and not isinstance(value, str):
-                    raise InvalidValue(f"node must be a name, got {value!r}")
+                    raise InvalidValue(f"node must be a name, not {value!r}")
             elif value is not None:
                 _check_number(name, value)
-        if self._outlook is not None:
-            self._check_known(self._outlook.graph, wish)
-        self._command |= wish
+        if self._lookahead is not None:
+            self._check_known(self._lookahead.graph, command)
+        self._command |= command
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         """Choose the requested node, or the next one on the route to it, with parameters from the command."""
-        option = self._option(moment)
-        wish = {name: value for name, value in self._command.items() if name != "node"}
-        parameters = np.atleast_1d(option.node.request(option.node, wish, option.here))
-        self.prepare(moment.graph)
+        option = self._option(state)
+        command = {name: value for name, value in self._command.items() if name != "node"}
+        parameters = np.atleast_1d(option.node.request(option.node, command, option.place))
+        self.prepare(state.graph)
         plan = self._plans.get(option.node.name)
-        if plan is not None and wish.get("direction") is not None:
-            parameters = plan.best(moment, option, float(wish["direction"]), parameters)
+        if plan is not None and command.get("direction") is not None:
+            parameters = plan.best(state, option, float(command["direction"]), parameters)
         return Choice(option.node.name, parameters)
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
         """Compute the turn plans of a character now, so that no choice waits for them."""
-        outlook = outlook_of(graph)
-        if outlook is not self._outlook:
+        lookahead = get_lookahead_table(graph)
+        if lookahead is not self._lookahead:
             self._check_known(graph, self._command)
             rings = {name: turning_ring(graph, name) for name in graph.nodes}
-            self._plans = {name: TurnPlan(outlook, ring) for name, ring in rings.items() if ring}
+            self._plans = {name: TurnPlan(lookahead, ring) for name, ring in rings.items() if ring}
             for source, target in graph.edges:
                 if target in self._plans:
-                    outlook.join(source, target)
-            self._outlook = outlook
+                    lookahead.join(source, target)
+            self._lookahead = lookahead
 
-    def _check_known(self, graph: ParametricMotionGraph, wish: Mapping[str, Any]) -> None:
-        check_wishes(graph.nodes.values(), {name: value for name, value in wish.items() if name != "node"})
+    def _check_known(self, graph: ParametricMotionGraph, command: Mapping[str, Any]) -> None:
+        check_command(graph.nodes.values(), {name: value for name, value in command.items() if name != "node"})
 
-    def _option(self, moment: Moment) -> Option:
+    def _option(self, state: ControlState) -> TransitionOption:
         wanted = self._command.get("node")
         if wanted is not None:
-            return next_option(moment, wanted)
-        if moment.node in steps_to(moment.graph, moment.node, again=True):
-            return next_option(moment, moment.node)
-        return moment.options[0]
+            return next_option(state, wanted)
+        if state.node in count_steps_to(state.graph, state.node, again=True):
+            return next_option(state, state.node)
+        return state.options[0]
 
 
 def _check_number(name: str, value: Any) -> None:
@@ -96,6 +99,6 @@ def _check_number(name: str, value: Any) -> None:
     except (TypeError, ValueError):
         finite = False
     if name == "direction" and not (finite and np.ndim(value) == 0):
-        raise InvalidValue(f"direction must be one angle in radians from +Z, or None for no preference, got {value!r}")
+        raise InvalidValue(f"direction must be an angle in radians from +Z, or None for no preference, not {value!r}")
     if not finite:
-        raise InvalidValue(f"{name} must be a finite number, got {value!r}")
+        raise InvalidValue(f"{name} must be a finite number, not {value!r}")

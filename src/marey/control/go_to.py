@@ -8,16 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.dubins import WIDEST
-from marey.control.outlook import Outlook, outlook_of, spread, tightest
-from marey.control.outlook_kernels import ClipCosts, ClipStarts, PathGoal
+from marey.control.dubins_kernels import measure_paths
+from marey.control.lookahead import LookaheadTable, get_lookahead_table, sample_box, tightest_radii
+from marey.control.lookahead_kernels import ClipCosts, ClipStarts, PathGoal
 from marey.core.arrays import Floats, Ints, check_index, freeze_array, set_readonly
+from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
-from marey.pmg import Choice, Moment, ParametricMotionGraph
+from marey.pmg import Choice, ControlState, ParametricMotionGraph
 
-__all__ = ["GoTo"]
+__all__ = ["GoTo", "arc_and_straight", "check_radii", "dubins_length"]
 
+# Meters: wider circles count as straight lines.
+_WIDEST = 1e4
 # Meters: a clip that passes this close to the point may end the path; farther away, going around again is better.
 _PASSING = 0.25
 # Meters of path that one meter of miss distance costs.
@@ -35,7 +38,7 @@ _DOUBT = 2.0
 _LEAST = 0.5
 # Number of clips to expand per level. If several nodes can follow each clip, fewer, so that a choice takes no longer.
 _BEAM, _FEWEST = 24, 12
-_MAX_AHEAD = 8
+_MAX_LOOKAHEAD = 8
 
 
 class _Candidates(NamedTuple):
@@ -58,34 +61,37 @@ class GoTo:
 
     It lays possible clips end to end, a few clips ahead. It chooses the first clip of the sequence after which the path
     along the tightest circles and straight on is shortest (a Dubins path if a heading is given), or which passes the
-    point itself. `ahead=1` is greedy: it sees where each clip ends, but not that leaving a sharp turn takes several
+    point itself. `lookahead=1` is greedy: it sees where each clip ends, but not that leaving a sharp turn takes several
     steps.
 
     Parameters
     ----------
     point : (2,) x and z in meters.
     heading : radians from +Z in the world, positive to the left, to face at the point; None for any.
-    ahead : number of clips to look ahead, 1 to 8.
+    lookahead : number of clips to look ahead, 1 to 8.
     nodes : names of the nodes to use; all by default.
     """
 
+    @renamed_parameters(ahead="lookahead")
     def __init__(
         self,
         point: ArrayLike,
         *,
         heading: float | None = None,
-        ahead: int = 3,
+        lookahead: int = 3,
         nodes: Sequence[str] | None = None,
     ) -> None:
-        self.ahead = check_index(ahead, "ahead")
-        if not 1 <= self.ahead <= _MAX_AHEAD:
-            raise InvalidValue(f"ahead must be a number of clips from 1 to {_MAX_AHEAD}, got {ahead}")
+        self.lookahead = check_index(lookahead, "lookahead")
+        if not 1 <= self.lookahead <= _MAX_LOOKAHEAD:
+            raise InvalidValue(f"lookahead must be a number of clips from 1 to {_MAX_LOOKAHEAD}, not {lookahead}")
         self._nodes = None if nodes is None else tuple(nodes)
-        self._outlook: Outlook | None = None
+        self._lookahead: LookaheadTable | None = None
         self._radii: dict[str, Floats] = {}
         self._point: Floats = np.zeros(2)
         self._heading: float | None = None
         self.request(point=point, heading=heading)
+
+    ahead = renamed_method("ahead", "lookahead")
 
     @property
     def point(self) -> Floats:
@@ -97,54 +103,54 @@ class GoTo:
         """Radians, heading at the goal; None for any."""
         return self._heading
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Set another `point`, or another `heading` there, from the next clip on; anything not named stays as it is."""
-        for name in wish:
+        for name in command:
             if name not in ("point", "heading"):
-                raise InvalidValue(f"going to a point takes a point and a heading, got {name!r}")
-        point = freeze_array(wish["point"], "point", (2,)) if "point" in wish else self._point
-        heading = wish.get("heading", self._heading)
+                raise InvalidValue(f"GoTo takes the commands point and heading, not {name!r}")
+        point = freeze_array(command["point"], "point", (2,)) if "point" in command else self._point
+        heading = command.get("heading", self._heading)
         if heading is not None and not (np.ndim(heading) == 0 and np.isfinite(heading)):
-            raise InvalidValue(f"heading must be an angle in radians, or None for any, got {heading!r}")
+            raise InvalidValue(f"heading must be an angle in radians, or None for any, not {heading!r}")
         self._point = point
         self._heading = None if heading is None else float(rigid2d.wrap_angle(float(heading)))
         self._goal = np.array([np.nan if self._heading is None else self._heading, *point])
 
-    def prepare(self, graph: ParametricMotionGraph) -> Outlook:
+    def prepare(self, graph: ParametricMotionGraph) -> LookaheadTable:
         """Compute the tables of a character now, so that no choice waits for them."""
-        outlook = outlook_of(graph)
-        if outlook is not self._outlook:
-            outlook.prepare()
-            self._outlook, self._radii = outlook, _planning_radii(graph)
-        return outlook
+        lookahead = get_lookahead_table(graph)
+        if lookahead is not self._lookahead:
+            lookahead.prepare()
+            self._lookahead, self._radii = lookahead, _planning_radii(graph)
+        return lookahead
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         """Choose the first clip of the shortest path."""
-        outlook = self.prepare(moment.graph)
+        lookahead = self.prepare(state.graph)
         firsts: list[_Candidates] = []
         n_before = [0]
-        for option in moment.options:
+        for option in state.options:
             if self._nodes is None or option.node.name in self._nodes:
-                box, unit = option.onward, spread(option.node, fine=True)
+                box, unit = option.range, sample_box(option.node, fine=True)
                 n = len(unit)
                 numbers = np.arange(n_before[-1], n_before[-1] + n)
                 parameters = box.low + unit * (box.high - box.low)
-                here, enter = outlook.begun(moment, option, parameters), np.full(n, box.enter)
+                here, enter = lookahead.begun(state, option, parameters), np.full(n, box.enter)
                 firsts.append(_Candidates(option.node.name, parameters, enter, here, np.zeros(n), numbers))
                 n_before.append(n_before[-1] + n)
         if not firsts:
             named = ", ".join(map(repr, self._nodes or ()))
-            raise UnknownName(f"none of {named} can follow {moment.node!r}; choose other nodes")
-        root = self._search(outlook, firsts)
+            raise UnknownName(f"none of {named} can follow {state.node!r}; choose other nodes, or connect them")
+        root = self._search(lookahead, firsts)
         which = int(np.searchsorted(n_before, root, side="right")) - 1
         return Choice(firsts[which].node, firsts[which].parameters[root - n_before[which]])
 
-    def _search(self, outlook: Outlook, level: list[_Candidates]) -> int:
+    def _search(self, lookahead: LookaheadTable, level: list[_Candidates]) -> int:
         """Return the index of the first clip of the best sequence found."""
         best, choice = np.inf, 0
-        for depth in range(self.ahead):
-            last = depth == self.ahead - 1
-            weighed = [self._compute_costs(outlook, clips) for clips in level]
+        for depth in range(self.lookahead):
+            last = depth == self.lookahead - 1
+            weighed = [self._compute_costs(lookahead, clips) for clips in level]
             for clips, worth in zip(level, weighed, strict=True):
                 # The estimate of the rest counts in full only at the last level; before that, only finished paths
                 # count.
@@ -153,24 +159,24 @@ class GoTo:
                 if total[k] < best:
                     best, choice = float(total[k]), int(clips.root[k])
             if not last:
-                level = self._expand(outlook, level, weighed, best)
+                level = self._expand(lookahead, level, weighed, best)
                 if not level:
                     break
         return choice
 
-    def _compute_costs(self, outlook: Outlook, clips: _Candidates) -> ClipCosts:
+    def _compute_costs(self, lookahead: LookaheadTable, clips: _Candidates) -> ClipCosts:
         wider = _WIDER if self._heading is None else _ROOMY
-        radii = np.minimum(wider * self._radii[clips.node], WIDEST)
+        radii = np.minimum(wider * self._radii[clips.node], _WIDEST)
         starts = ClipStarts(clips.parameters, clips.enter, clips.here)
-        return outlook.weigh(clips.node, starts, PathGoal(self._goal, radii, _LIMITS, _LEAST))
+        return lookahead.weigh(clips.node, starts, PathGoal(self._goal, radii, _LIMITS, _LEAST))
 
     def _expand(
-        self, outlook: Outlook, level: list[_Candidates], weighed: list[ClipCosts], best: float
+        self, lookahead: LookaheadTable, level: list[_Candidates], weighed: list[ClipCosts], best: float
     ) -> list[_Candidates]:
         """Expand the most promising clips of a level, as long as they can still beat the best."""
         hopes = [clips.gone + worth.onward for clips, worth in zip(level, weighed, strict=True)]
         every = np.concatenate(hopes)
-        beam = max(_FEWEST, round(_BEAM * len(outlook.graph.nodes) / len(outlook.graph.edges)))
+        beam = max(_FEWEST, round(_BEAM * len(lookahead.graph.nodes) / len(lookahead.graph.edges)))
         beam = min(beam, _BEAM)
         limit = np.partition(every, beam)[beam] if len(every) > beam else np.inf
         out: list[_Candidates] = []
@@ -178,12 +184,12 @@ class GoTo:
             keep = np.flatnonzero((hope <= limit) & (hope < best))
             if not len(keep):
                 continue
-            for target in outlook.table(clips.node).boxes:
+            for target in lookahead.table(clips.node).boxes:
                 if self._nodes is None or target in self._nodes:
-                    unit = spread(outlook.graph.node(target), fine=False)
-                    chosen, enter, parent = outlook.choices(clips.node, target, clips.parameters[keep], unit)
+                    unit = sample_box(lookahead.graph[target], fine=False)
+                    chosen, enter, parent = lookahead.choices(clips.node, target, clips.parameters[keep], unit)
                     row = keep[parent]
-                    join = outlook.join(clips.node, target)
+                    join = lookahead.join(clips.node, target)
                     here = join.entered(clips.parameters[row], chosen, worth.places[row])
                     gone = clips.gone[row] + worth.spent[row]
                     out.append(_Candidates(target, chosen, enter, here, gone, clips.root[row]))
@@ -192,6 +198,60 @@ class GoTo:
 
 def _planning_radii(graph: ParametricMotionGraph) -> dict[str, Floats]:
     """(2,) meters, planning radii to the left and right, by node; a node on the spot uses the smallest of all."""
-    found = {name: np.array(tightest(node)) for name, node in graph.nodes.items()}
+    found = {name: np.array(tightest_radii(node)) for name, node in graph.nodes.items()}
     nimblest = np.min(list(found.values()), axis=0)
     return {name: each if np.isfinite(each).any() else nimblest for name, each in found.items()}
+
+
+def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, float]) -> Floats:
+    """Meters of the shortest paths from places to a goal: arcs of the tightest circles, with a straight line between.
+
+    Parameters
+    ----------
+    places : (..., 3) rigid2d, positions and headings of characters.
+    goal : (3,) rigid2d, the position and heading to arrive with.
+    radius : meters of the tightest circle, or a pair for left and right; infinite if it cannot turn to a side.
+    """
+    here = np.asarray(places, dtype=np.float64)
+    if here.ndim < 1 or here.shape[-1] != 3:
+        raise InvalidValue(f"places must have shape (..., 3), not {here.shape}")
+    left, right = check_radii(radius)
+    out = np.empty(here.size // 3)
+    measure_paths(np.ascontiguousarray(here.reshape(-1, 3)), freeze_array(goal, "goal", (3,)), left, right, out)
+    return np.asarray(out.reshape(here.shape[:-1]))
+
+
+def check_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
+    """Check the radii to the left and right, and clip them to what counts as straight."""
+    both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
+    if np.isnan(both).any() or (both <= 0.0).any():
+        raise InvalidValue(f"radius must be a distance in meters, above 0, or a pair (left, right), not {radius!r}")
+    return float(min(both[0], _WIDEST)), float(min(both[1], _WIDEST))
+
+
+def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Floats:
+    """Meters of the shortest path from places to a point: along a circle to either side, then straight.
+
+    This is the Dubins path if the final heading does not matter. A point inside the circle on one side is reached by
+    the circle on the other side.
+
+    Parameters
+    ----------
+    places : (..., 3) rigid2d, positions and headings of characters.
+    goal : (2,) x and z.
+    radius : meters of the tightest circle.
+    """
+    here, there = np.asarray(places, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+    left, ahead = np.moveaxis(rigid2d.apply(rigid2d.invert(here), np.broadcast_to(there, (*here.shape[:-1], 2))), -1, 0)
+    lengths = [_turn_left(side * left, ahead, radius) for side in (1.0, -1.0)]
+    return np.minimum(*lengths)
+
+
+def _turn_left(left: Floats, ahead: Floats, r: float) -> Floats:
+    """Turning left: after an angle t the character is at r (1 - cos t, sin t) and continues along (sin t, cos t)."""
+    u = left - r
+    d = np.hypot(u, ahead)
+    straight = np.sqrt(np.maximum(d * d - r * r, 0.0))
+    turn = np.arctan2(ahead, -u) - np.arctan2(straight, r)
+    turn = np.where(turn < -1e-9, turn + 2.0 * np.pi, np.maximum(turn, 0.0))
+    return np.where(d < r - 1e-12, np.inf, r * turn + straight)

@@ -8,9 +8,11 @@ a time, and jumps may follow each other at any moment.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +22,20 @@ from marey.control.inertia_lock import FootLock
 from marey.control.inertia_reel import Reel
 from marey.core.arrays import Bools, Floats, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
+from marey.core.feet import Feet, check_feet
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-__all__ = ["InertialPlayer", "Outlet", "Shown"]
+__all__ = ["FrameOutput", "FrameStream", "InertialPlayer", "OutputFrame", "accept_old_feet"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class Shown(NamedTuple):
+class OutputFrame(NamedTuple):
     """A frame as players pass it on.
 
     root : (3,) meters, joint 0. rotations : (J, 4) local. flags : (K,) contacts. bones : (J, 3) meters where bones
@@ -86,15 +93,15 @@ class InertialPlayer:
         """Copies of the offset (J + 1, 3), meters and rotation vectors (row 0 is the position), and its velocity."""
         return self._x.copy(), self._v.copy()
 
-    def shown(self) -> Shown:
+    def shown(self) -> OutputFrame:
         """Return the current frame."""
-        return Shown(*self._pose, self.reel.contacts[self.row], self._bones())
+        return OutputFrame(*self._pose, self.reel.contacts[self.row], self._bones())
 
-    def step(self) -> Shown:
+    def step(self) -> OutputFrame:
         """Advance one frame and return it; raises an error at the end of a clip."""
         if not self.remaining:
-            name = self.reel.names[self.reel.clip_of(self.row)]
-            raise InvalidValue(f"clip {name!r} is at its end; jump to another frame first")
+            name = self.reel.names[self.reel.find_clip(self.row)]
+            raise InvalidValue(f"clip {name!r} has ended; jump to another frame first")
         self.row += 1
         decay(self._x, self._v, self._y, 1.0 / self.reel.fps)
         if self.reel.bones is not None:
@@ -134,7 +141,7 @@ class InertialPlayer:
 
     def _check_row(self, row: int) -> int:
         if not 0 <= row < len(self.reel):
-            raise InvalidValue(f"expected a row from 0 to {len(self.reel) - 1}, got {row}")
+            raise InvalidValue(f"row must be from 0 to {len(self.reel) - 1}, not {row}")
         return int(row)
 
 
@@ -152,14 +159,27 @@ def _place_over(place: Floats, ground: Floats, other: Floats) -> Floats:
     return set_readonly(np.array([turn, c * x + s * z + x0 - co * u - si * w, c * z - s * x + z0 - co * w + si * u]))
 
 
-class Outlet:
+def accept_old_feet(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator for constructors that took clean= and lock= instead of feet=."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "clean" in kwargs or "lock" in kwargs:
+            clean, lock = kwargs.pop("clean", False), kwargs.pop("lock", True)
+            kwargs["feet"] = "clean" if clean else "lock" if lock else None
+            warn_renamed(f"{function.__qualname__}(clean=, lock=)", "feet=")
+        return function(*args, **kwargs)
+
+    return call
+
+
+class FrameOutput:
     """The output of a stream, with optional foot cleanup.
 
     Parameters
     ----------
     skeleton, fps, points : of the frames. floor : meters.
-    clean : clean up foot contacts. Frames then come out `delay` frames late.
-    lock : lock planted feet immediately; ignored with `clean`.
+    feet : foot handling; with ``"clean"``, frames come out `delay` frames late.
     name : of the output motions.
     """
 
@@ -170,26 +190,31 @@ class Outlet:
         points: Sequence[ContactPoint],
         *,
         floor: float,
-        clean: bool,
-        lock: bool,
+        feet: Feet,
         name: str,
     ) -> None:
         self._skeleton, self._fps, self._points, self._name = skeleton, fps, tuple(points), name
         self._ready: deque[Motion] = deque()
         self._flags: deque[Bools] = deque()
         self._cleaner: Any = None
-        self._lock = FootLock(skeleton, fps, self._points) if lock and self._points and not clean else None
-        if clean and self._points:
+        check_feet(feet, live=True)
+        self._lock = FootLock(skeleton, fps, self._points) if feet == "lock" and self._points else None
+        if feet == "clean" and self._points:
             from marey.clean import clean_stream
 
             self._cleaner = clean_stream(skeleton, fps, self._points, floor=floor)
+
+    @property
+    def fps(self) -> float:
+        """Frame rate of the output."""
+        return self._fps
 
     @property
     def delay(self) -> int:
         """Frames of latency added by the foot cleanup."""
         return 0 if self._cleaner is None else int(self._cleaner.delay)
 
-    def frame(self, make: Callable[[], Shown]) -> Motion:
+    def frame(self, make: Callable[[], OutputFrame]) -> Motion:
         """Return the next frame; calls `make` as often as needed."""
         if self._cleaner is None:
             shown = make()
@@ -215,3 +240,27 @@ class Outlet:
             contacts=Contacts(self._points, set_readonly(flags[None])) if self._points else None,
             bone_offsets=None if bones is None else set_readonly(bones[None]),
         )
+
+
+class FrameStream(ABC):
+    """A stream whose frames pass through a `FrameOutput`, which the constructor sets."""
+
+    _output: FrameOutput
+
+    @property
+    def fps(self) -> float:
+        """Frame rate: call `frame` this many times per second."""
+        return self._output.fps
+
+    @property
+    def delay(self) -> int:
+        """Frames of latency added by the foot cleanup."""
+        return self._output.delay
+
+    def frame(self) -> Motion:
+        """Return the next frame, a Motion of length 1."""
+        return self._output.frame(self._next)
+
+    @abstractmethod
+    def _next(self) -> OutputFrame:
+        """The next frame before foot handling."""

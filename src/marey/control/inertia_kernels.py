@@ -10,43 +10,25 @@ import math
 from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Out, helper, kernel
-from marey.maths.vector_kernels import (
-    Vec,
-    add,
-    cross,
-    dot_quat,
-    exp,
-    from_yaw,
-    inv,
-    log,
-    mul,
-    put,
-    put_qua,
-    qua,
-    scale_quat,
-    size,
-    sub,
-    times,
-    turn,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Vec
 
 
 class MovingFrame(NamedTuple):
     """A frame of a clip and how it moves.
 
-    root : (3,) metres, joint 0. root_rate : (3,) m/s. rotations : (J, 4) local. turn_rate : (J, 3) rad/s in the joints'
-    own axes.
+    root : (3,) meters, joint 0. root_rate : (3,) m/s. rotations : (J, 4) local. rotation_rate : (J, 3) rad/s in the
+    joints' own axes.
     """
 
     root: Floats1D
     root_rate: Floats1D
     rotations: Floats2D
-    turn_rate: Floats2D
+    rotation_rate: Floats2D
 
 
 class PlacedPose(NamedTuple):
-    """A pose in its place in the world: root (3,) metres, joint 0, and local rotations (J, 4)."""
+    """A pose in its place in the world: root (3,) meters, joint 0, and local rotations (J, 4)."""
 
     root: Floats1D
     rotations: Floats2D
@@ -55,13 +37,13 @@ class PlacedPose(NamedTuple):
 @helper
 def _rotation_vector_rate(x: Vec, rate: Vec) -> Vec:
     """How fast a rotation vector changes, from the angular velocity in the rotated frame's own axes."""
-    angle = size(x)
+    angle = vec.norm(x)
     factor = 1.0 / 12.0
     if angle >= 1e-4:
         half = 0.5 * angle
         factor = (1.0 - half / math.tan(half)) / (angle * angle)
-    across = cross(x, rate)
-    return add(add(rate, times(0.5, across)), times(factor, cross(x, across)))
+    across = vec.cross(x, rate)
+    return vec.add(vec.add(rate, vec.scale(0.5, across)), vec.scale(factor, vec.cross(x, across)))
 
 
 @kernel
@@ -95,11 +77,11 @@ def place_pose(
     out_root[1] = root[1] + x[0, 1]
     out_root[2] = c * root[2] - s * root[0] + place[2] + x[0, 2]
     for j in range(rotations.shape[0]):
-        q = mul(qua(rotations[j], 0), exp(vec(x[j + 1], 0)))
+        q = vec.mul(vec.get_quat(rotations[j], 0), vec.exp(vec.get(x[j + 1], 0)))
         if j == 0:
-            q = mul(from_yaw(place[0]), q)
-        factor = math.copysign(1.0 / math.sqrt(dot_quat(q, q)), dot_quat(q, qua(side[j], 0)))
-        put_qua(out[j], 0, scale_quat(factor, q))
+            q = vec.mul(vec.from_yaw(place[0]), q)
+        factor = math.copysign(1.0 / math.sqrt(vec.dot_quat(q, q)), vec.dot_quat(q, vec.get_quat(side[j], 0)))
+        vec.put_quat(out[j], 0, vec.scale_quat(factor, q))
 
 
 @kernel
@@ -108,7 +90,13 @@ def extrapolate(frame: MovingFrame, seconds: float, out_root: Out[Floats1D], out
     for k in range(3):
         out_root[k] = frame.root[k] + seconds * frame.root_rate[k]
     for j in range(frame.rotations.shape[0]):
-        put_qua(out[j], 0, mul(qua(frame.rotations[j], 0), exp(times(seconds, vec(frame.turn_rate[j], 0)))))
+        vec.put_quat(
+            out[j],
+            0,
+            vec.mul(
+                vec.get_quat(frame.rotations[j], 0), vec.exp(vec.scale(seconds, vec.get(frame.rotation_rate[j], 0)))
+            ),
+        )
 
 
 @kernel
@@ -135,12 +123,12 @@ def rebase(
     v[0, 1] = (following.root[1] - now.root[1]) * fps - root_rate[1]
     v[0, 2] = (following.root[2] - now.root[2]) * fps - (c * root_rate[2] - s * root_rate[0])
     for j in range(frame.rotations.shape[0]):
-        base = qua(frame.rotations[j], 0)
+        base = vec.get_quat(frame.rotations[j], 0)
         if j == 0:
-            base = mul(from_yaw(place[0]), base)
-        shown = qua(now.rotations[j], 0)
-        offset = log(mul(inv(base), shown))
-        own_rate = turn(inv(exp(offset)), vec(frame.turn_rate[j], 0))
-        shown_rate = times(fps, log(mul(inv(shown), qua(following.rotations[j], 0))))
-        put(x[j + 1], 0, offset)
-        put(v[j + 1], 0, _rotation_vector_rate(offset, sub(shown_rate, own_rate)))
+            base = vec.mul(vec.from_yaw(place[0]), base)
+        shown = vec.get_quat(now.rotations[j], 0)
+        offset = vec.log(vec.mul(vec.inv(base), shown))
+        own_rate = vec.rotate(vec.inv(vec.exp(offset)), vec.get(frame.rotation_rate[j], 0))
+        shown_rate = vec.scale(fps, vec.log(vec.mul(vec.inv(shown), vec.get_quat(following.rotations[j], 0))))
+        vec.put(x[j + 1], 0, offset)
+        vec.put(v[j + 1], 0, _rotation_vector_rate(offset, vec.sub(shown_rate, own_rate)))

@@ -1,96 +1,16 @@
-"""A foot lock: planted feet stay where they are, immediately and without lookahead.
-
-Use it for streams that must respond immediately. While a point of a foot is planted, its ankle is moved along the floor
-so that the point keeps still; after liftoff, the ankle's offset decays. A foot that would have to move too far is
-dragged along, no farther than necessary: releasing it would make it slide all the way back. `marey.clean_stream` gives
-better results, with a delay.
-"""
+"""A stream with its planted feet locked."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from marey.clean import layout_kernels as layout
-from marey.clean.limbs import find_limbs
-from marey.control.inertia_lock_kernels import (
-    LockedLegs,
-    LockPoints,
-    LockSettings,
-    LockState,
-    hold_feet,
-    move_ankles,
-)
-from marey.core.arrays import Bools, Floats, check_number, set_readonly
-from marey.core.contacts import ContactPoint
-from marey.core.kinematics import pose_world
+from marey.clean.foot_lock import FootLock
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
-from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_parameters
 
 __all__ = ["FootLock", "LockedStream"]
-
-# Knee angle in radians beyond which rotations are damped, so that a nearly straight leg does not pop (Kovar 3.14).
-_DAMPING = math.radians(170.0)
-
-
-class FootLock:
-    """Locks the feet of consecutive frames.
-
-    Parameters
-    ----------
-    skeleton, fps : of the frames. points : the contact points whose flags come with them.
-    half_life : seconds in which the ankle's offset halves after liftoff.
-    furthest : maximum meters to move an ankle.
-    """
-
-    def __init__(
-        self,
-        skeleton: Skeleton,
-        fps: float,
-        points: Sequence[ContactPoint],
-        *,
-        half_life: float = 0.1,
-        furthest: float = 0.2,
-    ) -> None:
-        limbs = find_limbs(skeleton, points)
-        feet = np.flatnonzero(limbs.table[:, layout.IS_FOOT] == 1)
-        self._skeleton = skeleton
-        self._settings = LockSettings(
-            stiffness=2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True),
-            dt=1.0 / fps,
-            furthest=check_number(furthest, "furthest in meters", above=True),
-        )
-        table = limbs.table[feet]
-        self._points = LockPoints(
-            joints=np.ascontiguousarray(table[:, [layout.POINT1, layout.POINT2]]),
-            offsets=limbs.offsets[feet],
-            columns=limbs.columns[feet],
-        )
-        self._legs = LockedLegs(
-            parents=skeleton.parents,
-            joints=np.ascontiguousarray(table[:, [layout.BASE, layout.MID, layout.END]]),
-            hinges=limbs.hinges[feet],
-        )
-        n = len(feet)
-        self._state = LockState(np.full(n, -1, dtype=np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
-
-    @property
-    def moved(self) -> Floats:
-        """(E, 3) meters, offset of each ankle in the last frame."""
-        return self._state.x.copy()
-
-    def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
-        """Return local rotations (J, 4) of a frame with its planted feet locked."""
-        positions, world = pose_world(self._skeleton, root, rotations, bones)
-        hold_feet(self._points, self._settings, flags, positions, world, self._state)
-        out = rotations.copy()
-        move_ankles(self._legs, self._state.x, _DAMPING, positions, world, out)
-        return set_readonly(out)
 
 
 class LockedStream:
@@ -98,12 +18,13 @@ class LockedStream:
 
     Parameters
     ----------
-    stream : returns frames with contacts. options : of `FootLock`.
+    stream : returns frames with contacts. half_life, max_offset : of `FootLock`.
     """
 
-    def __init__(self, stream: Stream, **options: float) -> None:
+    @renamed_parameters(furthest="max_offset")
+    def __init__(self, stream: Stream, *, half_life: float = 0.1, max_offset: float = 0.2) -> None:
         self.stream = stream
-        self._options = options
+        self._half_life, self._max_offset = half_life, max_offset
         self._lock: FootLock | None = None
 
     @property
@@ -111,9 +32,9 @@ class LockedStream:
         """Frame rate: call `frame` this many times per second."""
         return self.stream.fps
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Set what the character should do from now on."""
-        self.stream.request(**wish)
+        self.stream.request(**command)
 
     def frame(self) -> Motion:
         """Return the next frame, a Motion of length 1."""
@@ -121,7 +42,9 @@ class LockedStream:
         if given.contacts is None:
             return given
         if self._lock is None:
-            self._lock = FootLock(given.skeleton, self.fps, given.contacts.points, **self._options)
+            self._lock = FootLock(
+                given.skeleton, self.fps, given.contacts.points, half_life=self._half_life, max_offset=self._max_offset
+            )
         bones = None if given.bone_offsets is None else given.bone_offsets[0]
         turned = self._lock(given.root_positions[0], given.rotations[0], given.contacts.mask[0], bones)
         return replace(given, rotations=turned[None])

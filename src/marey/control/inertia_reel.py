@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from marey.clean import get_floor
 from marey.core.annotations import join_contacts
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.core.clips import name_clip, prepare_clips
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import filters, quat
-from marey.register.prepare import prepared, told
 
 # Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
 _SWAY = 0.12
@@ -52,13 +53,13 @@ class Reel:
     def __len__(self) -> int:
         return len(self.root)
 
-    def clip_of(self, row: int) -> int:
+    def find_clip(self, row: int) -> int:
         """Index of the clip that contains a row."""
         return int(np.searchsorted(self.borders, row, side="right")) - 1
 
     def last_row(self, row: int) -> int:
         """The last row of the clip that contains a row."""
-        return int(self.borders[self.clip_of(row) + 1]) - 1
+        return int(self.borders[self.find_clip(row) + 1]) - 1
 
     def motion(self) -> Motion:
         """All frames as one motion; the character jumps where a clip ends."""
@@ -67,16 +68,16 @@ class Reel:
 
 def make_reel(motions: Sequence[Motion]) -> Reel:
     """Bring clips of one character to one rate and floor, and detect contacts where they have none."""
-    ready = tuple(carried(motion) for motion in _prepare_clips(motions))
-    floor = floor_of(ready[0], 0.0)
-    ready = tuple(raised(motion, floor) for motion in ready)
+    ready = tuple(rotate_root_with_hips(motion) for motion in _prepare_clips(motions))
+    floor = get_floor(ready[0], 0.0)
+    ready = tuple(move_to_floor(motion, floor) for motion in ready)
     joined = join_contacts([(motion.contacts, len(motion)) for motion in ready])
     n = sum(len(motion) for motion in ready)
     rates = [_compute_rates(motion) for motion in ready]
     return Reel(
         skeleton=ready[0].skeleton,
         fps=ready[0].fps,
-        names=tuple(told(motion, k).strip("'") for k, motion in enumerate(ready)),
+        names=tuple(name_clip(motion, k).strip("'") for k, motion in enumerate(ready)),
         borders=np.concatenate([[0], np.cumsum([len(motion) for motion in ready])]),
         root=set_readonly(np.concatenate([motion.root_positions for motion in ready])),
         rotations=set_readonly(np.concatenate([motion.rotations for motion in ready])),
@@ -90,7 +91,7 @@ def make_reel(motions: Sequence[Motion]) -> Reel:
     )
 
 
-def carried(motion: Motion) -> Motion:
+def rotate_root_with_hips(motion: Motion) -> Motion:
     """Rotate joint 0 with the hips, and keep the joints between unrotated; the poses do not change.
 
     Otherwise, if the hips rotate below a fixed joint 0, moving the character would rotate the two against each other.
@@ -121,49 +122,24 @@ def ground_path(motion: Motion) -> Floats:
 
 
 def _prepare_clips(motions: Sequence[Motion]) -> tuple[Motion, ...]:
-    given = tuple(motions)
-    if not given:
-        raise InvalidValue("expected at least one motion to play, got none")
-    short = [k for k, motion in enumerate(given) if len(motion) < 2]
-    if short:
-        raise InvalidValue(f"{told(given[short[0]], short[0])} has one frame; a stream needs clips of at least 2")
-    if len(given) > 1:
-        return prepared(given)[0]
-    if given[0].contacts is not None:
-        return given
     from marey.clean import detect_contacts
 
-    return (detect_contacts(given[0]),)
-
-
-def bones_of(motion: Motion) -> Floats:
-    """(F, J, 3) meters, whether they change or not."""
-    if motion.bone_offsets is not None:
-        return motion.bone_offsets
-    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
+    ready = prepare_clips(motions, "a stream", detect=detect_contacts, bake_hips=False).motions
+    for k, motion in enumerate(ready):
+        if len(motion) < 2:
+            raise InvalidValue(f"{name_clip(motion, k)} has one frame, but a stream needs clips of at least 2 frames")
+    return ready
 
 
 def _bones(motions: Sequence[Motion]) -> Floats | None:
     if all(motion.bone_offsets is None for motion in motions):
         return None
-    return set_readonly(np.concatenate([bones_of(motion) for motion in motions]))
+    return set_readonly(np.concatenate([motion.frame_offsets for motion in motions]))
 
 
-def floor_of(motion: Motion, default: float) -> float:
-    """Meters, from the motion's source or detected; `default` if no foot comes to rest."""
-    if motion.source.floor is not None:
-        return float(motion.source.floor)
-    from marey.clean import find_floor
-
-    try:
-        return float(find_floor(motion))
-    except InvalidValue:  # no foot comes to rest
-        return default
-
-
-def raised(motion: Motion, floor: float) -> Motion:
+def move_to_floor(motion: Motion, floor: float) -> Motion:
     """Raise or lower a motion so that its floor is at a given height."""
-    rise = floor - floor_of(motion, floor)
+    rise = floor - get_floor(motion, floor)
     if rise == 0.0:
         return motion
     return replace(motion, root_positions=set_readonly(motion.root_positions + [0.0, rise, 0.0]))

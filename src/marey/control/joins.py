@@ -1,4 +1,4 @@
-"""Where the next clip really starts, compared with laying it end to end.
+"""Where the next clip really starts, relative to an end-to-end placement.
 
 A stream places the next clip so that bodies match and planted feet stay. Its heading and hips then differ slightly from
 those of the clip before; over several clips this adds up to many degrees. The difference changes smoothly with the
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.control.outlook_kernels import enter_clips
+from marey.control.lookahead_kernels import enter_clips
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.core.placement import find_placement as place_of
+from marey.core.placement import find_placement
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.costs import half_window
-from marey.pmg.seam import find_seam, joined_frames
+from marey.pmg.seam import blend_frames, find_seam
 
-__all__ = ["Join", "fit_join", "quadratic"]
+__all__ = ["Join", "fit_join", "quadratic_terms"]
 
 # Samples per fitted value.
 _EACH = 3
@@ -49,31 +49,31 @@ class Join:
 
 def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
     """Join sample clips of two nodes along their edge, and fit where the second ones are placed."""
-    first, second = graph.node(source), graph.node(target)
-    edge, chance = graph.edges[source, target], np.random.default_rng(0)
+    first, second = graph[source], graph[target]
+    edge, generator = graph.edges[source, target], np.random.default_rng(0)
     n_dims = first.n_dims + second.n_dims
     n_samples = _EACH * (1 + n_dims + n_dims * (n_dims + 1) // 2)
-    before = first.samples(n_samples, chance, corners=True)
+    before = first.samples(n_samples, generator, corners=True)
     middle = np.concatenate([first.middle, second.middle])
     scale = np.concatenate([first.scale, second.scale])
     both, laid = np.empty((n_samples, n_dims)), np.empty((n_samples, 3))
     for k, parameters in enumerate(before):
-        box = edge.onward(parameters)
-        chosen = chance.uniform(box.low, box.high)
+        box = edge.transition_range(parameters)
+        chosen = generator.uniform(box.low, box.high)
         a, b = first.motion(parameters), second.motion(chosen)
         half = half_window(graph.seams, a.fps)
         seam = find_seam(a, b, box.leave, box.enter, half, 0, graph.seams.markers)
-        _, onward = joined_frames(a, b, seam, half, np.zeros(3))
+        _, onward = blend_frames(a, b, seam, half, np.zeros(3))
         here = rigid2d.invert(_placement_at(a, box.leave))
         laid[k] = rigid2d.compose(rigid2d.compose(here, onward), _placement_at(b, box.enter))
         both[k] = (np.concatenate([parameters, chosen]) - middle) / scale
     laid[:, 0] = rigid2d.wrap_angle(laid[:, 0])
     # Parameters without a range give zero columns; lstsq takes the solution with the smallest norm.
-    fitted, *_ = np.linalg.lstsq(quadratic(both), laid, rcond=None)
+    fitted, *_ = np.linalg.lstsq(quadratic_terms(both), laid, rcond=None)
     return Join(middle, scale, np.asarray(fitted, dtype=np.float64))
 
 
-def quadratic(both: Floats) -> Floats:
+def quadratic_terms(both: Floats) -> Floats:
     """(N, F) one, the parameters, and their pairwise products."""
     i, j = np.triu_indices(both.shape[1])
     return np.concatenate([np.ones((len(both), 1)), both, both[:, i] * both[:, j]], axis=1)
@@ -82,4 +82,4 @@ def quadratic(both: Floats) -> Floats:
 def _placement_at(motion: Motion, moment: float) -> Floats:
     """(3,) rigid2d at a moment from 0 to 1."""
     frame = int(np.clip(round(moment * (len(motion) - 1)), 0, len(motion) - 1))
-    return place_of(motion.skeleton, motion[frame : frame + 1].world(), 0)
+    return find_placement(motion, frame)

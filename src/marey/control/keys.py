@@ -10,19 +10,19 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from marey.control.trials import record
+from marey.control.evaluate import record
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue
 
-__all__ = ["Press", "parse_keys", "play_keys"]
+__all__ = ["KeyPress", "parse_keys", "play_keys"]
 
 # To the left and ahead.
 _DIRECTIONS = {"w": (0, 1), "s": (0, -1), "a": (1, 0), "d": (-1, 0)}
 _WAIT = "-"
 
 
-class Press(NamedTuple):
+class KeyPress(NamedTuple):
     """Keys held for some time.
 
     start, stop : seconds. direction : radians from +Z, positive to the left; None to keep the current one.
@@ -33,7 +33,7 @@ class Press(NamedTuple):
     direction: float | None
 
 
-def parse_keys(text: str) -> tuple[Press, ...]:
+def parse_keys(text: str) -> tuple[KeyPress, ...]:
     """Parse a text of keys and seconds into directions over time.
 
     Parameters
@@ -47,20 +47,20 @@ def parse_keys(text: str) -> tuple[Press, ...]:
     """
     words = str(text).lower().split()
     if not words:
-        raise InvalidValue('expected keys such as "w:3 a:2", got none')
-    out: list[Press] = []
+        raise InvalidValue('keys must be text such as "w:3 a:2", but it is empty')
+    out: list[KeyPress] = []
     now = 0.0
     for word in words:
         keys, colon, seconds = word.partition(":")
         if not keys or not colon:
-            raise InvalidValue(f'expected KEYS:SECONDS such as "w:3", got {word!r}')
+            raise InvalidValue(f'keys must be KEYS:SECONDS such as "w:3", not {word!r}')
         stop = now + _parse_seconds(seconds, word)
-        out.append(Press(now, stop, None if keys == _WAIT else _parse_direction(keys, word)))
+        out.append(KeyPress(now, stop, None if keys == _WAIT else _parse_direction(keys, word)))
         now = stop
     return tuple(out)
 
 
-def play_keys(stream: Stream, keys: str | Sequence[Press]) -> Motion:
+def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
     """Play a stream while keys are held, and return the motion.
 
     Parameters
@@ -69,7 +69,7 @@ def play_keys(stream: Stream, keys: str | Sequence[Press]) -> Motion:
     """
     presses = parse_keys(keys) if isinstance(keys, str) else tuple(keys)
     if not presses:
-        raise InvalidValue("expected at least one key press, got none")
+        raise InvalidValue("presses must contain at least one key press")
     starts = {round(press.start * stream.fps): press.direction for press in presses}
 
     def steer(player: Stream, i: int, before: Motion | None) -> None:
@@ -86,7 +86,7 @@ def _parse_seconds(text: str, word: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0.0):
-        raise InvalidValue(f"expected seconds above 0 after the colon, got {word!r}")
+        raise InvalidValue(f"seconds after the colon must be above 0, but they are not in {word!r}")
     return value
 
 
@@ -96,5 +96,5 @@ def _parse_direction(keys: str, word: str) -> float:
         raise InvalidValue(f"unknown key {unknown!r} in {word!r}; keys: {', '.join(_DIRECTIONS)} and {_WAIT}")
     left, ahead = (sum(_DIRECTIONS[key][k] for key in set(keys)) for k in range(2))
     if left == ahead == 0:
-        raise InvalidValue(f"keys held together must not cancel out, got {word!r}")
+        raise InvalidValue(f"keys pressed together must not cancel out, as they do in {word!r}")
     return math.atan2(left, ahead)

@@ -19,13 +19,13 @@ from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
-__all__ = ["Layer", "LayeredStream", "Pose"]
+__all__ = ["LayerPose", "LayeredStream", "StreamLayer"]
 
 # Seconds over which the heading's sway with the steps is smoothed.
 _SWAY = 0.15
 
 
-class Pose(NamedTuple):
+class LayerPose(NamedTuple):
     """A frame as layers see it.
 
     skeleton : of J joints. fps : of the stream. seconds : since the stream began. rotations : (J, 4) local. bones : (J,
@@ -44,24 +44,24 @@ class Pose(NamedTuple):
 
 
 @runtime_checkable
-class Layer(Protocol):
+class StreamLayer(Protocol):
     """Changes the upper body. Layers must not change hips and legs."""
 
     @property
-    def wishes(self) -> tuple[str, ...]:
+    def commands(self) -> tuple[str, ...]:
         """Names of the commands that only this layer handles."""
         ...
 
     @property
-    def hears(self) -> tuple[str, ...]:
+    def observed_commands(self) -> tuple[str, ...]:
         """Names of the stream's commands that this layer also receives."""
         ...
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Set what the layer should do from now on."""
         ...
 
-    def apply(self, pose: Pose) -> Floats | None:
+    def apply(self, pose: LayerPose) -> Floats | None:
         """Return (J, 4) local rotations, or None for no change; called for every frame, in order."""
         ...
 
@@ -82,18 +82,21 @@ class LayeredStream:
     >>> stream.request(gaze=(0.5, 0.1))            # or looks in a given direction            # doctest: +SKIP
     """
 
-    def __init__(self, stream: Stream, layers: Sequence[Layer]) -> None:
+    def __init__(self, stream: Stream, layers: Sequence[StreamLayer]) -> None:
         if not isinstance(stream, Stream):
-            raise InvalidValue(f"layers need a stream with fps, request and frame, got {type(stream).__name__}")
+            raise InvalidValue(f"stream must have fps, request and frame, which {type(stream).__name__} does not have")
         self.stream, self.layers = stream, tuple(layers)
         names: list[str] = []
         for layer in self.layers:
-            if not isinstance(layer, Layer):
-                raise InvalidValue(f"a layer needs wishes, hears, request and apply, got {type(layer).__name__}")
-            names += layer.wishes
+            if not isinstance(layer, StreamLayer):
+                raise InvalidValue(
+                    "a layer must have commands, observed_commands, request and apply, which "
+                    f"{type(layer).__name__} does not have"
+                )
+            names += layer.commands
         twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
         if twice is not None:
-            raise InvalidValue(f"two layers take the command {twice!r}; put each on a stream of its own")
+            raise InvalidValue(f"two layers take the command {twice!r}; put each on a separate stream")
         self._names = tuple(names)
         self._frames = 0
         self._heading: float | None = None
@@ -108,13 +111,17 @@ class LayeredStream:
         """Frames between the choice of a frame and its display; layers add none."""
         return int(getattr(self.stream, "delay", 0))
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Pass commands to the layers that take them, and the rest to the stream."""
-        rest = {name: value for name, value in wish.items() if name not in self._names}
+        rest = {name: value for name, value in command.items() if name not in self._names}
         if rest:
             self.stream.request(**rest)
         for layer in self.layers:
-            own = {name: value for name, value in wish.items() if name in layer.wishes or name in layer.hears}
+            own = {
+                name: value
+                for name, value in command.items()
+                if name in layer.commands or name in layer.observed_commands
+            }
             if own:
                 layer.request(**own)
 
@@ -128,10 +135,10 @@ class LayeredStream:
         left = find_left_axis(skeleton, positions)
         heading = self._smooth_heading(math.atan2(-left[2], left[0]))
         for layer in self.layers:
-            pose = Pose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
-            made = layer.apply(pose)
-            if made is not None:
-                rotations, changed = made, True
+            pose = LayerPose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
+            result = layer.apply(pose)
+            if result is not None:
+                rotations, changed = result, True
                 positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
         self._frames += 1
         if not changed:
@@ -144,18 +151,18 @@ class LayeredStream:
 
     def record(self, seconds: float) -> Motion:
         """Return the next seconds as one motion."""
-        from marey.control.trials import record
+        from marey.control.evaluate import record
 
         if not math.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"expected a finite time of at least one frame, got {seconds:g} s")
+            raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
         n = max(1, round(seconds * self.fps))
         return record(self, n)
 
     def _smooth_heading(self, heading: float) -> float:
         if self._heading is None:
             self._heading = heading
-        share = 1.0 - math.exp(-1.0 / (_SWAY * self.fps))
-        self._heading += share * math.remainder(heading - self._heading, 2.0 * math.pi)
+        gain = 1.0 - math.exp(-1.0 / (_SWAY * self.fps))
+        self._heading += gain * math.remainder(heading - self._heading, 2.0 * math.pi)
         return self._heading
 
 

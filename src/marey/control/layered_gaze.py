@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Floats, freeze_array
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.layer.gaze_kernels import GazeLooks, blend_looks
-from marey.layer.gaze_model import checked_goal, reached
-from marey.layer.gaze_region import project
-from marey.layer.gaze_turns import angles_to, with_look
+from marey.layer.gaze_model import check_goal, find_reached_angles
+from marey.layer.gaze_region import project_into_region
+from marey.layer.gaze_rotations import find_look_angles, rotate_to_look
 
 if TYPE_CHECKING:
-    from marey.control.layered import Pose
+    from marey.control.layered import LayerPose
     from marey.layer.gaze_map import GazeMap
 
 __all__ = ["GazeLayer"]
 
 # Seconds of smoothing of a goal's angles, so that neither bobbing nor a new command makes a look jump.
 _FOLLOW = 0.1
-# Radians: if the body faces the direction this closely, no cue is needed; a cue that moves less is no new look.
+# Radians: if the body faces the direction this closely, no cue is needed; a cue that moves less is not a new look.
 _FACING, _SAME = np.radians(12.0), np.radians(20.0)
 # A goal behind the character is followed this far beyond its back before the look switches sides.
 _BEHIND = np.pi + np.radians(20.0)
@@ -59,67 +60,76 @@ class GazeLayer:
     current state, with the model's own timing, so nothing jumps.
     """
 
-    wishes = ("gaze",)
+    commands = ("gaze",)
 
     def __init__(self, gaze: GazeMap | None = None, *, cue: bool = False) -> None:
         from marey.layer.gaze_map import GazeMap
 
         self.gaze = GazeMap.default() if gaze is None else gaze
         if not isinstance(self.gaze, GazeMap):
-            raise InvalidValue(f"a gaze layer needs a GazeMap, got {type(gaze).__name__}")
+            raise InvalidValue(f"gaze must be a GazeMap, not {type(gaze).__name__}")
         self.cue = bool(cue)
         self._looks: list[_Look] = []
         self._pending: tuple[int, Floats, bool] | None = None
-        self._turns = np.zeros(15)
+        self._rotations = np.zeros(15)
 
     @property
-    def hears(self) -> tuple[str, ...]:
+    def observed_commands(self) -> tuple[str, ...]:
         return ("direction",) if self.cue else ()
 
-    @property
-    def turns(self) -> Floats:
-        """(15,) rotation vectors of pelvis, lower spine, upper spine, neck and eyes in the latest frame."""
-        return self._turns.copy()
+    hears = renamed_method("hears", "observed_commands")
+    wishes = renamed_method("wishes", "commands")
+    turns = renamed_method("turns", "rotations")
+    looks_at = renamed_method("looks_at", "target_angles")
 
     @property
-    def looks_at(self) -> Floats | None:
+    def rotations(self) -> Floats:
+        """(15,) rotation vectors of pelvis, lower spine, upper spine, neck and eyes in the latest frame."""
+        return self._rotations.copy()
+
+    @property
+    def target_angles(self) -> Floats | None:
         """(2,) yaw and pitch of the current goal, inside the map; None if there is none."""
         last = self._looks[-1] if self._looks else None
-        return None if last is None or last.kind == _BACK else project(last.angles[None], self.gaze.region)[0][0]
+        return (
+            None
+            if last is None or last.kind == _BACK
+            else project_into_region(last.angles[None], self.gaze.region)[0][0]
+        )
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Look somewhere from the next frame on; see the class."""
-        if self.cue and wish.get("direction") is not None:
-            direction = float(wish["direction"])
+        if self.cue and command.get("direction") is not None:
+            direction = float(command["direction"])
             if not np.isfinite(direction):
-                raise InvalidValue(f"direction must be finite, got {wish['direction']!r}")
+                raise InvalidValue(f"direction must be finite, not {command['direction']!r}")
             busy = self._pending or (self._looks and (self._looks[-1].kind, None, self._looks[-1].cue))
             if not busy or busy[2] or busy[0] == _BACK:
                 self._pending = (_DIRECTION, np.array([direction, 0.0]), True)
-        if "gaze" in wish:
-            self._pending = _check_gaze(wish["gaze"])
+        if "gaze" in command:
+            self._pending = _check_gaze(command["gaze"])
 
-    def apply(self, pose: Pose) -> Floats | None:
+    def apply(self, pose: LayerPose) -> Floats | None:
         """(J, 4) the pose with gaze; None while there is nothing to look at."""
         if self._pending is not None:
-            asked, self._pending = self._pending, None
-            self._begin(asked, pose)
+            request, self._pending = self._pending, None
+            self._begin(request, pose)
         if not self._looks:
             return None
         self._follow(pose)
-        self._turns = self._blend_looks(pose.seconds)
-        settled = [k for k, look in enumerate(self._looks) if look.begin + look.times[0] <= pose.seconds]
-        self._looks = self._looks[settled[-1] :] if settled else self._looks
-        if settled and self._looks[-1].kind == _BACK and len(self._looks) == 1:
-            self._looks, self._turns = [], np.zeros(15)
+        self._rotations = self._blend_looks(pose.seconds)
+        finished = [k for k, look in enumerate(self._looks) if look.begin + look.times[0] <= pose.seconds]
+        self._looks = self._looks[finished[-1] :] if finished else self._looks
+        if finished and self._looks[-1].kind == _BACK and len(self._looks) == 1:
+            self._looks, self._rotations = [], np.zeros(15)
             return None
-        made = with_look(pose.skeleton, pose.rotations[None], np.array([pose.heading]), self._turns[None])
-        return np.asarray(made[0])
+        result = rotate_to_look(pose.skeleton, pose.rotations[None], np.array([pose.heading]), self._rotations[None])
+        return np.asarray(result[0])
 
-    def _begin(self, asked: tuple[int, Floats, bool], pose: Pose) -> None:
-        kind, goal, cue = asked
+    def _begin(self, request: tuple[int, Floats, bool], pose: LayerPose) -> None:
+        kind, goal, cue = request
         last = self._looks[-1] if self._looks else None
-        now = reached(np.concatenate([self._turns, np.zeros(7)])[None])[0]
+        now = find_reached_angles(np.concatenate([self._rotations, np.zeros(7)])[None])[0]
         if kind == _BACK:
             if last is None or last.kind == _BACK:
                 return
@@ -132,17 +142,17 @@ class GazeLayer:
                 return
             if abs(wanted[0]) < _FACING and (last is None or last.kind == _BACK):
                 return
-        shift = self.gaze.shift(project((wanted - now)[None], self.gaze.region)[0][0])
+        shift = self.gaze.shift(project_into_region((wanted - now)[None], self.gaze.region)[0][0])
         times = np.array([shift.length, *shift.starts, shift.peak, shift.overshoot])
-        self._looks.append(_Look(pose.seconds, kind, goal, cue, times, self._turns.copy(), wanted))
+        self._looks.append(_Look(pose.seconds, kind, goal, cue, times, self._rotations.copy(), wanted))
 
-    def _follow(self, pose: Pose) -> None:
+    def _follow(self, pose: LayerPose) -> None:
         """Update the angles of all goals; a cue ends when the body faces it, a goal behind switches sides."""
-        share = 1.0 - math.exp(-1.0 / (_FOLLOW * pose.fps))
+        gain = 1.0 - math.exp(-1.0 / (_FOLLOW * pose.fps))
         for look in self._looks:
             if look.kind in (_POINT, _DIRECTION):
                 wanted = _goal_angles(pose, look.kind, look.goal, float(look.angles[0]))
-                look.angles = look.angles + share * (wanted - look.angles)
+                look.angles = look.angles + gain * (wanted - look.angles)
         last = self._looks[-1]
         if last.cue and last.kind == _DIRECTION and abs(last.angles[0]) < _FACING:
             self._begin((_BACK, np.zeros(2), False), pose)
@@ -151,7 +161,7 @@ class GazeLayer:
 
     def _blend_looks(self, seconds: float) -> Floats:
         looks, n = self._looks, len(self._looks)
-        inside, _ = project(np.array([look.angles for look in looks]), self.gaze.region)
+        inside, _ = project_into_region(np.array([look.angles for look in looks]), self.gaze.region)
         arrays = GazeLooks(
             np.array([look.begin for look in looks]),
             np.array([min(look.kind, _ANGLES) for look in looks], dtype=np.int64),
@@ -161,19 +171,19 @@ class GazeLayer:
             np.zeros((n, 1, 2)),
             np.array([look.anchor for look in looks]),
         )
-        turns = np.zeros(15)
-        blend_looks(arrays, self.gaze.grid, np.zeros(2), seconds, turns)
-        return turns
+        rotations = np.zeros(15)
+        blend_looks(arrays, self.gaze.grid, np.zeros(2), seconds, rotations)
+        return rotations
 
 
-def _goal_angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
+def _goal_angles(pose: LayerPose, kind: int, goal: Floats, near: float) -> Floats:
     """(2,) yaw and pitch of a goal from the body's heading, yaw within half a circle of another."""
     if kind == _ANGLES:
         return goal
     if kind == _DIRECTION:
         found = np.array([goal[0] - pose.heading, 0.0])
     else:
-        found = angles_to(pose.skeleton, pose.positions, pose.world, pose.heading, goal)
+        found = find_look_angles(pose.skeleton, pose.positions, pose.world, pose.heading, goal)
     found[0] = near + math.remainder(found[0] - near, 2.0 * math.pi)
     return np.asarray(found)
 
@@ -183,4 +193,4 @@ def _check_gaze(gaze: Any) -> tuple[int, Floats, bool]:
         return _BACK, np.zeros(2), False
     if np.shape(gaze) == (3,):
         return _POINT, freeze_array(gaze, "the point to look at", (3,)), False
-    return _ANGLES, checked_goal(gaze, "gaze"), False
+    return _ANGLES, check_goal(gaze, "gaze"), False

@@ -11,15 +11,17 @@ from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_facing
 from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.layer.halves import halves_of
+from marey.layer.halves import split_body
 from marey.layer.player import Splicer
-from marey.layer.runtime import SpliceSet, hip_frames
+from marey.layer.posture import Transfer
+from marey.layer.runtime import Average, SpliceSet, find_hip_frames
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
 if TYPE_CHECKING:
-    from marey.control.layered import Pose
+    from marey.control.layered import LayerPose
 
 __all__ = ["SpliceLayer"]
 
@@ -83,22 +85,26 @@ class SpliceLayer:
     ----------
     clips : a set of clips of the same skeleton; its base clip should have the same kind of gait as the stream.
     fade : seconds of the crossfade from one upper body to another.
-    options : of `SpliceSet.splicer`, such as ``posture``.
+    posture, average : as for `SpliceSet.splicer`.
     """
 
-    wishes = ("upper",)
-    hears: tuple[str, ...] = ()
+    commands = ("upper",)
+    observed_commands: tuple[str, ...] = ()
+    hears = renamed_method("hears", "observed_commands")
+    wishes = renamed_method("wishes", "commands")
 
-    def __init__(self, clips: SpliceSet, *, fade: float = 0.4, **options: Any) -> None:
+    def __init__(
+        self, clips: SpliceSet, *, fade: float = 0.4, posture: Transfer = "pitch", average: Average = "running"
+    ) -> None:
         if not isinstance(clips, SpliceSet):
-            raise InvalidValue(f"a splice layer needs a SpliceSet, got {type(clips).__name__}")
+            raise InvalidValue(f"clips must be a SpliceSet, not {type(clips).__name__}")
         self.clips = clips
         self._fade = check_number(fade, "fade in seconds", above=True)
-        self._options = options
+        self._posture, self._average = posture, average
         base = clips.clips[clips.base]
         self._begins = float(clips.prepared[clips.base].cycles[0])
         self._steps = _GaitTracker(base, clips.prepared[clips.base].cycles)
-        self._halves = halves_of(base.skeleton)
+        self._halves = split_body(base.skeleton)
         self._joints = np.flatnonzero(self._halves.upper | (np.arange(len(base.skeleton)) == self._halves.attachment))
         self._hip: Floats | None = None
         self._sources: list[_Source] = []
@@ -111,16 +117,16 @@ class SpliceLayer:
         last = self._sources[-1].splicer if self._sources else None
         return None if last is None else last.upper.name
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Play another upper body from the next frame on; see the class."""
-        if "upper" in wish:
-            name = wish["upper"]
+        if "upper" in command:
+            name = command["upper"]
             if name is not None and name not in self.clips.names:
                 known = ", ".join(map(repr, self.clips.names))
                 raise UnknownName(f"no clip {name!r} to splice{similar(str(name), self.clips.names)}; clips: {known}")
             self._pending = (name,)
 
-    def apply(self, pose: Pose) -> Floats | None:
+    def apply(self, pose: LayerPose) -> Floats | None:
         """(J, 4) the pose with its upper body; None for the stream's own."""
         if not self._checked:
             check_same_skeleton(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
@@ -130,7 +136,7 @@ class SpliceLayer:
         if self._pending is not None:
             (name,), self._pending = self._pending, None
             if name != self.playing:
-                splicer = None if name is None else self.clips.splicer(self.clips.base, name, **self._options)
+                splicer = None if name is None else self._make_splicer(name)
                 self._sources.append(_Source(pose.seconds, splicer))
         done = [k for k, source in enumerate(self._sources) if source.begin + self._fade <= pose.seconds]
         self._sources = self._sources[done[-1] :] if done else self._sources
@@ -140,31 +146,34 @@ class SpliceLayer:
             return None
         out = np.array(pose.rotations)
         for source in self._sources:
-            share = float(ease_in(np.clip((pose.seconds - source.begin) / self._fade, 0.0, 1.0)))
+            alpha = float(ease_in(np.clip((pose.seconds - source.begin) / self._fade, 0.0, 1.0)))
             there = pose.rotations
             if source.splicer is not None:
                 moment = cycle - self._begins + float(source.splicer.moments[0])
                 there = source.splicer.pose(np.ascontiguousarray(pose.rotations), hip, moment)
-            out[self._joints] = quat.slerp(out[self._joints], there[self._joints], share)
+            out[self._joints] = quat.slerp(out[self._joints], there[self._joints], alpha)
         return out
 
-    def _smooth_hips(self, pose: Pose) -> Floats:
+    def _make_splicer(self, name: str) -> Splicer:
+        return self.clips.splicer(self.clips.base, name, posture=self._posture, average=self._average)
+
+    def _smooth_hips(self, pose: LayerPose) -> Floats:
         frame = Motion(pose.skeleton, np.zeros((1, 3)), pose.rotations[None], pose.fps)
-        now = hip_frames(self._halves, frame)[0]
+        now = find_hip_frames(self._halves, frame)[0]
         if self._hip is None:
             self._hip = now
         side = -1.0 if float(now @ self._hip) < 0.0 else 1.0
-        share = 1.0 - np.exp(-1.0 / (_STEADY * pose.fps))
-        self._hip = np.asarray(quat.normalize(self._hip + share * (side * now - self._hip)))
+        alpha = 1.0 - np.exp(-1.0 / (_STEADY * pose.fps))
+        self._hip = np.asarray(quat.normalize(self._hip + alpha * (side * now - self._hip)))
         return self._hip
 
 
 def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
     """(3,) meters from the right foot to the left: leftward, up and ahead relative to the heading."""
     roles = skeleton.roles
-    way = positions[roles["left_foot"]] - positions[roles["right_foot"]]
+    across = positions[roles["left_foot"]] - positions[roles["right_foot"]]
     heading = float(find_facing(skeleton, positions[None])[0])
-    return np.asarray(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), way))
+    return np.asarray(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), across))
 
 
 def _gait_features(now: Floats, ago: Floats) -> Floats:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.inertia import InertialPlayer, Outlet, Shown
+from marey.control.inertia import FrameOutput, FrameStream, InertialPlayer, OutputFrame, accept_old_feet
 from marey.control.inertia_reel import Reel, make_reel
 from marey.control.motion_matching_features import FeatureTable, make_features
 from marey.control.motion_matching_kernels import PathModel, measure_distance, predict_path
 from marey.core.arrays import Floats, check_number, set_readonly
+from marey.core.feet import Feet
 from marey.core.motion import Motion
+from marey.deprecation import bundled_parameters, renamed_parameters
 from marey.errors import InvalidValue
 
-__all__ = ["MatchingData", "MotionMatching"]
+__all__ = ["MatchingData", "MatchingSettings", "MotionMatching"]
 
 _COMMANDS = ("direction", "speed")
 # If the character moves at another speed than requested, request more: up to this many times the error, limited to this
@@ -28,7 +30,7 @@ _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchingData:
-    """Clips and the features of their frames, ready to be searched; any number of streams may share them.
+    """Clips and the features of their frames, ready to be searched; any number of streams may use them.
 
     reel : the clips. features : of their frames. tree : nearest neighbors among ``features.values``.
     """
@@ -38,11 +40,12 @@ class MatchingData:
     tree: Any
 
     @classmethod
+    @renamed_parameters(ahead="path_times")
     def build(
         cls,
         clips: Sequence[Motion],
         *,
-        ahead: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
+        path_times: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
         weights: Mapping[str, float] | None = None,
     ) -> MatchingData:
         """Compute the features of all frames of some clips.
@@ -50,15 +53,15 @@ class MatchingData:
         Parameters
         ----------
         clips : of one character. Mirrored copies (`marey.edit.mirror`) make it turn equally to both sides. The last of
-            `ahead` seconds of a clip are played, but never jumped to.
-        ahead : seconds at which the future path is compared.
+            `path_times` seconds of a clip are played, but never jumped to.
+        path_times : seconds at which the future path is compared.
         weights : of groups of features: ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``; missing ones
             default to `marey.control.motion_matching_features.WEIGHTS`.
         """
         from scipy.spatial import cKDTree
 
         reel = make_reel(clips)
-        features = make_features(reel, ahead=ahead, weights=weights)
+        features = make_features(reel, path_times=path_times, weights=weights)
         return cls(reel, features, cKDTree(features.values))
 
     def nearest(self, query: Floats) -> tuple[int, float]:
@@ -67,71 +70,76 @@ class MatchingData:
         return int(self.features.rows[index]), float(distance)
 
 
-class MotionMatching:
+@dataclass(frozen=True, slots=True)
+class MatchingSettings:
+    """When and how motion matching jumps.
+
+    search_every : seconds between searches. A new command triggers a search immediately.
+    min_gain : jump only if this fraction of the feature distance is saved.
+    half_life : seconds in which the pose offset of a jump halves.
+    speed_half_life, facing_half_life : half-lives in seconds of the requested change of speed and heading.
+    """
+
+    search_every: float = 0.1
+    min_gain: float = 0.2
+    half_life: float = 0.1
+    speed_half_life: float = 0.25
+    facing_half_life: float = 0.25
+
+    def __post_init__(self) -> None:
+        check_number(self.search_every, "search_every in seconds")
+        if check_number(self.min_gain, "min_gain, a fraction,") > 1.0:
+            raise InvalidValue(f"min_gain must be a fraction from 0 to 1, not {self.min_gain!r}")
+        for name in ("half_life", "speed_half_life", "facing_half_life"):
+            check_number(getattr(self, name), f"{name} in seconds", above=True)
+
+
+class MotionMatching(FrameStream):
     """Endless motion from clips. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
     data : clips with their features, or plain clips, which are built with defaults.
     direction, speed : the initial command; see `request`.
-    search_every : seconds between searches. A new command triggers a search immediately.
-    pays : jump only if this fraction of the feature distance is saved.
-    half_life : seconds in which the pose offset of a jump halves.
-    speed_half_life, facing_half_life : half-lives in seconds of the requested change of speed and heading.
     row : first frame; by default the one that fits the command best.
     place : rigid2d of the first frame's clip in the world; by default the character begins at the origin, facing +Z.
-    clean : clean up foot contacts. Frames then come out `delay` frames late.
-    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
+    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
+        immediately by rotating the legs. None leaves the feet as they are.
+    settings : when and how it jumps.
     """
 
+    @accept_old_feet
+    @bundled_parameters(
+        "settings", MatchingSettings, pays="min_gain", **{each.name: each.name for each in fields(MatchingSettings)}
+    )
     def __init__(
         self,
         data: MatchingData | Sequence[Motion],
         *,
         direction: float = 0.0,
         speed: float | None = None,
-        search_every: float = 0.1,
-        pays: float = 0.2,
-        half_life: float = 0.1,
-        speed_half_life: float = 0.25,
-        facing_half_life: float = 0.25,
         row: int | None = None,
         place: ArrayLike | None = None,
-        clean: bool = False,
-        lock: bool = True,
+        feet: Feet = "clean",
+        settings: MatchingSettings | None = None,
     ) -> None:
         self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
         reel, features = self.data.reel, self.data.features
-        self._every = max(1, round(check_number(search_every, "search_every in seconds") * reel.fps))
-        self._left = 1.0 - check_number(pays, "pays, a fraction,")
-        if self._left < 0.0:
-            raise InvalidValue(f"pays must be a fraction from 0 to 1, got {pays!r}")
-        lives = (
-            check_number(speed_half_life, "speed_half_life in seconds", above=True),
-            check_number(facing_half_life, "facing_half_life in seconds", above=True),
-        )
-        springs = set_readonly(2.0 * np.log(2.0) / np.array(lives))
-        self._model = PathModel(features.ahead, springs, features.turn_limits, features.scale)
+        how = MatchingSettings() if settings is None else settings
+        self._every = max(1, round(how.search_every * reel.fps))
+        self._left = 1.0 - how.min_gain
+        springs = set_readonly(2.0 * np.log(2.0) / np.array([how.speed_half_life, how.facing_half_life]))
+        self._model = PathModel(features.path_times, springs, features.turn_limits, features.scale)
         self._usual_speed = float(np.median(features.paces[features.rows]))
         self._direction, self._speed = 0.0, self._usual_speed
         self._wait, self._jumps, self._louder = 0, 0, 0.0
         self.request(direction=direction, speed=speed)
         first = self._first_row() if row is None else row
-        self._player = InertialPlayer(reel, half_life=half_life, row=first, place=place)
+        self._player = InertialPlayer(reel, half_life=how.half_life, row=first, place=place)
         self._begun = False
-        self._outlet = Outlet(
-            reel.skeleton, reel.fps, reel.points, floor=reel.floor, clean=clean, lock=lock, name="motion matching"
+        self._output = FrameOutput(
+            reel.skeleton, reel.fps, reel.points, floor=reel.floor, feet=feet, name="motion matching"
         )
-
-    @property
-    def fps(self) -> float:
-        """Frame rate: call `frame` this many times per second."""
-        return self.data.reel.fps
-
-    @property
-    def delay(self) -> int:
-        """Frames of latency added by the foot cleanup."""
-        return self._outlet.delay
 
     @property
     def row(self) -> int:
@@ -143,7 +151,7 @@ class MotionMatching:
         """Number of jumps so far."""
         return self._jumps
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Change the command from the next frame on; anything not named stays as it is.
 
         Parameters
@@ -151,22 +159,18 @@ class MotionMatching:
         direction : radians from +Z in the world, positive to the left.
         speed : meters per second, or None for the usual speed of the clips.
         """
-        for name, value in wish.items():
+        for name, value in command.items():
             if name not in _COMMANDS:
-                raise InvalidValue(f"motion matching takes the commands {', '.join(_COMMANDS)}, got {name!r}")
+                raise InvalidValue(f"motion matching takes the commands {', '.join(_COMMANDS)}, not {name!r}")
             if name == "direction":
                 if not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians, got {value!r}")
+                    raise InvalidValue(f"direction must be an angle in radians, not {value!r}")
                 self._direction = float(value)
             else:
                 self._speed = self._usual_speed if value is None else check_number(value, "speed in m/s")
         self._wait = 0
 
-    def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
-        return self._outlet.frame(self._next)
-
-    def _next(self) -> Shown:
+    def _next(self) -> OutputFrame:
         if not self._begun:
             self._begun = True
             return self._player.shown()
@@ -188,9 +192,9 @@ class MotionMatching:
         query = self._make_query(row)
         best, apart = self.data.nearest(query)
         # The path in a clip's last frames stops with the clip, so its distance to the command means nothing.
-        known = remaining >= features.ahead[-1] * self.fps
+        known = remaining >= features.path_times[-1] * self.fps
         here = measure_distance(features.all_values[row], query) if known else np.inf
-        near = abs(best - row) <= self._every and reel.clip_of(best) == reel.clip_of(row)
+        near = abs(best - row) <= self._every and reel.find_clip(best) == reel.find_clip(row)
         if not remaining or (not near and apart < self._left * here):
             player.jump(best)
             self._jumps += 1
@@ -209,8 +213,8 @@ class MotionMatching:
         features = self.data.features
         straight = np.concatenate(
             [
-                np.stack([0.0 * features.ahead, features.ahead * self._speed], axis=1).ravel(),
-                np.tile([0.0, 1.0], len(features.ahead)),
+                np.stack([0.0 * features.path_times, features.path_times * self._speed], axis=1).ravel(),
+                np.tile([0.0, 1.0], len(features.path_times)),
             ]
         )
         apart = features.values[:, : features.n_path] - straight * features.scale[: features.n_path]

@@ -42,7 +42,7 @@ class FeatureTable:
     rows : (M,) of the reel, increasing: those with enough of their clip left, and no glitch next.
     values : (M, D), scaled and weighted. all_values : (N, D) of all rows; those of `rows` are exact, the paths of the
         others stop with their clip.
-    ahead : (T,) seconds at which the path is compared.
+    path_times : (T,) seconds at which the path is compared.
     scale : (D,) factors for numbers in meters and m/s.
     paces, turn_rates : (N,) m/s and rad/s, without sway.
     turn_limits : (2,) rad/s, fastest turns of the clips to the right and left over the longest time ahead.
@@ -51,7 +51,7 @@ class FeatureTable:
     rows: Ints
     values: Floats
     all_values: Floats
-    ahead: Floats
+    path_times: Floats
     scale: Floats
     paces: Floats
     turn_rates: Floats
@@ -60,58 +60,60 @@ class FeatureTable:
     @property
     def n_path(self) -> int:
         """How many leading numbers describe the future path; the others describe the pose."""
-        return 4 * len(self.ahead)
+        return 4 * len(self.path_times)
 
 
-def make_features(reel: Reel, *, ahead: Sequence[float], weights: Mapping[str, float] | None) -> FeatureTable:
+def make_features(reel: Reel, *, path_times: Sequence[float], weights: Mapping[str, float] | None) -> FeatureTable:
     """Compute features of all rows; see `FeatureTable`.
 
     Parameters
     ----------
-    ahead : seconds, increasing, at which the future path is compared.
+    path_times : seconds, increasing, at which the future path is compared.
     weights : of groups that differ from `WEIGHTS`.
     """
-    times = _check_times(ahead, reel.fps)
-    shares = _check_weights(weights)
+    times = _check_times(path_times, reel.fps)
+    group_weights = _check_weights(weights)
     groups = {**_path_groups(reel, times), **_pose_groups(reel)}
     last = np.repeat(reel.borders[1:] - 1, np.diff(reel.borders))
     long_enough = np.arange(len(reel)) + int(np.ceil(times[-1] * reel.fps)) <= last
     rows = np.flatnonzero(long_enough & (np.linalg.norm(reel.turn_rate, axis=2).max(axis=1) < _WILD))
     if not len(rows):
-        raise NoResult(f"no clip is longer than the {times[-1]:g} s lookahead; give longer clips or a shorter ahead")
+        raise NoResult(
+            f"no clip is longer than the lookahead of {times[-1]:g} s; use longer clips or smaller path_times"
+        )
     scales = []
     for name, values in groups.items():
         spread = np.sqrt(values[rows].var(axis=0).mean())
         size = values.shape[1]
-        scales.append(np.full(size, shares[name] / (max(float(spread), _MIN_SPREAD) * np.sqrt(size))))
+        scales.append(np.full(size, group_weights[name] / (max(float(spread), _MIN_SPREAD) * np.sqrt(size))))
     scale = np.concatenate(scales)
     everything = np.concatenate(list(groups.values()), axis=1) * scale
-    paces, turns = _measure_rates(reel)
-    way = groups["facing"][rows, -2:]
-    far = np.arctan2(way[:, 0], way[:, 1]) / times[-1]
+    paces, turn_rates = _measure_rates(reel)
+    facing = groups["facing"][rows, -2:]
+    far = np.arctan2(facing[:, 0], facing[:, 1]) / times[-1]
     limits = np.array([min(float(far.min()), -_LEAST_TURN), max(float(far.max()), _LEAST_TURN)])
     return FeatureTable(
         rows=set_readonly(rows),
         values=set_readonly(everything[rows]),
         all_values=set_readonly(everything),
-        ahead=set_readonly(times),
+        path_times=set_readonly(times),
         scale=set_readonly(scale),
         paces=set_readonly(paces),
-        turn_rates=set_readonly(turns),
+        turn_rates=set_readonly(turn_rates),
         turn_limits=set_readonly(limits),
     )
 
 
 def _path_groups(reel: Reel, times: Floats) -> dict[str, Floats]:
     last = np.repeat(reel.borders[1:] - 1, np.diff(reel.borders))
-    places, ways = [], []
+    places, facings = [], []
     back = rigid2d.invert(reel.ground)
     for seconds in times.tolist():
         later = np.minimum(np.arange(len(reel)) + round(seconds * reel.fps), last)
         there = rigid2d.compose(back, reel.ground[later])
         places.append(there[:, 1:])
-        ways.append(np.stack([np.sin(there[:, 0]), np.cos(there[:, 0])], axis=1))
-    return {"path": np.concatenate(places, axis=1), "facing": np.concatenate(ways, axis=1)}
+        facings.append(np.stack([np.sin(there[:, 0]), np.cos(there[:, 0])], axis=1))
+    return {"path": np.concatenate(places, axis=1), "facing": np.concatenate(facings, axis=1)}
 
 
 def _pose_groups(reel: Reel) -> dict[str, Floats]:
@@ -131,12 +133,12 @@ def _pose_groups(reel: Reel) -> dict[str, Floats]:
 
 def _measure_rates(reel: Reel) -> tuple[Floats, Floats]:
     """(N,) m/s and (N,) rad/s, without sway."""
-    paces, turns = [], []
+    paces, rates = [], []
     for part in _split_clips(reel, reel.ground):
         rate = _differentiate(filters.gaussian(part, _SWAY * reel.fps), reel.fps)
         paces.append(np.linalg.norm(rate[:, 1:], axis=1))
-        turns.append(rate[:, 0])
-    return np.concatenate(paces), np.concatenate(turns)
+        rates.append(rate[:, 0])
+    return np.concatenate(paces), np.concatenate(rates)
 
 
 def _split_clips(reel: Reel, values: Floats) -> list[Floats]:
@@ -147,14 +149,15 @@ def _differentiate(values: Floats, fps: float) -> Floats:
     return np.asarray(np.gradient(values, axis=0) * fps)
 
 
-def _check_times(ahead: Sequence[float], fps: float) -> Floats:
+def _check_times(path_times: Sequence[float], fps: float) -> Floats:
     try:
-        times = np.asarray([float(seconds) for seconds in ahead])
+        times = np.asarray([float(seconds) for seconds in path_times])
     except (TypeError, ValueError):
         times = np.zeros(0)
     if not len(times) or not (np.isfinite(times).all() and times[0] * fps >= 1.0 and (np.diff(times) > 0.0).all()):
         raise InvalidValue(
-            f"ahead must be increasing seconds of at least a frame, such as (0.2, 0.4, 0.6), got {ahead!r}"
+            "path_times must be increasing times of at least one frame, in seconds, such as (0.2, 0.4, "
+            f"0.6), not {path_times!r}"
         )
     return times
 

@@ -6,14 +6,14 @@ import math
 from typing import NamedTuple
 
 from marey.compiled import Floats1D, Out, kernel
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 # Steps of the path from one time that is compared to the next.
 _STEPS = 8
 
 
 class PathModel(NamedTuple):
-    """How a path to come is predicted and scaled.
+    """How the path ahead is predicted and scaled.
 
     ahead : (T,) seconds. springs : (2,) stiffness of speed and facing, 1/s. limits : (2,) rad/s to the right and to the
     left. scale : (4 T,) or longer, of the features.
@@ -29,7 +29,7 @@ class PathModel(NamedTuple):
 def predict_path(
     pace: float, turn_rate: float, speed: float, turn: float, model: PathModel, out: Out[Floats1D]
 ) -> None:
-    """Predict the path from how a character moves now to how it is asked to move, scaled as features are.
+    """Predict the path from how a character moves now to how it is requested to move, scaled as features are.
 
     Speed and facing follow critically damped springs, speed without and facing with a velocity of its own at first; the
     character turns no faster than within limits, and goes where it faces.
@@ -45,14 +45,14 @@ def predict_path(
         dt = (ahead[i] - t) / _STEPS
         yaw = 0.0
         for part in range(_STEPS + 1):
-            at = t + part * dt
-            yaw = turn + math.exp(-swing * at) * ((turn_rate - swing * turn) * at - turn)
-            yaw = min(max(yaw, limits[0] * at), limits[1] * at)
-            gone = speed + math.exp(-y * at) * (1.0 + y * at) * (pace - speed)
-            # By trapezia: half a step for both ends.
-            share = 0.5 * dt if part == 0 or part == _STEPS else dt
-            x += share * gone * math.sin(yaw)
-            z += share * gone * math.cos(yaw)
+            time = t + part * dt
+            yaw = turn + math.exp(-swing * time) * ((turn_rate - swing * turn) * time - turn)
+            yaw = min(max(yaw, limits[0] * time), limits[1] * time)
+            velocity = speed + math.exp(-y * time) * (1.0 + y * time) * (pace - speed)
+            # Trapezoidal rule: half a step at both ends.
+            weight = 0.5 * dt if part == 0 or part == _STEPS else dt
+            x += weight * velocity * math.sin(yaw)
+            z += weight * velocity * math.cos(yaw)
         t = ahead[i]
         out[2 * i] = x * scale[2 * i]
         out[2 * i + 1] = z * scale[2 * i + 1]
@@ -66,5 +66,5 @@ def measure_distance(a: Floats1D, b: Floats1D) -> float:
     """The distance between two rows of features."""
     total = 0.0
     for k in range(a.shape[0]):
-        total += squared(a[k] - b[k])
+        total += square(a[k] - b[k])
     return math.sqrt(total)

@@ -7,21 +7,22 @@ position, so that errors do not add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.outlook import Outlook, even_shares, outlook_of
-from marey.control.outlook_kernels import read_rows
+from marey.control.lookahead import LookaheadTable, get_lookahead_table, grid_fractions
+from marey.control.lookahead_kernels import read_rows
 from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
-from marey.core.arrays import Floats, Ints, check_index, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
+from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
 
-__all__ = ["Reach", "reach"]
+__all__ = ["ClipLengths", "Reach", "clip_lengths", "reach"]
 
 # Values of the first and of each other parameter to try in each box, and bins per parameter that distinguish one clip
 # end from another.
@@ -34,14 +35,15 @@ _AT_ONCE = 2000
 _MAX_CELLS = 20_000_000
 
 
+@renamed_fields(near="distances", longest="time_limit")
 @dataclass(frozen=True, slots=True, eq=False)
-class Reach:
+class Reach(FrozenRecord):
     """Cells of position and heading, and how soon a character can be in each; made by `reach`.
 
     x, z : (n,) meters, centers of the cells. headings : (H,) radians from +Z, positive to the left.
     seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached in time.
-    near : (n, n, H) meters from the center of the cell to the nearest path through it, infinite likewise.
-    longest : time limit in seconds.
+    distances : (n, n, H) meters from the center of the cell to the nearest path through it, infinite if there is none.
+    time_limit : seconds.
     states : number of clip ends expanded.
     """
 
@@ -49,24 +51,19 @@ class Reach:
     z: Floats
     headings: Floats
     seconds: Floats
-    near: Floats
-    longest: float
+    distances: Floats
+    time_limit: float
     states: int
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        for name in ("x", "z", "headings"):
-            put(self, name, freeze_array(getattr(self, name), name, (None,)))
+        self._freeze(x=(None,), z=(None,), headings=(None,))
         shape = (len(self.x), len(self.z), len(self.headings))
-        for name in ("seconds", "near"):
+        for name in ("seconds", "distances"):
             # The arrays hold infinities, which `frozen` would reject.
             values = np.array(getattr(self, name), dtype=np.float64)
             if values.shape != shape or np.isnan(values).any():
-                raise InvalidValue(f"{name} must have shape {shape} and no NaN, got {values.shape}")
-            put(self, name, set_readonly(values))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+                raise InvalidValue(f"{name} must have shape {shape} and no NaN, not shape {values.shape}")
+            self._put(**{name: set_readonly(values)})
 
     @property
     def cell(self) -> float:
@@ -75,7 +72,7 @@ class Reach:
 
     def within(self, seconds: float | None = None) -> Ints:
         """(n, n) number of headings reached at each position within some seconds, by default the time limit."""
-        limit = self.longest if seconds is None else float(seconds)
+        limit = self.time_limit if seconds is None else float(seconds)
         return np.asarray((self.seconds <= limit).sum(axis=2))
 
     def soonest(self, points: ArrayLike, heading: float | None = None) -> Floats:
@@ -85,7 +82,7 @@ class Reach:
         """
         at = np.asarray(points, dtype=np.float64)
         if at.ndim < 1 or at.shape[-1] != 2 or not np.isfinite(at).all():
-            raise InvalidValue(f"points must be finite with shape (..., 2), got {at.shape}")
+            raise InvalidValue(f"points must be finite with shape (..., 2), not shape {at.shape}")
         n, cell = len(self.x), self.cell
         ij = np.floor(at / cell + 0.5).astype(np.int64) + n // 2
         inside = np.asarray(((ij >= 0) & (ij < n)).all(axis=-1))
@@ -101,29 +98,32 @@ class Reach:
         """(H,) seconds until each heading can be faced, at any position: how fast the character responds."""
         return np.asarray(self.seconds.min(axis=(0, 1)))
 
-    def share(self, radius: float, seconds: float | None = None) -> tuple[float, float]:
+    def fraction(self, radius: float, seconds: float | None = None) -> tuple[float, float]:
         """Fraction of the positions within a radius that are reached at all, and of their headings."""
         places = np.hypot(self.x[:, None], self.z) <= radius
         counts = self.within(seconds)[places]
         return float((counts > 0).mean()), float(counts.mean() / len(self.headings))
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The metrics by name, for JSON and tables."""
         some = np.isfinite(self.seconds)
-        places, headings = self.share(0.5 * float(self.x[-1]))
+        places, headings = self.fraction(0.5 * float(self.x[-1]))
         return {
-            "seconds": self.longest,
+            "seconds": self.time_limit,
             "cell": self.cell,
             "headings": float(len(self.headings)),
             "cells_reached": float(some.sum()),
             "places_within_half": places,
             "headings_within_half": headings,
-            "near_mean": float(self.near[some].mean()) if some.any() else float("inf"),
+            "near_mean": float(self.distances[some].mean()) if some.any() else float("inf"),
             "quarter_turn_seconds": float(
                 max(self._max_seconds_to_turn(0.5 * np.pi), self._max_seconds_to_turn(-0.5 * np.pi))
             ),
             "half_turn_seconds": self._max_seconds_to_turn(np.pi),
         }
+
+    as_dict = renamed_method("as_dict", "to_dict")
+    share = renamed_method("share", "fraction")
 
     def _max_seconds_to_turn(self, angle: float) -> float:
         n = len(self.headings)
@@ -160,14 +160,14 @@ def reach(
         that has been played and is about to be left.
     """
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise InvalidValue(f"seconds must be above 0, got {seconds!r}")
+        raise InvalidValue(f"seconds must be above 0, not {seconds!r}")
     if not (np.isfinite(cell) and cell > 0.0):
-        raise InvalidValue(f"a cell must be wider than 0 m, got {cell!r}")
+        raise InvalidValue(f"cell must be above 0 m, not {cell!r}")
     if check_index(headings, "headings") < 4:
-        raise InvalidValue(f"expected at least 4 headings, got {headings}")
+        raise InvalidValue(f"headings must be at least 4, not {headings}")
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes yet; add a node first")
-    grid = _Grid(outlook_of(graph), float(seconds), float(cell), int(headings))
+    grid = _Grid(get_lookahead_table(graph), float(seconds), float(cell), int(headings))
     ends = grid.begin(start)
     states = 0
     while ends:
@@ -183,20 +183,20 @@ def reach(
 class _Grid:
     """The cells, and which clip ends have been followed."""
 
-    def __init__(self, outlook: Outlook, longest: float, cell: float, n_headings: int) -> None:
-        outlook.prepare()
-        self.outlook, self.longest, self.cell, self.n_headings = outlook, longest, cell, n_headings
-        self.durations = {name: _durations(outlook, name) for name in outlook.graph.nodes}
-        tables = [outlook.table(name) for name in outlook.graph.nodes]
+    def __init__(self, lookahead: LookaheadTable, longest: float, cell: float, n_headings: int) -> None:
+        lookahead.prepare()
+        self.lookahead, self.longest, self.cell, self.n_headings = lookahead, longest, cell, n_headings
+        self.durations = {name: _durations(lookahead, name) for name in lookahead.graph.nodes}
+        tables = [lookahead.table(name) for name in lookahead.graph.nodes]
         pace = max(
             table.longest / max(float(self.durations[name].min()), 1e-6)
-            for name, table in zip(outlook.graph.nodes, tables, strict=True)
+            for name, table in zip(lookahead.graph.nodes, tables, strict=True)
         )
         self.n = 2 * int(np.ceil(pace * longest / cell)) + 1
         if self.n**2 * n_headings > _MAX_CELLS:
             raise InvalidValue(
-                f"{self.n} x {self.n} places with {n_headings} headings are more than {_MAX_CELLS:,} cells; use "
-                "larger cells, or fewer seconds"
+                f"{self.n} x {self.n} places with {n_headings} headings are too many cells (maximum "
+                f"{_MAX_CELLS:,}); use larger cells, or fewer seconds"
             )
         n_cells = self.n**2 * n_headings
         self.soonest, self.near = np.full(n_cells, np.inf), np.full(n_cells, np.inf)
@@ -204,11 +204,11 @@ class _Grid:
 
     def begin(self, start: str | tuple[str, ArrayLike] | None) -> list[_ClipEnds]:
         """The ends of the clips that the character may begin with."""
-        graph = self.outlook.graph
+        graph = self.lookahead.graph
         if isinstance(start, tuple):
             name, given = start
-            return [_ClipEnds(name, np.zeros((1, 3)), graph.node(name).checked(given)[None], np.zeros(1))]
-        node = graph.node(next(iter(graph.nodes)) if start is None else start)
+            return [_ClipEnds(name, np.zeros((1, 3)), graph[name].clip_parameters(given)[None], np.zeros(1))]
+        node = graph[next(iter(graph.nodes)) if start is None else start]
         unit = _box_fractions(node.n_dims, 2)
         parameters = node.low + unit * (node.high - node.low)
         n = len(unit)
@@ -217,13 +217,13 @@ class _Grid:
     def follow(self, ends: _ClipEnds) -> list[_ClipEnds]:
         """The new ends of all clips that can follow."""
         out = []
-        graph = self.outlook.graph
-        for target in self.outlook.table(ends.node).boxes:
-            unit = _box_fractions(graph.node(target).n_dims, 1)
+        graph = self.lookahead.graph
+        for target in self.lookahead.table(ends.node).boxes:
+            unit = _box_fractions(graph[target].n_dims, 1)
             for begin in range(0, len(ends.places), _AT_ONCE):
                 part = slice(begin, begin + _AT_ONCE)
-                chosen, enter, parent = self.outlook.choices(ends.node, target, ends.parameters[part], unit)
-                join = self.outlook.join(ends.node, target)
+                chosen, enter, parent = self.lookahead.choices(ends.node, target, ends.parameters[part], unit)
+                join = self.lookahead.join(ends.node, target)
                 here = join.entered(ends.parameters[part][parent], chosen, ends.places[part][parent])
                 gone = ends.seconds[part][parent]
                 out += self._add_clips(target, chosen, here, enter, gone)
@@ -231,34 +231,34 @@ class _Grid:
 
     def _add_clips(self, node: str, parameters: Floats, here: Floats, enter: Floats, gone: Floats) -> list[_ClipEnds]:
         """Enter clips of a node into the cells, and return those of their ends that are new."""
-        table = self.outlook.table(node)
-        ways = self.outlook.ways(node, parameters, here, enter)
+        table = self.lookahead.table(node)
+        paths = self.lookahead.lay_paths(node, parameters, here, enter)
         read = np.empty((len(parameters), 2))
         rows = np.stack([table.leave, self.durations[node]], axis=1)
         read_rows(table.axes, rows, parameters, read)
         after = gone + np.maximum(read[:, 0] - enter, 0.0) * read[:, 1]
         grid = ReachGrid(self.longest, self.cell, self.n, self.n_headings)
-        pass_cells(ways, gone, after, grid, self.soonest, self.near)
+        pass_cells(paths, gone, after, grid, self.soonest, self.near)
         bins, n_bins = _find_bins(table.axes, parameters)
         if node not in self.known:
             self.known[node] = np.full((len(self.soonest), n_bins), np.inf)
-        kept = np.empty(len(parameters), dtype=np.int64)
-        places = np.ascontiguousarray(ways[:, -1])
-        count = keep_new(places, bins, after, grid, _SOONER, self.known[node], kept)
-        row = kept[:count]
+        new = np.empty(len(parameters), dtype=np.int64)
+        places = np.ascontiguousarray(paths[:, -1])
+        count = keep_new(places, bins, after, grid, _SOONER, self.known[node], new)
+        row = new[:count]
         return [_ClipEnds(node, places[row], parameters[row], after[row])] if count else []
 
 
-def _durations(outlook: Outlook, name: str) -> Floats:
+def _durations(lookahead: LookaheadTable, name: str) -> Floats:
     """(G,) durations in seconds of the clips in a node's table."""
-    node = outlook.graph.node(name)
-    return np.array([node.motion(each).duration for each in outlook.table(name).grid])
+    node = lookahead.graph[name]
+    return np.array([node.motion(each).duration for each in lookahead.table(name).grid])
 
 
 def _box_fractions(n_dims: int, times: int) -> Floats:
     """(K, d) fractions of a box to try."""
     first = times * (_TRIED[0] - 1) + 1
-    return even_shares((first, *[_TRIED[1]] * (n_dims - 1)))
+    return grid_fractions((first, *[_TRIED[1]] * (n_dims - 1)))
 
 
 def _find_bins(axes: Floats, parameters: Floats) -> tuple[Ints, int]:
@@ -267,6 +267,50 @@ def _find_bins(axes: Floats, parameters: Floats) -> tuple[Ints, int]:
     out = np.zeros(len(parameters), dtype=np.int64)
     for k, count in enumerate(counts):
         first, step, n = axes[k]
-        share = (parameters[:, k] - first) / (step * max(n - 1.0, 1.0))
-        out = out * count + np.clip((share * count).astype(np.int64), 0, count - 1)
+        fraction = (parameters[:, k] - first) / (step * max(n - 1.0, 1.0))
+        out = out * count + np.clip((fraction * count).astype(np.int64), 0, count - 1)
     return out, int(np.prod(counts))
+
+
+@renamed_fields(least="min", most="max")
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipLengths:
+    """Durations of the clips of a node, in seconds.
+
+    node : its name. mean, min, max : of complete clips. played : mean of the part that is played, from the incoming
+    transition to the outgoing one; NaN for a node without incoming or outgoing edges.
+    """
+
+    node: str
+    mean: float
+    min: float
+    max: float
+    played: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The durations by name, for JSON and tables."""
+        return asdict(self)
+
+
+def clip_lengths(
+    character: ParametricMotionGraph, *, n: int = 100, rng: int | np.random.Generator = 0
+) -> tuple[ClipLengths, ...]:
+    """Measure the clips of each node with n motions spread over its ranges, corners first; one row per node."""
+    if n < 1:
+        raise InvalidValue(f"n must be at least 1 sample per node, not {n}")
+    if not character.nodes:
+        raise InvalidValue(f"{character.name!r} has no nodes yet; add a node first")
+    generator = np.random.default_rng(rng)
+    rows = []
+    for name, node in character.nodes.items():
+        chosen = node.samples(n, generator, corners=True)
+        seconds = np.array([node.motion(each).duration for each in chosen])
+        left = [edge.moments[:, 0].mean() for edge in character.out_edges(name)]
+        entered = [edge.moments[:, 1].mean() for edge in character.edges.values() if edge.target == name]
+        fraction = float(np.mean(left) - np.mean(entered)) if left and entered else float("nan")
+        rows.append(
+            ClipLengths(
+                name, float(seconds.mean()), float(seconds.min()), float(seconds.max()), fraction * seconds.mean()
+            )
+        )
+    return tuple(rows)

@@ -1,4 +1,4 @@
-"""Compiled: where a character can get to, clip by clip, on a grid of places and headings.
+"""Compiled: which places a character can reach, clip by clip, on a grid of places and headings.
 
 Key: the grid has n x n cells of places about the origin, and H headings; cell (i, j, h) is x, z and heading. A state is
 the end of a clip: a place, the clip's parameters and the seconds gone. What is known of a cell is the soonest second at
@@ -11,11 +11,11 @@ import math
 from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 
 class ReachGrid(NamedTuple):
-    """longest : seconds that are followed. cell : metres of a cell. n : cells to a side. n_headings : in a circle."""
+    """longest : seconds that are followed. cell : meters of a cell. n : cells to a side. n_headings : in a circle."""
 
     longest: float
     cell: float
@@ -40,7 +40,7 @@ def pass_cells(
 ) -> None:
     """Enter paths (N, W, 3), gone along from seconds `first` to `last` (N,), into the cells that they pass.
 
-    soonest, near : (n n H,) seconds, and metres from the middle of the cell; changed in place.
+    soonest, near : (n n H,) seconds, and meters from the middle of the cell; changed in place.
     """
     longest, cell, n, n_headings = grid
     n_points = ways.shape[1]
@@ -48,16 +48,16 @@ def pass_cells(
     for w in range(len(ways)):
         way = 0.0
         for k in range(n_points - 1):
-            way += math.sqrt(squared(ways[w, k + 1, 1] - ways[w, k, 1]) + squared(ways[w, k + 1, 2] - ways[w, k, 2]))
+            way += math.sqrt(square(ways[w, k + 1, 1] - ways[w, k, 1]) + square(ways[w, k + 1, 2] - ways[w, k, 2]))
         # Four moments in each cell, so that hardly any is stepped over.
         steps = max(n_points - 1, int(4.0 * way / cell) + 1)
         for s in range(steps + 1):
             seconds = first[w] + (last[w] - first[w]) * s / steps
             if seconds > longest:
                 break
-            at = s * (n_points - 1.0) / steps
-            k = min(int(at), n_points - 2)
-            t = at - k
+            position = s * (n_points - 1.0) / steps
+            k = min(int(position), n_points - 2)
+            t = position - k
             for c in range(3):
                 place[c] = ways[w, k, c] * (1.0 - t) + ways[w, k + 1, c] * t
             where = _cell_of(place, grid)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from marey.errors import UnknownName
-from marey.pmg import Moment, Option, ParametricMotionGraph
+from marey.pmg import ControlState, ParametricMotionGraph, TransitionOption
 
-__all__ = ["next_option", "steps_to"]
+__all__ = ["count_steps_to", "next_option"]
 
 
-def steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) -> dict[str, int]:
+def count_steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) -> dict[str, int]:
     """Number of clips from each node that can reach a target; 0 for the target itself.
 
     Parameters
     ----------
     again : count the route from the target back to itself instead, if there is one.
     """
-    graph.node(target)
+    graph[target]
     steps: dict[str, int] = {} if again else {target: 0}
     ring, n = [target], 0
     while ring:
@@ -26,10 +26,10 @@ def steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) 
     return steps
 
 
-def next_option(moment: Moment, target: str) -> Option:
+def next_option(state: ControlState, target: str) -> TransitionOption:
     """Choose the option that leads to a node with the fewest clips: the node itself if it can follow."""
-    steps = steps_to(moment.graph, target)
-    known = [option for option in moment.options if option.node.name in steps]
+    steps = count_steps_to(state.graph, target)
+    known = [option for option in state.options if option.node.name in steps]
     if not known:
-        raise UnknownName(f"no route leads from {moment.node!r} to {target!r}; connect them")
+        raise UnknownName(f"no route leads from {state.node!r} to {target!r}; connect them")
     return min(known, key=lambda option: steps[option.node.name])

@@ -1,4 +1,7 @@
-"""A sequence of actions: nodes in order, each with its parameters or command, with routes between them."""
+"""A sequence of actions: nodes in order, each with its parameters or command, with routes between them.
+
+Also a random walk.
+"""
 
 from __future__ import annotations
 
@@ -9,50 +12,54 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.routes import next_option, steps_to
-from marey.core.arrays import Floats, check_index, freeze_array
+from marey.control.routes import count_steps_to, next_option
+from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array
+from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue, NoResult
-from marey.pmg import Choice, Moment, ParametricMotionGraph
-from marey.pmg.requests import check_wishes
+from marey.pmg import Choice, ControlState, ParametricMotionGraph
+from marey.pmg.requests import check_command
 
-__all__ = ["Action", "ActionSequence"]
+__all__ = ["Action", "ActionSequence", "RandomWalk"]
 
 
+@renamed_fields(wishes="command")
 @dataclass(frozen=True, slots=True, eq=False)
-class Action:
+class Action(FrozenRecord):
     """Something to do: a node, played some number of times.
 
     node : its name.
     parameters : (d,) of its clips, moved into the reachable range; None to derive them from the command.
-    wishes : command such as ``direction`` or ``speed``, which the node converts to parameters; with neither, the middle
+    command : such as ``direction`` or ``speed``, which the node converts to parameters; with neither, the middle
         of the node's ranges.
     times : number of clips to play, the maximum if there is an `until`. By default one, or as many as `until` needs.
-    until : called with the `Moment` after each clip of the action; true ends it. None for no such condition.
+    until : called with the `ControlState` after each clip of the action; true ends it. None for no such condition.
     """
 
     node: str
     parameters: Floats | None = None
-    wishes: Mapping[str, Any] = field(default_factory=dict)
+    command: Mapping[str, Any] = field(default_factory=dict)
     times: int | None = None
-    until: Callable[[Moment], bool] | None = None
+    until: Callable[[ControlState], bool] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.node, str) or not self.node:
-            raise InvalidValue(f"an action needs the name of a node, got {self.node!r}")
+            raise InvalidValue(f"node must be the name of a node, not {self.node!r}")
         if self.until is not None and not callable(self.until):
-            raise InvalidValue(f"until must be a function of a moment, got {type(self.until).__name__}")
+            raise InvalidValue(f"until must be a function of a ControlState, not {type(self.until).__name__}")
         if self.times is not None and check_index(self.times, "times") < 1:
-            raise InvalidValue(f"an action must be played at least once, got times={self.times}")
+            raise InvalidValue(f"times must be at least 1, not {self.times}")
         if self.parameters is not None:
-            if self.wishes:
-                raise InvalidValue(f"action {self.node!r} has both parameters and wishes; give one of them")
+            if self.command:
+                raise InvalidValue(f"action {self.node!r} has both parameters and a command; pass only one of them")
             given = np.atleast_1d(np.asarray(self.parameters, dtype=np.float64))
-            object.__setattr__(self, "parameters", freeze_array(given, f"parameters of action {self.node!r}", (None,)))
+            self._put(parameters=freeze_array(given, f"parameters of action {self.node!r}", (None,)))
 
     @property
-    def most(self) -> float:
+    def max_clips(self) -> float:
         """Maximum number of clips."""
         return (1 if self.until is None else np.inf) if self.times is None else self.times
+
+    most = renamed_method("most", "max_clips")
 
 
 class ActionSequence:
@@ -73,9 +80,9 @@ class ActionSequence:
     ) -> None:
         self.actions = tuple(Action(each) if isinstance(each, str) else each for each in actions)
         if not self.actions or not all(isinstance(each, Action) for each in self.actions):
-            raise InvalidValue("a sequence needs at least one action, each an Action or the name of a node")
+            raise InvalidValue("actions must contain at least one action, each an Action or the name of a node")
         if repeat and then is not None:
-            raise InvalidValue("a sequence either repeats or ends in a node; give repeat or then, not both")
+            raise InvalidValue("pass either repeat or then, not both: a sequence either repeats or ends in a node")
         self.repeat = bool(repeat)
         self._last = self.actions[-1] if then is None else Action(then) if isinstance(then, str) else then
         self._at, self._played = 0, 0
@@ -100,36 +107,56 @@ class ActionSequence:
         self._at, self._played = 0, 0
         line = [*self.actions, self.actions[0] if self.repeat else self._last]
         for each in line:
-            given = graph.node(each.node).n_dims
-            check_wishes(graph.nodes.values(), each.wishes)
+            given = graph[each.node].n_dims
+            check_command(graph.nodes.values(), each.command)
             if each.parameters is not None and len(each.parameters) != given:
-                raise InvalidValue(f"{each.node!r} has {given} parameters, got {len(each.parameters)} for an action")
+                raise InvalidValue(
+                    f"an action of {each.node!r} must have {given} parameters, not {len(each.parameters)}"
+                )
         pairs = [(a.node, b.node) for a, b in itertools.pairwise(line)]
-        pairs += [(each.node, each.node) for each in line if each.most > 1]
+        pairs += [(each.node, each.node) for each in line if each.max_clips > 1]
         if not self.repeat:
             pairs.append((self._last.node, self._last.node))
         for source, target in pairs:
-            if source not in steps_to(graph, target, again=True):
+            if source not in count_steps_to(graph, target, again=True):
                 raise NoResult(f"no route leads from {source!r} to {target!r}; connect them")
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         """Choose the next clip of the action, or of the route to it."""
-        if moment.seconds > 0.0:
-            self._count(moment)
+        if state.seconds > 0.0:
+            self._count(state)
         action = self._last if self.done else self.actions[self._at]
-        option = next_option(moment, action.node)
+        option = next_option(state, action.node)
         node = option.node
         if node.name == action.node and action.parameters is not None:
             return Choice(node.name, action.parameters)
-        return Choice(node.name, np.atleast_1d(node.request(node, action.wishes, option.here)))
+        return Choice(node.name, np.atleast_1d(node.request(node, action.command, option.place)))
 
-    def _count(self, moment: Moment) -> None:
+    def _count(self, state: ControlState) -> None:
         """Count the current clip toward the action, if it is of the action's node."""
-        if self.done or moment.node != self.actions[self._at].node:
+        if self.done or state.node != self.actions[self._at].node:
             return
         action = self.actions[self._at]
         self._played += 1
-        if self._played >= action.most or (action.until is not None and action.until(moment)):
+        if self._played >= action.max_clips or (action.until is not None and action.until(state)):
             self._at, self._played = self._at + 1, 0
             if self.repeat and self._at == len(self.actions):
                 self._at = 0
+
+
+class RandomWalk:
+    """Chooses at random. The same seed gives the same stream.
+
+    Parameters
+    ----------
+    rng : a seed or Generator.
+    """
+
+    def __init__(self, rng: int | np.random.Generator = 0) -> None:
+        self._rng = np.random.default_rng(rng)
+
+    def choose(self, state: ControlState) -> Choice:
+        """Choose any option, with parameters uniformly distributed over its box."""
+        option = state.options[int(self._rng.integers(len(state.options)))]
+        box = option.range
+        return Choice(option.node.name, self._rng.uniform(box.low, box.high))

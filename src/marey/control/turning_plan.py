@@ -1,14 +1,14 @@
-"""Turning to a heading over several clips: the fastest combination of turns, precomputed for whole nodes."""
+"""Turning to a heading over several clips: the fastest combination of turns, precomputed for entire nodes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from marey.control.outlook import Outlook, even_shares
-from marey.control.turning_kernels import cost_after, sweep
+from marey.control.lookahead import LookaheadTable, grid_fractions
+from marey.control.lookahead_kernels import measure_costs, sweep_costs
 from marey.core.arrays import Floats, Ints
 from marey.maths import rigid2d
-from marey.pmg import Moment, Option, ParametricMotionGraph
+from marey.pmg import ControlState, ParametricMotionGraph, TransitionOption
 
 __all__ = ["TurnPlan", "turning_ring"]
 
@@ -47,48 +47,48 @@ class TurnPlan:
     ring : names as from `turning_ring`.
     """
 
-    def __init__(self, outlook: Outlook, ring: tuple[str, ...]) -> None:
-        self._outlook = outlook
+    def __init__(self, lookahead: LookaheadTable, ring: tuple[str, ...]) -> None:
+        self._table = lookahead
         onward = [self._find_following(node, ring[(k + 1) % len(ring)]) for k, node in enumerate(ring)]
-        values = np.zeros((len(outlook.table(ring[0]).grid), _HEADINGS))
+        values = np.zeros((len(lookahead.table(ring[0]).grid), _HEADINGS))
         self._values: dict[str, Floats] = {}
         for k in reversed(range(_AHEAD * len(ring))):
-            turns, index, share = onward[k % len(ring)]
+            turns, index, weights = onward[k % len(ring)]
             before, values = values, np.empty((len(turns), _HEADINGS))
-            sweep(turns, index, share, _WITHIN, before, values)
+            sweep_costs(turns, index, weights, _WITHIN, before, values)
             self._values[ring[k % len(ring)]] = values
 
     def _find_following(self, node: str, after: str) -> tuple[Floats, Ints, Floats]:
         """Clips after each row of a node's table: turns (G, K), rows (G, K, C) of the next table, and weights."""
-        outlook = self._outlook
-        about = outlook.graph.node(after)
+        lookahead = self._table
+        about = lookahead.graph[after]
         turn = about.names.index("turn")
         counts = tuple(_TRIED if k == turn else 2 for k in range(about.n_dims))
-        grid = outlook.table(node).grid
-        chosen, enter, parent = outlook.choices(node, after, grid, even_shares(counts))
-        here = outlook.join(node, after).entered(grid[parent], chosen, np.zeros((len(chosen), 3)))
-        ways = outlook.ways(after, chosen, here, enter)
-        index, share = outlook.corners(after, chosen)
-        turns = np.ascontiguousarray(ways[:, -1, 0]).reshape(len(grid), -1)
-        return turns, index.reshape(*turns.shape, -1), share.reshape(*turns.shape, -1)
+        grid = lookahead.table(node).grid
+        chosen, enter, parent = lookahead.choices(node, after, grid, grid_fractions(counts))
+        here = lookahead.join(node, after).entered(grid[parent], chosen, np.zeros((len(chosen), 3)))
+        paths = lookahead.lay_paths(after, chosen, here, enter)
+        index, weights = lookahead.corners(after, chosen)
+        turns = np.ascontiguousarray(paths[:, -1, 0]).reshape(len(grid), -1)
+        return turns, index.reshape(*turns.shape, -1), weights.reshape(*turns.shape, -1)
 
-    def best(self, moment: Moment, option: Option, direction: float, parameters: Floats) -> Floats:
-        """Choose parameters (d,) of a moment's option that turn best to a world direction.
+    def best(self, state: ControlState, option: TransitionOption, direction: float, parameters: Floats) -> Floats:
+        """Choose parameters (d,) of an option that turn best to a world direction.
 
         Parameters
         ----------
-        parameters : (d,) requested; all but the turn are kept, as far as the option's box allows.
+        parameters : (d,) requested; all but the turn stay unchanged, as far as the option's box allows.
         """
-        box, name = option.onward, option.node.name
+        box, name = option.range, option.node.name
         k = option.node.names.index("turn")
-        kept = np.clip(parameters, box.low, box.high)
-        tried = np.tile(kept, (_CHOSEN + 1, 1))
+        clipped = np.clip(parameters, box.low, box.high)
+        tried = np.tile(clipped, (_CHOSEN + 1, 1))
         # The requested parameters come first, and win ties.
         tried[1:, k] = np.linspace(box.low[k], box.high[k], _CHOSEN)
-        here = self._outlook.begun(moment, option, tried)
-        ways = self._outlook.ways(name, tried, here, np.full(len(tried), box.enter))
-        off = rigid2d.wrap_angle(direction - ways[:, -1, 0])
-        index, share = self._outlook.corners(name, tried)
+        here = self._table.begun(state, option, tried)
+        paths = self._table.lay_paths(name, tried, here, np.full(len(tried), box.enter))
+        off = rigid2d.wrap_angle(direction - paths[:, -1, 0])
+        index, weights = self._table.corners(name, tried)
         costs = np.empty(len(tried))
-        cost_after(self._values[name], index, share, _WITHIN, off, costs)
+        measure_costs(self._values[name], index, weights, _WITHIN, off, costs)
         return np.asarray(tried[int(np.argmin(costs))])

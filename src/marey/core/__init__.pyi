@@ -6,6 +6,7 @@ from .kinematics import pose_world as pose_world
 from .labels import Label as Label
 from .labels import Labels as Labels
 from .limb import LimbPose as LimbPose
+from .limb import LimbSettings as LimbSettings
 from .limb import find_hinge as find_hinge
 from .limb import hinge_angle as hinge_angle
 from .limb import solve_limb as solve_limb

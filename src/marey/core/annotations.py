@@ -36,7 +36,7 @@ def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple
             f"start and stop must be frames with 0 <= start < stop <= {len(motion)}, got {first} and {end}"
         )
     if end - first < least:
-        raise InvalidValue(f"expected at least {least} frames from start to stop, got {end - first}")
+        raise InvalidValue(f"start and stop must be at least {least} frames apart, got {end - first}")
     return first, end
 
 

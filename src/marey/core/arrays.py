@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import fields
-from typing import Any
+from dataclasses import Field, fields
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from marey.errors import InvalidValue
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+_DTYPES: dict[Any, Any] = {"Floats": np.float64, "Ints": np.int64, "Bools": np.bool_, "Floats | None": np.float64}
 
 
 def freeze_array(
@@ -38,7 +40,7 @@ def freeze_array(
         raise InvalidValue(f"{name} must have shape ({wanted}), got {array.shape}")
     if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InvalidValue(f"{name} must be finite, found {array[where]} at index {where}")
+        raise InvalidValue(f"{name} must be finite, got {array[where]} at index {where}")
     if not (_is_readonly(array) and array.flags.c_contiguous and array.flags.aligned):
         array = set_readonly(array.copy())
     return array
@@ -69,6 +71,41 @@ def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+class FrozenRecord:
+    """Base of frozen dataclasses that check and keep read-only arrays.
+
+    Copying and unpickling call the constructor again, which makes the arrays, writable by then, read-only.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, field.name) for field in fields(self) if field.init)
+        # Read-only mappings cannot be copied or pickled; their content can.
+        return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
+    def _put(self, **values: Any) -> None:
+        """Set fields in the constructor, which a frozen dataclass does not allow by assignment."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _freeze(self, *, finite: bool = True, **shapes: tuple[int | str | None, ...]) -> None:
+        """Replace fields by checked read-only arrays, as `freeze_array` makes them.
+
+        Each keyword is a field and its shape, in which a text names a length: the first field that has it decides.
+        The annotation of a field says what it holds: `Floats`, `Ints` or `Bools`, where ``| None`` keeps None.
+        """
+        lengths: dict[int | str | None, int] = {}
+        for name, shape in shapes.items():
+            value, kind = getattr(self, name), self.__dataclass_fields__[name].type
+            if value is not None or kind != "Floats | None":
+                wanted = tuple([lengths.get(n) if isinstance(n, str) else n for n in shape])
+                array = freeze_array(value, name, wanted, _DTYPES[kind], finite=finite)
+                lengths.update(zip(shape, array.shape, strict=True))
+                object.__setattr__(self, name, array)
+
+
 def check_fps(fps: Any) -> float:
     """Frames per second as a float; raises InvalidValue unless positive and finite."""
     try:
@@ -87,7 +124,9 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number) or number < least or (above and number == least):
-        raise InvalidValue(f"{what} must be a number {'above' if above else 'of at least'} {least:g}, got {value!r}")
+        raise InvalidValue(
+            f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, got {value!r}"
+        )
     return number
 
 
@@ -102,7 +141,7 @@ def check_index(value: Any, what: str) -> int:
 def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
     """The names of joints or markers (`what`) as a tuple: non-empty strings without duplicates."""
     if isinstance(names, str):
-        raise InvalidValue(f"names must be a list of {what} names, got the text {names!r}")
+        raise InvalidValue(f"names must be a list of {what} names, got the string {names!r}")
     checked = tuple(names)
     seen: set[str] = set()
     for name in checked:
@@ -122,29 +161,26 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
     if not isinstance(frames, slice):
         i = check_index(frames, "a frame")
         if not -n_frames <= i < n_frames:
-            raise InvalidValue(f"expected a frame from 0 to {n_frames - 1}, or from the end as -1, got {i}")
+            raise InvalidValue(
+                f"frame must be from 0 to {n_frames - 1}, or from -{n_frames} to -1 to count from the end, got {i}"
+            )
         start = i % n_frames
         return start, start + 1
     if frames.step not in (None, 1):
-        raise InvalidValue(f"expected consecutive frames, got step {frames.step}; resample to change the rate")
+        raise InvalidValue(
+            f"the step of a frame slice must be 1, got {frames.step}; use resample to change the frame rate"
+        )
     try:
         start, stop, _ = frames.indices(n_frames)
     except TypeError:
         raise InvalidValue(
-            f"frames must be integers, got {frames.start!r} to {frames.stop!r}; a time is round(s * fps)"
+            f"frames must be integers, got {frames.start!r} to {frames.stop!r}; the frame at a time in seconds is "
+            "round(seconds * fps)"
         ) from None
     if stop <= start:
         ends = ("" if end is None else str(end) for end in (frames.start, frames.stop))
-        raise InvalidValue(f"[{':'.join(ends)}] selects none of {n_frames} frames")
+        raise InvalidValue(f"[{':'.join(ends)}] selects no frames; use 0 <= start < stop <= {n_frames}")
     return start, stop
-
-
-def reduce_frozen(value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Implement `__reduce__` of a frozen dataclass by calling its constructor again.
-
-    Unpickled and copied arrays are writable; the constructor makes them read-only again.
-    """
-    return type(value), tuple(getattr(value, field.name) for field in fields(value) if field.init)
 
 
 def _element(array: NDArray[Any]) -> Any:
@@ -163,5 +199,5 @@ def _is_readonly(array: NDArray[Any]) -> bool:
         return True
     try:
         return memoryview(link).readonly
-    except TypeError:  # this memory does not tell whether it is read-only
+    except TypeError:  # this memory does not show whether it is read-only
         return False

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, check_index, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, freeze_array, set_readonly
 from marey.errors import InvalidValue, UnknownName, similar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ContactPoint:
+class ContactPoint(FrozenRecord):
     """A point fixed to a joint: `offset` (3,) meters in the joint's own frame."""
 
     name: str
@@ -22,20 +21,15 @@ class ContactPoint:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InvalidValue(f"a contact point needs a non-empty name, got {self.name!r}")
+            raise InvalidValue(f"name of a contact point must be a non-empty string, got {self.name!r}")
         joint = check_index(self.joint, f"the joint of contact point {self.name!r}")
         if joint < 0:
-            raise InvalidValue(f"contact point {self.name!r} must sit on a joint, got index {joint}")
-        object.__setattr__(self, "joint", joint)
-        offset = freeze_array(self.offset, f"offset of contact point {self.name!r}", (3,))
-        object.__setattr__(self, "offset", offset)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+            raise InvalidValue(f"joint of contact point {self.name!r} must be a joint index of at least 0, got {joint}")
+        self._put(joint=joint, offset=freeze_array(self.offset, f"offset of contact point {self.name!r}", (3,)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contacts:
+class Contacts(FrozenRecord):
     """K named points and, for each frame, whether each is in contact: mask (F, K)."""
 
     points: tuple[ContactPoint, ...]
@@ -46,11 +40,7 @@ class Contacts:
         names = [point.name for point in points]
         if len(set(names)) != len(names):
             raise InvalidValue(f"contact points must have different names, got {', '.join(names)}")
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "mask", freeze_array(self.mask, "contact mask", (None, len(points)), np.bool_))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._put(points=points, mask=freeze_array(self.mask, "contact mask", (None, len(points)), np.bool_))
 
     def __len__(self) -> int:
         return len(self.mask)
@@ -65,8 +55,8 @@ class Contacts:
         try:
             return self.names.index(name)
         except ValueError:
-            known = f"among {', '.join(self.names)}" if self.names else "here, as there are none"
-            raise UnknownName(f"contact point {name!r} not {known}{similar(str(name), self.names)}") from None
+            known = f"the contact points are {', '.join(self.names)}" if self.names else "there are no contact points"
+            raise UnknownName(f"no contact point {name!r}; {known}{similar(str(name), self.names)}") from None
 
     def intervals(self, name: str) -> tuple[tuple[int, int], ...]:
         """The frames in contact as half-open (start, stop) pairs, in order."""
@@ -83,17 +73,19 @@ class Contacts:
     ) -> Contacts:
         """Contacts from half-open intervals per point name; points without intervals are never in contact."""
         points = tuple(points)
-        if check_index(n_frames, "the number of frames") < 0:
-            raise InvalidValue(f"the number of frames must not be negative, got {n_frames}")
+        if check_index(n_frames, "n_frames") < 0:
+            raise InvalidValue(f"n_frames must be at least 0, got {n_frames}")
         empty = cls(points, np.zeros((n_frames, len(points)), dtype=bool))
         mask = empty.mask.copy()
         for name, spans in intervals.items():
             column = empty.index(name)
             for ends in spans:
-                start, stop = (check_index(end, f"the ends of a contact of {name!r}") for end in ends)
+                start, stop = (check_index(end, f"start and stop of a contact of {name!r}") for end in ends)
                 if not 0 <= start < stop <= n_frames:
-                    span = f"contact of {name!r} from {start} to {stop}"
-                    raise InvalidValue(f"{span} does not fit a motion of {n_frames} frames")
+                    raise InvalidValue(
+                        f"a contact of {name!r} must have 0 <= start < stop <= {n_frames} (the number of frames), "
+                        f"got {start} to {stop}"
+                    )
                 mask[start:stop, column] = True
         return cls(points, set_readonly(mask))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -13,6 +16,11 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import quat
 
+# Bytes of world poses that are cached in all: about 70,000 frames of 31 joints.
+_CACHE_BYTES = 128 * 1024**2
+# Fewer frames are computed faster than they are looked up.
+_CACHE_FRAMES = 8
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
@@ -20,6 +28,60 @@ class World:
 
     positions: Floats
     rotations: Floats
+
+
+class WorldCache:
+    """The latest results of forward kinematics, found by the identity of their inputs, which must be read-only.
+
+    Motions with the same poses, such as a motion and its copy with contacts, use one result. The cache holds at most
+    `max_bytes` of results, the least recently used are dropped first, and a result is dropped with its rotations.
+    Results that are larger than `max_bytes` are not cached. The cache is thread-safe.
+    """
+
+    def __init__(self, max_bytes: int = _CACHE_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.n_bytes = 0
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._lock = threading.RLock()  # garbage collection may drop an entry while this thread holds the lock
+
+    def get(self, skeleton: Skeleton, root: Floats, rotations: Floats, bone_offsets: Floats | None) -> World:
+        """`forward_kinematics` of these inputs, from the cache or computed."""
+        if len(rotations) < _CACHE_FRAMES:
+            return forward_kinematics(skeleton, root, rotations, bone_offsets)
+        key = id(rotations)
+        others = (skeleton.parents, skeleton.offsets, root, bone_offsets)
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None and entry.rotations() is rotations and _are_same(entry.others, others):
+                self._entries.move_to_end(key)
+                return entry.world
+        world = forward_kinematics(skeleton, root, rotations, bone_offsets)
+        size = world.positions.nbytes + world.rotations.nbytes
+        if size <= self.max_bytes:
+            with self._lock:
+                self._drop(key)
+                self._entries[key] = _Entry(ref(rotations, lambda _: self._drop(key)), others, world, size)
+                self.n_bytes += size
+                while self.n_bytes > self.max_bytes:
+                    self._drop(next(iter(self._entries)))
+        return world
+
+    def _drop(self, key: int) -> None:
+        with self._lock:
+            entry = self._entries.pop(key, None)
+            if entry is not None:
+                self.n_bytes -= entry.size
+
+
+class _Entry(NamedTuple):
+    rotations: ReferenceType[Floats]
+    others: tuple[Any, ...]
+    world: World
+    size: int
+
+
+def _are_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return all(a is b for a, b in zip(one, other, strict=True))
 
 
 def forward_kinematics(

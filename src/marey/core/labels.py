@@ -58,12 +58,12 @@ class Labels:
 
     def sliced(self, start: int, stop: int) -> Labels:
         """The labels clipped to frames `start` to `stop`, counted from `start`."""
-        kept: Iterable[Label] = (
+        remaining: Iterable[Label] = (
             Label(item.name, max(item.start, start) - start, min(item.stop, stop) - start)
             for item in self.items
             if item.start < stop and item.stop > start
         )
-        return Labels(tuple(kept))
+        return Labels(tuple(remaining))
 
 
 def _checked(item: Iterable[object]) -> Label:
@@ -72,7 +72,7 @@ def _checked(item: Iterable[object]) -> Label:
         raise InvalidValue(f"a label must be (name, start, stop), got {parts!r}")
     name = parts[0]
     if not isinstance(name, str) or not name:
-        raise InvalidValue(f"a label needs a non-empty name, got {name!r}")
+        raise InvalidValue(f"name of a label must be a non-empty string, got {name!r}")
     start, stop = (check_index(end, f"the ends of label {name!r}") for end in parts[1:])
     if not 0 <= start < stop:
         raise InvalidValue(f"label {name!r} must have 0 <= start < stop, got {start} to {stop}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.core.arrays import Floats, convert_array, set_readonly
+from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -52,7 +53,7 @@ def find_hinge(
     """The knee's axis, (3,) in the upper bone's frame, from the frames in which the knee bends.
 
     A positive rotation about it straightens the limb. Frames are weighted by the sine of their bend, so that the
-    noisy axis of a nearly straight knee has little effect. If a knee bends both ways, the larger sum counts
+    noisy axis of a nearly straight knee has little effect. If a knee bends in both directions, the larger sum counts
     as forward.
 
     Parameters
@@ -69,7 +70,7 @@ def find_hinge(
     if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
         return set_readonly(axis / np.linalg.norm(axis))
     if fallback is None:
-        raise InvalidValue("the limb never bends, so its hinge axis is unknown; give a fallback axis")
+        raise InvalidValue("the limb never bends, so its hinge axis cannot be found; pass an axis as fallback=")
     (given,) = _check_arguments(where, hinge=fallback)
     return set_readonly(given.copy())
 
@@ -85,6 +86,34 @@ def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLik
     return _angle_about(*_bones(*limb), axis)
 
 
+@dataclass(frozen=True, slots=True)
+class LimbSettings:
+    """How `solve_limb` bends a limb.
+
+    Parameters
+    ----------
+    damping_from : knee angle in radians, in (0, pi), above which rotations are damped, so that a limb near full
+        extension does not pop (Kovar 3.14-3.15; 135 degrees there); None for none.
+    swivel : in [0, 1], how much of the rotation about the hip-ankle line the hip takes over from the ankle; 0 leaves
+        the hip as it is (Kovar: 0.5). Without a target rotation it has no effect.
+    max_stretch : in [0, 1), how much the two bones may be scaled, as a fraction of their length, to close the remaining
+        gap.
+    """
+
+    damping_from: float | None = None
+    swivel: float = 0.5
+    max_stretch: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.damping_from is not None and not 0.0 < self.damping_from < np.pi:
+            raise InvalidValue(f"damping_from must be greater than 0 and less than pi radians, got {self.damping_from}")
+        if not 0.0 <= self.swivel <= 1.0:
+            raise InvalidValue(f"swivel must be from 0 to 1, got {self.swivel}")
+        if not 0.0 <= self.max_stretch < 1.0:
+            raise InvalidValue(f"max_stretch must be at least 0 and less than 1, got {self.max_stretch}")
+
+
+@bundled_parameters("settings", LimbSettings, damping_from="damping_from", swivel="swivel", max_stretch="max_stretch")
 def solve_limb(
     base: ArrayLike,
     parent_rotation: ArrayLike,
@@ -97,9 +126,7 @@ def solve_limb(
     target: ArrayLike,
     target_rotation: ArrayLike | None = None,
     *,
-    damping_from: float | None = None,
-    swivel: float = 0.5,
-    max_stretch: float = 0.0,
+    settings: LimbSettings | None = None,
 ) -> LimbPose:
     """Rotate knee, hip and ankle so that the ankle reaches a target position and, if given, orientation.
 
@@ -112,12 +139,7 @@ def solve_limb(
     hinge : (..., 3) axis of the knee in the hip's frame, as `find_hinge` gives it.
     target : (..., 3) world position for the ankle.
     target_rotation : (..., 4) world orientation for the ankle, or None: the ankle keeps its local rotation.
-    damping_from : knee angle in radians, in (0, pi), above which rotations are damped, so that a limb near full
-        extension does not pop (Kovar 3.14-3.15; 135 degrees there); None for none.
-    swivel : in [0, 1], how much of the rotation about the hip-ankle line the hip takes over from the ankle; 0
-        leaves the hip as it is (Kovar: 0.5). Without a target_rotation it has no effect.
-    max_stretch : in [0, 1), how much the two bones may be scaled, as a fraction of their length, to close the
-        remaining gap.
+    settings : damping, swivel and stretch; see `LimbSettings`.
 
     Returns
     -------
@@ -125,7 +147,7 @@ def solve_limb(
     before bends forward. If the target is out of reach, or damping keeps the ankle from it, the ankle lies on
     the line to it; a stretch then closes the gap.
     """
-    _check_settings(damping_from, swivel, max_stretch)
+    how = LimbSettings() if settings is None else settings
     base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _check_arguments(
         "solve_limb",
         base=base,
@@ -141,7 +163,7 @@ def solve_limb(
     )
     reach = target - base
     distance = _length(reach)
-    turned_knee = _rotate_knee(knee, upper, lower, hinge, distance, damping_from)
+    turned_knee = _rotate_knee(knee, upper, lower, hinge, distance, how.damping_from)
 
     # Rotate the line from hip to ankle onto the line to the target by the shortest rotation.
     stick = quat.rotate(turned_knee, lower) + upper
@@ -153,12 +175,12 @@ def solve_limb(
         line = _line(reach, quat.rotate(hip_world, stick), quat.rotate(hip_world, upper))
         ankle_world = quat.mul(quat.mul(hip_world, turned_knee), ankle)
         spare = quat.twist_angle(quat.mul_inv(orientation, ankle_world), line)
-        hip_world = quat.mul(quat.from_axis_angle(line, swivel * spare), hip_world)
+        hip_world = quat.mul(quat.from_axis_angle(line, how.swivel * spare), hip_world)
         turned_ankle = quat.inv_mul(quat.mul(hip_world, turned_knee), orientation)
         # Of q and -q, take the one closer to the original rotation, so that signs stay continuous over time.
         turned_ankle = np.where(quat.dot(turned_ankle, ankle)[..., None] < 0.0, -turned_ankle, turned_ankle)
 
-    scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - max_stretch, 1.0 + max_stretch)
+    scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - how.max_stretch, 1.0 + how.max_stretch)
     return LimbPose(
         hip=set_readonly(quat.inv_mul(parent, hip_world)),
         knee=set_readonly(turned_knee),
@@ -168,15 +190,6 @@ def solve_limb(
     )
 
 
-def _check_settings(damping_from: float | None, swivel: float, max_stretch: float) -> None:
-    if damping_from is not None and not 0.0 < damping_from < np.pi:
-        raise InvalidValue(f"solve_limb: expected damping_from in (0, pi) radians, got {damping_from}")
-    if not 0.0 <= swivel <= 1.0:
-        raise InvalidValue(f"solve_limb: expected swivel in [0, 1], got {swivel}")
-    if not 0.0 <= max_stretch < 1.0:
-        raise InvalidValue(f"solve_limb: expected max_stretch in [0, 1), got {max_stretch}")
-
-
 def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
     """The arguments as float arrays with the same leading shape, in the order given; the hinge is normalized."""
     arrays = {}
@@ -184,22 +197,22 @@ def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
         array = convert_array(value, f"{where}: {name}")
         size = 4 if name in _ROTATIONS else 3
         if array.shape[-1:] != (size,):
-            raise InvalidValue(f"{where}: expected {name} of shape (..., {size}), got {array.shape}")
+            raise InvalidValue(f"{where}: {name} must have shape (..., {size}), got {array.shape}")
         if not np.isfinite(array).all():
-            raise InvalidValue(f"{where}: expected {name} to be finite, got {array[~np.isfinite(array)][0]}")
+            raise InvalidValue(f"{where}: {name} must be finite, got {array[~np.isfinite(array)][0]}")
         if name.endswith("offset") and (_length(array) < _NOTHING).any():
-            raise InvalidValue(f"{where}: a limb needs bones of non-zero length, got {name} of zero length")
+            raise InvalidValue(f"{where}: {name} must not have zero length; both bones of a limb need a length")
         if name == "hinge":
             length = _length(array)[..., None]
             if (length < _NOTHING).any():
-                raise InvalidValue(f"{where}: expected an axis for the hinge, got one of zero length")
+                raise InvalidValue(f"{where}: the hinge axis must not have zero length")
             array = array / length
         arrays[name] = array
     try:
         lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
     except ValueError:
-        told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise InvalidValue(f"{where}: expected leading axes that broadcast together, got {told}") from None
+        text = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InvalidValue(f"{where}: the leading axes of all arguments must broadcast together, got {text}") from None
     return [np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays.values()]
 
 

@@ -15,74 +15,53 @@ import math
 from typing import Any
 
 from marey.compiled import helper, kernel
-from marey.maths.vector_kernels import (
-    Quat,
-    Vec,
-    about,
-    add,
-    between,
-    cross,
-    dot,
-    dot_quat,
-    inv,
-    mul,
-    put_qua,
-    qua,
-    scale_quat,
-    size,
-    squared,
-    sub,
-    times,
-    turn,
-    unit,
-    unit_qua,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 
-# The sine of the bend at which its own plane and the usual one count alike.
+# The sine of the bend at which its own plane and the usual one count equally.
 _TRUSTED = 0.12
 
 
 @kernel
-def hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
-    """The knee's axis in the world; a positive turn about it straightens the limb.
+def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
+    """The knee's axis in the world; a positive rotation about it straightens the limb.
 
     up, down : from the knee to hip and ankle. usual : unit axis from other frames.
     """
-    lengths = size(up) * size(down)
-    seen = times(1.0 / lengths, cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
-    return unit(add(seen, times(_TRUSTED, usual)), usual)
+    lengths = vec.norm(up) * vec.norm(down)
+    seen = vec.scale(1.0 / lengths, vec.cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
+    return vec.normalize(vec.add(seen, vec.scale(_TRUSTED, usual)), usual)
 
 
 @kernel
-def knee_turn(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -> float:
-    """Radians about the hinge so that hip and ankle come to be `distance` apart, as far as damping lets them."""
-    a1, a2 = dot(up, hinge), dot(down, hinge)
-    b1, b2 = size(sub(up, times(a1, hinge))), size(sub(down, times(a2, hinge)))
-    along, square = squared(a1 - a2), distance * distance
-    beyond_least = max(square - along - squared(b1 - b2), 0.0)
-    short_of_most = max(squared(b1 + b2) + along - square, 0.0)
-    after = 2.0 * math.atan2(math.sqrt(beyond_least), math.sqrt(short_of_most))
-    change: float = _damped(after, damping) - _damped(knee_angle(up, down, hinge), damping)
+def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -> float:
+    """Radians about the hinge that put hip and ankle `distance` apart, as far as damping allows."""
+    a1, a2 = vec.dot(up, hinge), vec.dot(down, hinge)
+    b1, b2 = vec.norm(vec.sub(up, vec.scale(a1, hinge))), vec.norm(vec.sub(down, vec.scale(a2, hinge)))
+    along, square = vec.square(a1 - a2), distance * distance
+    above_min = max(square - along - vec.square(b1 - b2), 0.0)
+    below_max = max(vec.square(b1 + b2) + along - square, 0.0)
+    after = 2.0 * math.atan2(math.sqrt(above_min), math.sqrt(below_max))
+    change: float = _damp(after, damping) - _damp(knee_angle(up, down, hinge), damping)
     return change
 
 
 @helper
 def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
     """The knee's angle in its plane, pi for straight; one bent backwards counts as bent forwards."""
-    across = dot(hinge, cross(up, down))
-    return abs(math.atan2(across, dot(up, down) - dot(up, hinge) * dot(down, hinge)))
+    across = vec.dot(hinge, vec.cross(up, down))
+    return abs(math.atan2(across, vec.dot(up, down) - vec.dot(up, hinge) * vec.dot(down, hinge)))
 
 
 @helper
-def _damped(angle: float, start: float) -> float:
+def _damp(angle: float, start: float) -> float:
     """Integral of Kovar's f (3.14): the angle up to `start`, then flattening towards pi; pi is no damping."""
     if start >= math.pi or angle <= start:
         return angle
     u = min((angle - start) / (math.pi - start), 1.0)
-    return start + (math.pi - start) * (0.5 * squared(u * u) - u * u * u + u)
+    return start + (math.pi - start) * (0.5 * vec.square(u * u) - u * u * u + u)
 
 
 @kernel
@@ -90,39 +69,39 @@ def solve(
     base: Vec, up: Vec, down: Vec, hinge: Vec, change: float, end_rotation: Quat, target: Vec, orientation: Quat,
     swivel: float, stretch: float,
 ) -> tuple[Quat, Quat, float, float]:  # fmt: skip
-    """World turns of hip and knee, the factor for the bones, and the metres left to the target.
+    """World rotations of hip and knee, the factor for the bones, and the meters left to the target.
 
-    base : the hip. up, down : from the knee to hip and ankle before. change : radians that the knee is to turn.
+    base : the hip. up, down : from the knee to hip and ankle before. change : radians by which the knee is to rotate.
     end_rotation : of the ankle before.
     """
-    reach = sub(target, base)
-    distance = size(reach)
-    knee = about(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
-    stick = sub(turn(knee, down), up)
-    # Where that asks for more scaling than is allowed, the knee turns as far as scaling does not go.
-    nearest = min(max(size(stick), distance / (1.0 + stretch)), distance / (1.0 - stretch))
-    if nearest != size(stick):
-        knee = about(hinge, knee_turn(up, down, hinge, nearest, math.pi))
-        stick = sub(turn(knee, down), up)
-    hip = between(stick, reach)
-    line = unit(reach, unit(stick, hinge))
-    rest = mul(orientation, inv(mul(mul(hip, knee), end_rotation)))
-    w, v = rest[0], dot(line, (rest[1], rest[2], rest[3]))
+    reach = vec.sub(target, base)
+    distance = vec.norm(reach)
+    knee = vec.from_axis_angle(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
+    stick = vec.sub(vec.rotate(knee, down), up)
+    # Where that asks for more scaling than is allowed, the knee makes up for what scaling cannot.
+    nearest = min(max(vec.norm(stick), distance / (1.0 + stretch)), distance / (1.0 - stretch))
+    if nearest != vec.norm(stick):
+        knee = vec.from_axis_angle(hinge, find_knee_rotation(up, down, hinge, nearest, math.pi))
+        stick = vec.sub(vec.rotate(knee, down), up)
+    hip = vec.rotation_between(stick, reach)
+    line = vec.normalize(reach, vec.normalize(stick, hinge))
+    remaining = vec.mul(orientation, vec.inv(vec.mul(vec.mul(hip, knee), end_rotation)))
+    w, v = remaining[0], vec.dot(line, (remaining[1], remaining[2], remaining[3]))
     if w < 0.0:
         w, v = -w, -v
-    hip = mul(about(line, swivel * 2.0 * math.atan2(v, w)), hip)
-    length = size(stick)
+    hip = vec.mul(vec.from_axis_angle(line, swivel * 2.0 * math.atan2(v, w)), hip)
+    length = vec.norm(stick)
     scale = min(max(distance / max(length, 1e-9), 1.0 - stretch), 1.0 + stretch)
     if abs(scale - 1.0) < 1e-11:
         scale = 1.0
-    return hip, mul(hip, knee), scale, abs(distance - scale * length)
+    return hip, vec.mul(hip, knee), scale, abs(distance - scale * length)
 
 
 @helper
 def bones(positions: Array, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
     """From the knee to the hip and to the ankle."""
-    knee = vec(positions[mid], 0)
-    return sub(vec(positions[base], 0), knee), sub(vec(positions[end], 0), knee)
+    knee = vec.get(positions[mid], 0)
+    return vec.sub(vec.get(positions[base], 0), knee), vec.sub(vec.get(positions[end], 0), knee)
 
 
 @helper
@@ -130,7 +109,7 @@ def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
     """The world rotation of a joint's parent; the identity for joint 0."""
     if parents[joint] < 0:
         return 1.0, 0.0, 0.0, 0.0
-    return qua(world[parents[joint]], 0)
+    return vec.get_quat(world[parents[joint]], 0)
 
 
 @helper
@@ -139,10 +118,10 @@ def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
 
     Of q and -q the one on the side of the rotation before is written, so that signs stay continuous over time.
     """
-    q = unit_qua(mul(inv(parent), rotation))
-    if dot_quat(q, qua(local[joint], 0)) < 0.0:
-        q = scale_quat(-1.0, q)
-    put_qua(local[joint], 0, q)
+    q = vec.normalize_quat(vec.mul(vec.inv(parent), rotation))
+    if vec.dot_quat(q, vec.get_quat(local[joint], 0)) < 0.0:
+        q = vec.scale_quat(-1.0, q)
+    vec.put_quat(local[joint], 0, q)
 
 
 @helper
@@ -155,6 +134,8 @@ def write_limb(
     orientation : of the ankle, in the world.
     """
     base, mid, end = joints
-    write_local(local, base, parent_rotation(world, parents, base), mul(hip, qua(world[base], 0)))
-    write_local(local, mid, mul(hip, parent_rotation(world, parents, mid)), mul(knee, qua(world[mid], 0)))
-    write_local(local, end, mul(knee, parent_rotation(world, parents, end)), orientation)
+    write_local(local, base, parent_rotation(world, parents, base), vec.mul(hip, vec.get_quat(world[base], 0)))
+    write_local(
+        local, mid, vec.mul(hip, parent_rotation(world, parents, mid)), vec.mul(knee, vec.get_quat(world[mid], 0))
+    )
+    write_local(local, end, vec.mul(knee, parent_rotation(world, parents, end)), orientation)

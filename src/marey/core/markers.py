@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from marey.core.arrays import (
     Bools,
     Floats,
+    FrozenRecord,
     check_fps,
     check_names,
     freeze_array,
-    reduce_frozen,
     resolve_frames,
     set_readonly,
 )
@@ -23,7 +22,7 @@ from marey.errors import InvalidValue, UnknownName, similar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Markers:
+class Markers(FrozenRecord):
     """M named markers over F frames.
 
     Parameters
@@ -47,19 +46,14 @@ class Markers:
         names = check_names(self.names, "marker")
         valid = freeze_array(self.valid, "valid", (None, len(names)), np.bool_)
         if len(valid) == 0:
-            raise InvalidValue("a recording of markers needs at least one frame")
+            raise InvalidValue("positions must have at least one frame, got none")
         shape = (len(valid), len(names), 3)
         positions = freeze_array(self.positions, "positions", shape, finite=False)
         if positions[~valid].any():  # files contain anything here, even NaN
             positions = set_readonly(np.where(valid[:, :, None], positions, 0.0))
-        put = object.__setattr__
-        put(self, "names", names)
-        put(self, "fps", check_fps(self.fps))
-        put(self, "valid", valid)
-        put(self, "positions", freeze_array(positions, "positions", shape))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._put(
+            names=names, fps=check_fps(self.fps), valid=valid, positions=freeze_array(positions, "positions", shape)
+        )
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -74,7 +68,7 @@ class Markers:
         try:
             return self.names.index(name)
         except ValueError:
-            raise UnknownName(f"marker {name!r} not in recording{similar(str(name), self.names)}") from None
+            raise UnknownName(f"no marker {name!r} in the recording{similar(str(name), self.names)}") from None
 
     def __getitem__(self, frames: slice | int) -> Markers:
         """``markers[a:b]``: frames a to b; ``markers[i]``: one frame."""

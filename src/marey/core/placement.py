@@ -1,4 +1,4 @@
-"""Where a character stands, which way it faces, and functions that move it."""
+"""Where a character stands, where it faces, and functions that move it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.arrays import Floats, set_readonly
-from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue
-from marey.maths import quat, rigid2d
+from marey.errors import InvalidValue, format_list
 
+# Meters by which bones of the same body may differ, because files round.
+_SAME_BONE = 1e-3
 _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_upper_arm"))
 
 
@@ -72,39 +72,53 @@ def set_travel(motion: Motion, travel: Floats) -> Motion:
     return replace(motion, root_positions=set_readonly(motion.root_positions + (travel - motion.travel)))
 
 
-def move_frames(motion: Motion, transforms: Floats) -> Motion:
-    """Move each frame across the floor by its own transform, (F, 3) rigid2d."""
-    rotations = motion.rotations.copy()
-    rotations[:, 0] = quat.mul(rigid2d.to_quat(transforms), rotations[:, 0])
-    return replace(
-        motion,
-        root_positions=set_readonly(rigid2d.apply(transforms, motion.root_positions)),
-        rotations=set_readonly(rotations),
-    )
-
-
-def find_placement(skeleton: Skeleton, world: World, frame: int) -> Floats:
+def find_placement(motion: Motion, frame: int) -> Floats:
     """(3,) rigid2d of a frame: the position of the hips and the facing direction."""
-    left = find_left_axis(skeleton, world.positions[frame])
-    x, _, z = world.positions[frame, skeleton.roles["hips"]]
+    positions = motion[frame].world().positions[0]
+    left = find_left_axis(motion.skeleton, positions)
+    x, _, z = positions[motion.skeleton.roles["hips"]]
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 
 def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
     """Raise InvalidValue unless both skeletons have the same joints and bones."""
+    difference = find_skeleton_difference(first, second)
+    if difference:
+        raise InvalidValue(
+            f"{where} needs motions that share a skeleton, but they have {difference}; retarget one first "
+            "(marey.edit.retarget)"
+        )
+
+
+def find_skeleton_difference(first: Skeleton, second: Skeleton) -> str:
+    """Describe how the joints or bones of two skeletons differ; empty if they do not."""
     if not first.fits(second):
-        raise InvalidValue(
-            f"{where} needs motions of one skeleton, got {len(first)} and {len(second)} joints or other names; "
-            "retarget one of them first"
-        )
+        return f"different skeletons: {_describe_joints(first, second)}"
+    apart = np.linalg.norm(first.offsets - second.offsets, axis=1)
     # Joints above the hips only determine where the hips start.
-    below = np.ones(len(first), dtype=bool)
-    below[list(first.chain(first.roles.get("hips", 0)))] = False
-    apart = float(np.abs(first.offsets - second.offsets)[below].max(initial=0.0))
-    if apart > 1e-3:
-        raise InvalidValue(
-            f"{where} needs motions of one skeleton, but bone offsets differ by {apart:.3g} m; retarget one first"
-        )
+    apart[list(first.chain(first.roles.get("hips", 0)))] = 0.0
+    if apart.max() <= _SAME_BONE:
+        return ""
+    worst = np.argsort(-apart)[: int((apart > _SAME_BONE).sum())]
+    bones = [f"{first.names[j]!r} by {100 * apart[j]:.1f} cm" for j in worst]
+    return f"different proportions: offsets differ at {format_list(bones, 4)}"
+
+
+def _describe_joints(first: Skeleton, second: Skeleton) -> str:
+    parts = []
+    for mine, other, which in ((first, second, "first"), (second, first, "second")):
+        only = [repr(name) for name in mine.names if name not in other.names]
+        if only:
+            parts.append(f"only the {which} has {format_list(only)}")
+    if parts:
+        return ", ".join(parts)
+    moved = [repr(name) for name in first.names if _get_parent_name(first, name) != _get_parent_name(second, name)]
+    return f"{format_list(moved)} have different parents" if moved else "their joints are in a different order"
+
+
+def _get_parent_name(skeleton: Skeleton, name: str) -> str | None:
+    parent = int(skeleton.parents[skeleton.index(name)])
+    return None if parent < 0 else skeleton.names[parent]
 
 
 def to_rotvec_rate(rotvec: Floats, rate: Floats) -> Floats:

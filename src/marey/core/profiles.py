@@ -130,10 +130,10 @@ _FINGERS = {
     "thumb": 5,
 }
 # fmt: on
-PLAIN, EXTRA = 2, 9  # finger ranks of a joint without a finger's name, and of one that is no part of the limb
+PLAIN, EXTRA = 2, 9  # finger ranks of a joint without a finger's name, and of one that does not belong to the limb
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
-_SHARED_PREFIX = 0.6  # part of the joints that must start alike for the start to be a prefix
+_SHARED_PREFIX = 0.6  # part of the joints that must have the same start for it to be a prefix
 
 
 class NameParts(NamedTuple):

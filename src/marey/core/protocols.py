@@ -27,7 +27,7 @@ class Clips(Protocol):
 
 
 @runtime_checkable
-class Cache(Protocol):
+class ResultCache(Protocol):
     """Stores a builder's results by their inputs."""
 
     def key(self, *parts: Any) -> str:
@@ -55,7 +55,7 @@ class Stream(Protocol):
         """Frames per second: how often to call `frame`."""
         ...
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Set what the character should do from now on."""
         ...
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marey.core.arrays import FrozenRecord
 from marey.core.joint_tree import JointTree, find_fingertips, find_hips, find_toes
 from marey.core.profiles import PROFILES, SIDES, NameParts, Profile, joints_like, read_names, roles_by_words
 from marey.errors import InvalidValue, JointNotFound, similar
@@ -41,7 +42,7 @@ _PROFILE_CORE = ("hips", *(f"{side}_{part}" for side in SIDES for part in (*_ARM
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Roles(Mapping[str, int]):
+class Roles(FrozenRecord, Mapping[str, int]):
     """A mapping from role to joint index, with the roles that were found.
 
     ``roles["left_hand"]`` is a joint index; a role that was not found raises `JointNotFound`, which
@@ -50,7 +51,7 @@ class Roles(Mapping[str, int]):
     Attributes
     ----------
     joints : role to joint index, in the order of `ROLE_NAMES`.
-    spine : the whole spine, from the first joint above the hips to the last below the neck; its ends are the
+    spine : the entire spine, from the first joint above the hips to the last below the neck; its ends are the
         roles ``spine`` and ``chest``.
     how : how they were found: ``"profile CMU"``, ``"names"``, ``"names and structure"``, ``"structure"``,
         ``"map"``, or ``"nothing found"``.
@@ -69,9 +70,7 @@ class Roles(Mapping[str, int]):
             if not 0 <= joint < len(names):
                 raise InvalidValue(f"role {role!r} must be a joint index below {len(names)}, got {joint}")
         ordered = {role: int(self.joints[role]) for role in ROLE_NAMES if role in self.joints}
-        object.__setattr__(self, "joints", MappingProxyType(ordered))
-        object.__setattr__(self, "spine", tuple(int(joint) for joint in self.spine))
-        object.__setattr__(self, "names", names)
+        self._put(joints=MappingProxyType(ordered), spine=tuple(int(joint) for joint in self.spine), names=names)
 
     def __getitem__(self, role: str) -> int:
         try:
@@ -97,10 +96,6 @@ class Roles(Mapping[str, int]):
     def missing(self) -> tuple[str, ...]:
         """Roles that were not found, in the order of `ROLE_NAMES`."""
         return tuple(role for role in ROLE_NAMES if role not in self.joints)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings cannot be copied or pickled; their content can.
-        return Roles, (dict(self.joints), self.spine, self.how, self.names)
 
 
 def find_roles(
@@ -152,9 +147,11 @@ def _check_tree(
     n = len(names)
     tree_of: NDArray[np.int64] = np.asarray(parents, dtype=np.int64)
     if n == 0 or tree_of.shape != (n,):
-        raise InvalidValue(f"expected one parent for each of {n} joints (at least 1), got shape {tree_of.shape}")
+        raise InvalidValue(
+            f"parents must have one index for each of the {n} joints (at least 1), got shape {tree_of.shape}"
+        )
     if tree_of[0] != -1 or bool(np.any((tree_of[1:] < 0) | (tree_of[1:] >= np.arange(1, n)))):
-        raise InvalidValue("parents must be -1 for joint 0 and come before their children elsewhere")
+        raise InvalidValue("parents must be -1 for joint 0, and the index of an earlier joint for every other joint")
     points = _points(offsets, "offsets", n)
     points[0] = 0.0
     for joint, parent in enumerate(tree_of.tolist()[1:], start=1):
@@ -166,7 +163,7 @@ def _check_tree(
         _check_role(role)
         if name not in names:
             raise JointNotFound(
-                f"the role map gives {role!r} as {name!r}, which is not a joint{similar(str(name), names)}"
+                f"the role map assigns {role!r} to {name!r}, which is not a joint{similar(str(name), names)}"
             )
         mapped[role] = names.index(name)
     return JointTree(tree_of.tolist(), points), mapped
@@ -184,8 +181,8 @@ def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
 def _check_role(role: str) -> None:
     if role not in ROLE_NAMES:
         raise JointNotFound(
-            f"there is no role {role!r}{similar(str(role), ROLE_NAMES)}; the roles are"
-            f" {', '.join(ROLE_NAMES[:5])}, and left_ or right_ with {', '.join(_ARM + _LEG)}"
+            f"unknown role {role!r}{similar(str(role), ROLE_NAMES)}; the roles are {', '.join(ROLE_NAMES[:5])}, and "
+            f"{', '.join(_ARM + _LEG)} with the prefix left_ or right_"
         )
 
 

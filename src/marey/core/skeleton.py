@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints, check_index, check_names, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, check_names, freeze_array, set_readonly
 from marey.core.roles import Roles, find_roles
 from marey.errors import InvalidValue, JointNotFound, similar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Skeleton:
+class Skeleton(FrozenRecord):
     """A tree of J joints (Kovar 1.1.1).
 
     Parameters
@@ -42,24 +41,17 @@ class Skeleton:
             raise InvalidValue("a skeleton needs at least one joint")
         parents = freeze_array(self.parents, "parents", (n,), np.int64)
         if parents[0] != -1:
-            raise InvalidValue(f"joint 0 is the root and its parent must be -1, got {parents[0]}")
+            raise InvalidValue(f"the parent of joint 0 (the root) must be -1, got {parents[0]}")
         wrong = np.flatnonzero((parents[1:] < 0) | (parents[1:] >= np.arange(1, n))) + 1
         if wrong.size:
             j = int(wrong[0])
             raise InvalidValue(
                 f"parents must come before children, but {names[j]!r} (joint {j}) has parent {parents[j]}"
             )
-        put = object.__setattr__
-        put(self, "names", names)
-        put(self, "parents", parents)
-        put(self, "offsets", freeze_array(self.offsets, "offsets", (n, 3)))
-        put(self, "role_map", MappingProxyType(dict(self.role_map)))
+        self._put(names=names, parents=parents, role_map=MappingProxyType(dict(self.role_map)))
+        self._freeze(offsets=(n, 3))
         if self.role_map:
             _ = self.roles  # a map that names unknown joints or roles is refused here, not at first use
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        made, (names, parents, offsets, role_map) = reduce_frozen(self)
-        return made, (names, parents, offsets, dict(role_map))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -69,7 +61,7 @@ class Skeleton:
         """The role of each joint, found once by name, then by structure; see `Roles`."""
         if self._roles is None:
             found = find_roles(self.names, self.parents, self.offsets, role_map=self.role_map or None)
-            object.__setattr__(self, "_roles", found)
+            self._put(_roles=found)
             return found
         return self._roles
 
@@ -122,7 +114,7 @@ class Skeleton:
         """The joints from the root down to `joint`, both included."""
         path = [check_index(joint, "a joint")]
         if not 0 <= path[0] < len(self):
-            raise JointNotFound(f"expected a joint from 0 to {len(self) - 1}, got {joint}")
+            raise JointNotFound(f"joint must be an index from 0 to {len(self) - 1}, got {joint}")
         while (parent := int(self.parents[path[-1]])) >= 0:
             path.append(parent)
         return tuple(reversed(path))

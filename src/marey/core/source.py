@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, freeze_array, reduce_frozen
+from marey.core.arrays import Floats, FrozenRecord
 from marey.errors import InvalidValue
 
 _UPS = ("x", "y", "z", "-x", "-y", "-z")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """What a file contained besides the motion itself.
+class Source(FrozenRecord):
+    """What a file contained in addition to the motion.
 
     Parameters
     ----------
@@ -52,24 +52,18 @@ class Source:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.unit) and self.unit > 0):
-            raise InvalidValue(f"a file's unit must be a positive number of meters, got {self.unit}")
+            raise InvalidValue(f"unit must be a positive number of meters, got {self.unit}")
         if self.up not in _UPS:
-            raise InvalidValue(f"a file's upward axis must be one of {', '.join(_UPS)}, got {self.up!r}")
+            raise InvalidValue(f"up must be one of {', '.join(_UPS)}, got {self.up!r}")
         if self.floor is not None and not np.isfinite(self.floor):
-            raise InvalidValue(f"the floor's height must be finite, got {self.floor}")
-        put = object.__setattr__
-        for name in ("file_names", "evidence", "provenance"):
-            put(self, name, tuple(getattr(self, name)))
+            raise InvalidValue(f"floor must be a finite height in meters, got {self.floor}")
+        self._put(file_names=tuple(self.file_names), evidence=tuple(self.evidence), provenance=tuple(self.provenance))
         if self.channels is not None:
-            put(self, "channels", tuple(tuple(joint) for joint in self.channels))
+            self._put(channels=tuple(tuple(joint) for joint in self.channels))
         if self.file_offsets is not None:
-            put(self, "file_offsets", freeze_array(self.file_offsets, "file_offsets", (None, 3)))
+            self._freeze(file_offsets=(None, 3))
         if self.channel_values is not None:
-            rows = freeze_array(self.channel_values, "channel_values", (None, None), finite=False)
-            put(self, "channel_values", rows)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+            self._freeze(channel_values=(None, None), finite=False)
 
     def sliced(self, start: int, stop: int) -> Source:
         """The same for frames `start` to `stop`."""

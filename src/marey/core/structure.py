@@ -19,13 +19,13 @@ __all__ = ["find_body_parts"]
 
 Floats = NDArray[np.float64]
 
-_ALIKE = 0.6  # least ratio of two bones that mirror each other: performers are uneven, and fingers are guessed
-_LONG = 0.15  # least size of a limb beside the largest, and of a main bone beside its limb
-_WIDE = 8  # branches of one joint that are compared; faces and hair have hundreds
+_MIN_RATIO = 0.6  # of two bones that mirror each other: performers are uneven, and fingers are guessed
+_LONG = 0.15  # minimum size of a limb relative to the largest, and of a main bone relative to its limb
+_WIDE = 8  # branches of one joint to compare; faces and hair have hundreds
 _DEEP = 24  # joints along a limb
 _PAIRS = 24  # pairs of branches that are looked at
 _TIPS = 3  # ends of a limb that are looked at: the longest may be a prop, the next is a finger
-_WORST_FIT = 6.0  # cost beyond which a pair of branches is no limb pair; people have 1, with twist joints 4
+_WORST_FIT = 6.0  # cost beyond which a pair of branches is not a limb pair; people have 1, with twist joints 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
                 twin = _match(tree, a, b, _DEEP)
                 if twin is not None:
                     found.append((node, twin))
-    # Against each other and not the whole tree: the way from a root on the floor to the hips may be any.
+    # Relative to each other, not to the entire tree: the path from a root on the floor to the hips can have any length.
     least = _LONG * max((twin.weight for _, twin in found), default=0.0)
     long = [pair for pair in found if pair[1].weight > least]
     return sorted(long, key=lambda pair: -pair[1].weight)[:_PAIRS]
@@ -156,7 +156,7 @@ def _longest(joints: list[int], tree: JointTree) -> list[int]:
 def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
     """Pair the branches of `a` with those of `b`; what only one side has, such as a prop, drops out."""
     short, long = sorted((tree.lengths[a], tree.lengths[b]))
-    if short < _ALIKE * long - 1e-6 * tree.reach[0]:
+    if short < _MIN_RATIO * long - 1e-6 * tree.reach[0]:
         return None
     below_a, below_b = _longest(tree.children[a], tree), _longest(tree.children[b], tree)
     pairs = [(x, y) for x in below_a for y in below_b] if depth else []
@@ -175,9 +175,9 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
 
 def _unlikeness(tree: JointTree, a: int, b: int) -> float:
     """How little two branches mirror each other: by the first bone, and, as one may hold a prop, less by extent."""
-    bone, whole = max(tree.lengths[a], tree.lengths[b]), max(tree.extent(a), tree.extent(b))
+    bone, size = max(tree.lengths[a], tree.lengths[b]), max(tree.extent(a), tree.extent(b))
     bones = abs(tree.lengths[a] - tree.lengths[b]) / bone if bone > 0.0 else 0.0
-    return bones + min(abs(tree.extent(a) - tree.extent(b)) / whole, 0.3) if whole > 0.0 else bones
+    return bones + min(abs(tree.extent(a) - tree.extent(b)) / size, 0.3) if size > 0.0 else bones
 
 
 def _misfit(value: float, typical: tuple[float, float]) -> float:
@@ -204,7 +204,7 @@ def _fit_limbs(tree: JointTree, node: int, twin: _Twin, shape: _Shape) -> _Limbs
 
 
 def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
-    """All ways from a pair down to its leaves."""
+    """All paths from a pair down to its leaves."""
     stack = [[twin]]
     while stack:
         chain = stack.pop()
@@ -214,7 +214,7 @@ def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
 
 
 def _arc(tree: JointTree, joints: list[int]) -> list[float]:
-    """Way from the first of `joints` to each."""
+    """Path from the first of `joints` to each."""
     along = [0.0]
     for joint in joints[1:]:
         along.append(along[-1] + tree.lengths[joint])
@@ -222,7 +222,7 @@ def _arc(tree: JointTree, joints: list[int]) -> list[float]:
 
 
 def _bone_pairs(along: list[float], least: float) -> Iterator[tuple[int, int, int]]:
-    """Every way to cut two bones of at least this length, one after the other, out of a chain."""
+    """All possible cuts of two bones of at least this length, one after the other, out of a chain."""
     n = len(along)
     for i in range(n - 2):
         for j in range(i + 1, n - 1):
@@ -292,10 +292,10 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
             return joint  # a face
     has_crown = ends[chain[-1]]
     if not any(ends):
-        # Nobody says which leaves are end sites: a rig whose toes have one gives its head one too.
+        # It is unknown which leaves are end sites: a rig whose toes have one gives its head one too.
         feet = [tree.children[foot] for foot in legs.joints(2)]
         has_crown = len(chain) > 2 and all(any(tree.children[toe] for toe in toes) for toes in feet)
-        # Neck bones are short; an end site lies at the crown, or on its joint where nobody measured it.
+        # Neck bones are short; an end site lies at the crown, or on its joint where it was not measured.
         has_crown = has_crown and not 1e-3 < tree.lengths[chain[-1]] / legs.size < 0.08
     return chain[-2] if has_crown and len(chain) > 1 else chain[-1]
 
@@ -304,7 +304,7 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
 
 
 def _find_sides(tree: JointTree, legs: _Limbs, arms: _Limbs, sides: Sequence[int]) -> tuple[int, int]:
-    """For legs and arms: +1 where side a is left, -1 where b is, 0 where nothing tells."""
+    """For legs and arms: +1 where side a is left, -1 where b is, 0 if it is unknown."""
     across_legs, across_arms = _across(tree, legs), _across(tree, arms)
     leg_side = _vote(sides, legs) or _sign(_left_axis(tree, legs), across_legs, 0.35)
     arm_side = _vote(sides, arms) or _sign(leg_side * across_legs, across_arms, 0.2)
@@ -328,7 +328,7 @@ def _across(tree: JointTree, limbs: _Limbs) -> Floats:
 
 
 def _left_axis(tree: JointTree, legs: _Limbs) -> Floats:
-    """(3,) axis to the body's left, zero where the feet do not tell.
+    """(3,) axis to the body's left, zero if the feet do not show it.
 
     The ankle is a hinge, so that shin and foot span the plane in which a leg walks, in every pose: shin
     (upward) x foot is the left of a leg, and turned-out feet cancel in the sum of both.

@@ -4,13 +4,14 @@ Every function takes a motion and returns a new one. Contacts and labels are car
 ``source.provenance`` records the edit.
 """
 
+from marey.core.resample import resample
+from marey.deprecation import renamed_names
 from marey.edit.connect import connect
 from marey.edit.crop import crop
 from marey.edit.cycle import cycle
 from marey.edit.deseam import deseam
 from marey.edit.mirror import mirror
-from marey.edit.path import edit_path, travelled_path
-from marey.edit.resample import resample
+from marey.edit.path import edit_path, traveled_path
 from marey.edit.retarget import retarget
 from marey.edit.retarget_map import RetargetMap
 from marey.edit.timewarp import timewarp
@@ -29,6 +30,8 @@ __all__ = [
     "resample",
     "retarget",
     "timewarp",
-    "travelled_path",
+    "traveled_path",
     "warp",
 ]
+
+__getattr__ = renamed_names(__name__, {"travelled_path": "traveled_path"})

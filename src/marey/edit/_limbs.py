@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.kinematics import World, forward_kinematics
-from marey.core.limb import find_hinge, solve_limb
+from marey.core.limb import LimbSettings, find_hinge, solve_limb
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
@@ -41,7 +41,9 @@ def find_limb(skeleton: Skeleton, role: str) -> Limb:
     rest = skeleton.rest_positions
     for a, b in ((hip, knee), (knee, ankle)):
         if float(np.linalg.norm(rest[b] - rest[a])) < 1e-6:
-            raise InvalidValue(f"{skeleton.names[a]!r} and {skeleton.names[b]!r} are one point, so {role} cannot reach")
+            raise InvalidValue(
+                f"{role} cannot be moved: the bone from {skeleton.names[a]!r} to {skeleton.names[b]!r} has zero length"
+            )
     return Limb(hip, knee, ankle, role)
 
 
@@ -104,20 +106,20 @@ class Draft:
         if not len(frames):
             return np.zeros(0)
         solved = self._solve(limb, frames, targets, orientations, hinge, max_stretch)
-        turns, scale = list(solved[:3]), solved[3]
+        rotations, scale = list(solved[:3]), solved[3]
         if soften > 0.0 and solved[4].max() > _MISSED:
-            share = _compute_softness(solved[4] > _MISSED, frames, soften, exact)
+            weight = _compute_softness(solved[4] > _MISSED, frames, soften, exact)
             damped = self._solve(limb, frames, targets, orientations, hinge, max_stretch, _DAMPED_FROM)
-            turns = [quat.slerp(a, b, share) for a, b in zip(turns, damped[:3], strict=True)]
-            scale = scale + share * (damped[3] - scale)
+            rotations = [quat.slerp(a, b, weight) for a, b in zip(rotations, damped[:3], strict=True)]
+            scale = scale + weight * (damped[3] - scale)
         if certainty is not None and (certainty < 1.0).any():
             same = self._solve(limb, frames, None, orientations, hinge, 0.0)
             joints = (limb.hip, limb.knee, limb.ankle)
             back = [quat.inv_mul(q, self.rotations[frames, j]) for q, j in zip(same[:3], joints, strict=True)]
-            turns = [quat.mul(q, quat.power(b, 1.0 - certainty)) for q, b in zip(turns, back, strict=True)]
-        for joint, turned in zip((limb.hip, limb.knee, limb.ankle), turns, strict=True):
+            rotations = [quat.mul(q, quat.power(b, 1.0 - certainty)) for q, b in zip(rotations, back, strict=True)]
+        for joint, rotated in zip((limb.hip, limb.knee, limb.ankle), rotations, strict=True):
             before = self.rotations[frames, joint]
-            self.rotations[frames, joint] = np.where(quat.dot(before, turned)[:, None] < 0.0, -turned, turned)
+            self.rotations[frames, joint] = np.where(quat.dot(before, rotated)[:, None] < 0.0, -rotated, rotated)
         if max_stretch > 0.0 and (scale != 1.0).any():
             self._stretch(limb, frames, scale)
         return np.asarray(np.linalg.norm(self.world(frames).positions[:, limb.ankle] - targets, axis=1))
@@ -134,29 +136,28 @@ class Draft:
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Local rotations of hip, knee and ankle, scale and residue; without targets, for where the end is now."""
         world = self.world(frames)
-        at, turned = world.positions, world.rotations
+        at, rotated = world.positions, world.rotations
         hip, knee, ankle = limb[:3]
         if targets is None:
             targets = at[:, ankle]
-            orientations = None if orientations is None else turned[:, ankle]
+            orientations = None if orientations is None else rotated[:, ankle]
         parents = self.skeleton.parents
-        over_hip = turned[:, parents[hip]] if hip else np.broadcast_to(quat.identity(), (len(frames), 4))
+        over_hip = rotated[:, parents[hip]] if hip else np.broadcast_to(quat.identity(), (len(frames), 4))
         # Rigs may have twist joints in between; they count as part of the knee's and the ankle's rotation.
-        to_knee = quat.inv_mul(turned[:, hip], turned[:, parents[knee]])
-        to_ankle = quat.inv_mul(turned[:, knee], turned[:, parents[ankle]])
+        to_knee = quat.inv_mul(rotated[:, hip], rotated[:, parents[knee]])
+        to_ankle = quat.inv_mul(rotated[:, knee], rotated[:, parents[ankle]])
         pose = solve_limb(
             at[:, hip],
             over_hip,
             self.rotations[frames, hip],
             quat.mul(to_knee, self.rotations[frames, knee]),
             quat.mul(to_ankle, self.rotations[frames, ankle]),
-            quat.inv_rotate(turned[:, hip], at[:, knee] - at[:, hip]),
-            quat.inv_rotate(turned[:, knee], at[:, ankle] - at[:, knee]),
+            quat.inv_rotate(rotated[:, hip], at[:, knee] - at[:, hip]),
+            quat.inv_rotate(rotated[:, knee], at[:, ankle] - at[:, knee]),
             hinge,
             targets,
             orientations,
-            damping_from=damping_from,
-            max_stretch=max_stretch,
+            settings=LimbSettings(damping_from=damping_from, max_stretch=max_stretch),
         )
         return (
             pose.hip,
@@ -179,20 +180,21 @@ def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | N
     out = frames[missed]
     after = np.clip(np.searchsorted(out, frames), 0, len(out) - 1)
     apart = np.minimum(np.abs(frames - out[after]), np.abs(frames - out[np.maximum(after - 1, 0)]))
-    share = ease(apart / width - 1.0)
+    weight = ease(apart / width - 1.0)
     if exact is not None:
         for frame in exact[np.isin(exact, frames[~missed])]:
-            share = share * ease_in(np.abs(frames - frame) / width)
-    return np.asarray(share)
+            weight = weight * ease_in(np.abs(frames - frame) / width)
+    return np.asarray(weight)
 
 
-def find_limb_hinge(motion: Motion, world: World, limb: Limb) -> Floats:
+def find_limb_hinge(motion: Motion, limb: Limb) -> Floats:
     """(3,) the limb's hinge axis in the hip's frame, from the motion, or the anatomical axis if the limb never
     bends."""
-    at, turned = world.positions, world.rotations
-    upper = quat.inv_rotate(turned[:, limb.hip], at[:, limb.knee] - at[:, limb.hip])
-    lower = quat.inv_rotate(turned[:, limb.knee], at[:, limb.ankle] - at[:, limb.knee])
-    bend = quat.inv_mul(turned[:, limb.hip], turned[:, limb.knee])
+    world = motion.world()
+    at, rotated = world.positions, world.rotations
+    upper = quat.inv_rotate(rotated[:, limb.hip], at[:, limb.knee] - at[:, limb.hip])
+    lower = quat.inv_rotate(rotated[:, limb.knee], at[:, limb.ankle] - at[:, limb.knee])
+    bend = quat.inv_mul(rotated[:, limb.hip], rotated[:, limb.knee])
     # Knees fold backward and elbows forward.
     left = find_left_axis(motion.skeleton, at[:1])[0]
     forwards = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
@@ -200,7 +202,7 @@ def find_limb_hinge(motion: Motion, world: World, limb: Limb) -> Floats:
     axis = np.cross(up, forwards)
     if float(np.linalg.norm(axis)) < 1e-3 * float(np.linalg.norm(up)):
         axis = left
-    fallback = quat.inv_rotate(turned[0, limb.hip], axis)
+    fallback = quat.inv_rotate(rotated[0, limb.hip], axis)
     return find_hinge(upper.mean(axis=0), lower.mean(axis=0), bend, fallback=fallback)
 
 

@@ -11,11 +11,11 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-# Seconds of travel that count as much as being elsewhere: poses alike in place but not in velocity are not alike.
+# Seconds of travel that weigh as much as a distance: poses that agree in position but not in velocity differ.
 _RATE = 0.1
-# Frames at most that are all compared with one another; of longer motions every n-th, and then all near the best.
+# Maximum number of frames that are all compared with each other; of longer motions every n-th, then all near the best.
 _MAX_FRAMES = 1500
-# Of loops that close within this factor of the best, or to this share of how far they go, the shortest is taken: one
+# Of loops that close within this factor of the best, or to this fraction of how far they go, the shortest is taken: one
 # stride rather than two.
 _NEARLY, _WELL = 1.5, 0.07
 
@@ -24,7 +24,7 @@ def find_loop(motion: Motion, first: int | None, end: int | None, least: float) 
     """Find frames `first` and `end`, at least `least` seconds apart, with the most similar poses and velocities.
 
     The score is the distance between the two poses relative to how far the motion departs from them in between: while
-    someone stands still all frames are alike, which is not a useful loop. Given frames are kept.
+    someone stands still all frames are similar, which is not a useful loop. Given frames do not change.
     """
     n = len(motion)
     apart = max(4, round(least * motion.fps))
@@ -33,8 +33,8 @@ def find_loop(motion: Motion, first: int | None, end: int | None, least: float) 
     if n <= apart or not len(begins) or ends[-1] - begins[0] < apart:
         room = (n - 1 if end is None else end) - (0 if first is None else first)
         raise InvalidValue(
-            f"a loop needs at least {least:g} s, but there are only {max(room, 0) / motion.fps:.2f} s for "
-            "it; use a longer range, or give both start and stop"
+            f"a loop needs at least {least:g} s, but only {max(room, 0) / motion.fps:.2f} s are available; "
+            "use a longer range, or pass both start and stop"
         )
     poses = _sample_poses(motion)
     step = -(-n // _MAX_FRAMES)
@@ -52,7 +52,7 @@ def list_body_joints(skeleton: Skeleton) -> list[int]:
 
 
 def _sample_poses(motion: Motion) -> Floats:
-    """(F, D) meters: joints against the hips' place on the floor and the figure's heading, and how fast they move."""
+    """(F, D) meters: joints against the hips' place on the floor and the body's heading, and how fast they move."""
     world = motion.world()
     skeleton = motion.skeleton
     hips = world.positions[:, skeleton.roles["hips"]]

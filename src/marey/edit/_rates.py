@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import set_travel, to_rotvec_rate
@@ -39,14 +37,14 @@ class RatedPose:
             self.offset_rate,
         )
 
-    def at_rates_of(self, other: RatedPose) -> RatedPose:
+    def with_rates_from(self, other: RatedPose) -> RatedPose:
         """The pose with another's rates."""
         return replace(self, root_rate=other.root_rate, turn_rate=other.turn_rate, offset_rate=other.offset_rate)
 
 
 def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
     """The pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
-    offsets = _get_offsets(motion)
+    offsets = motion.frame_offsets
     seconds = (after - before) / motion.fps
     per_second = 0.0 if after == before else 1.0 / seconds
     travel = motion.travel
@@ -61,51 +59,45 @@ def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
     )
 
 
-def _get_offsets(motion: Motion) -> Floats:
-    if motion.bone_offsets is not None:
-        return motion.bone_offsets
-    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseOffset:
     """What leads from one pose to another, and from its rates to the other's.
 
-    root (3,), turns (J, 3) rotation vectors in the joints' own axes, offsets (J, 3); and their rates.
+    root (3,), rotations (J, 3) rotation vectors in the joints' local axes, offsets (J, 3); and their rates.
     """
 
     root: Floats
     root_rate: Floats
-    turns: Floats
-    turns_rate: Floats
+    rotations: Floats
+    rotations_rate: Floats
     offsets: Floats
     offsets_rate: Floats
 
 
 def offset_between(start: RatedPose, end: RatedPose) -> PoseOffset:
     """The offset that, added to `start`, gives `end` with its rates."""
-    turns = quat.log(quat.inv_mul(start.rotations, end.rotations))
-    carried = quat.inv_rotate(quat.exp(turns), start.turn_rate)
+    vectors = quat.log(quat.inv_mul(start.rotations, end.rotations))
+    carried = quat.inv_rotate(quat.exp(vectors), start.turn_rate)
     return PoseOffset(
         end.root - start.root,
         end.root_rate - start.root_rate,
-        turns,
-        to_rotvec_rate(turns, end.turn_rate - carried),
+        vectors,
+        to_rotvec_rate(vectors, end.turn_rate - carried),
         end.offsets - start.offsets,
         end.offset_rate - start.offset_rate,
     )
 
 
-def add_offsets(motion: Motion, frames: slice, root: Floats, turns: Floats, offsets: Floats) -> Motion:
+def add_offsets(motion: Motion, frames: slice, root: Floats, vectors: Floats, offsets: Floats) -> Motion:
     """The motion with offsets added on some frames: (n, 3) to the hips' path, (n, J, 3) and (n, J, 3)."""
     travel, rotations = motion.travel.copy(), motion.rotations.copy()
     travel[frames] += root
-    rotations[frames] = quat.mul(rotations[frames], quat.exp(turns))
+    rotations[frames] = quat.mul(rotations[frames], quat.exp(vectors))
     bones = None
     if motion.bone_offsets is not None:
         bones = motion.bone_offsets.copy()
         bones[frames] += offsets
-    turned = replace(
+    rotated = replace(
         motion, rotations=set_readonly(rotations), bone_offsets=None if bones is None else set_readonly(bones)
     )
-    return set_travel(turned, travel)
+    return set_travel(rotated, travel)

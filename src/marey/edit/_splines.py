@@ -21,10 +21,10 @@ def monotone_slopes(x: Floats, y: Floats) -> Floats:
     slopes = np.empty_like(y)
     slopes[0], slopes[-1] = chord[0], chord[-1]
     before, after = chord[:-1], chord[1:]
-    share = (2.0 * width[1:] + width[:-1]) / (3.0 * (width[1:] + width[:-1]))
+    weight = (2.0 * width[1:] + width[:-1]) / (3.0 * (width[1:] + width[:-1]))
     same = before * after > _LEVEL
     safe_before, safe_after = np.where(same, before, 1.0), np.where(same, after, 1.0)
-    slopes[1:-1] = np.where(same, 1.0 / (share / safe_before + (1.0 - share) / safe_after), 0.0)
+    slopes[1:-1] = np.where(same, 1.0 / (weight / safe_before + (1.0 - weight) / safe_after), 0.0)
     return slopes
 
 
@@ -55,5 +55,5 @@ def hermite(x: Floats, y: Floats, slopes: Floats, at: Floats, continuity: int = 
 
 def fading_slope(t: Floats, length: float) -> Floats:
     """t (1 - t / length)^2: slope 1 at t = 0, level 0 from `length` on; adds a velocity that fades."""
-    share = np.clip(t / length, 0.0, 1.0)
-    return np.asarray(t * (1.0 - share) ** 2)
+    progress = np.clip(t / length, 0.0, 1.0)
+    return np.asarray(t * (1.0 - progress) ** 2)

@@ -8,9 +8,11 @@ import numpy as np
 
 from marey.core.annotations import add_provenance, join_contacts, shift_labels
 from marey.core.arrays import Floats, check_number, set_readonly
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton, find_placement, set_travel
+from marey.deprecation import renamed_parameters
 from marey.edit._rates import PoseOffset, RatedPose, offset_between, pose_at
 from marey.edit._splines import fading_slope
 from marey.edit.replant import bridge_contacts, replant_around, set_contacts
@@ -21,7 +23,8 @@ from marey.maths import ease_in, quat, rigid2d
 _FADE = 0.3
 
 
-def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, replant: bool = True) -> Motion:
+@renamed_parameters(replant=("feet", feet_from_flag))
+def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, feet: Feet = "clean") -> Motion:
     """`first`, then `gap` seconds of interpolation, then `second`.
 
     The root's path in the gap is a Hermite curve that matches the velocities on both sides. Each joint follows a single
@@ -29,23 +32,24 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
 
     Parameters
     ----------
-    gap : seconds from the last frame of the first to the first frame of the second, rounded to whole frames, at least
-        one.
-    align : move the second clip on the floor so that it faces the way the first was heading and starts where the
-        velocities of both lead. False leaves it where it is.
-    replant : clean up feet that are planted before the gap, after it, or through it (planted on both sides at nearly
-        the same place). Frames further away do not change. False leaves the feet where interpolation puts them.
+    gap : seconds from the last frame of the first to the first frame of the second, rounded to a number of frames, at
+        least one.
+    align : move the second clip on the floor so that it faces in the first clip's direction of travel and starts where
+        the velocities of both lead. False leaves it where it is.
+    feet : "clean" cleans up feet that are planted before the gap, after it, or through it (planted on both sides at
+        nearly the same place). Frames further away do not change. None leaves the feet where interpolation puts them.
 
     Both clips need the same skeleton and rate. The result has the contacts and labels of both; a point that is not
     planted through the gap has no contact in it.
     """
+    check_feet(feet)
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
         raise InvalidValue(
-            f"connect needs clips of the same rate, got {first.fps:g} and {second.fps:g} Hz; resample one first"
+            f"connect needs clips with the same frame rate, got {first.fps:g} and {second.fps:g} Hz; resample one first"
         )
     check_same_skeleton(first.skeleton, second.skeleton, "connect")
     steps = max(1, round(check_number(gap, "gap in seconds") * first.fps))
-    one, two = (set_contacts(first), set_contacts(second)) if replant else (first, second)
+    one, two = (set_contacts(first), set_contacts(second)) if feet else (first, second)
     one, two = bake_hips_into_root(one), bake_hips_into_root(two, first.skeleton)
     seconds = steps / one.fps
     rigid = rigid2d.identity()
@@ -57,22 +61,24 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     between = _fill_gap(start, end, offset_between(_without_rates(start), end), np.arange(1, steps) / one.fps, seconds)
     stretched = one.bone_offsets is not None or two.bone_offsets is not None
     n_first, n_second = len(one), len(two)
-    made = replace(
+    result = replace(
         one,
         root_positions=set_readonly(np.concatenate([one.root_positions, between[0], two.root_positions])),
         rotations=set_readonly(quat.unroll(np.concatenate([one.rotations, between[1], two.rotations]))),
-        bone_offsets=set_readonly(np.concatenate([_get_offsets(one), between[2], _get_offsets(two)]))
+        bone_offsets=set_readonly(np.concatenate([one.frame_offsets, between[2], two.frame_offsets]))
         if stretched
         else None,
         contacts=join_contacts([(one.contacts, n_first), (None, steps - 1), (two.contacts, n_second)]),
         labels=Labels((*one.labels, *shift_labels(two.labels, n_first + steps - 1))),
     )
-    made = set_travel(made, np.concatenate([one.travel, between[0], two.travel]))
+    result = set_travel(result, np.concatenate([one.travel, between[0], two.travel]))
     done = False
-    if replant:
-        made, done = replant_around(bridge_contacts(made, n_first, n_first + steps - 1), n_first, n_first + steps - 1)
+    if feet:
+        result, done = replant_around(
+            bridge_contacts(result, n_first, n_first + steps - 1), n_first, n_first + steps - 1
+        )
     return add_provenance(
-        made,
+        result,
         "connect",
         other=second.name,
         other_provenance=[dict(step) for step in second.source.provenance],
@@ -105,8 +111,8 @@ def _without_rates(pose: RatedPose) -> RatedPose:
 
 def _find_alignment(one: Motion, two: Motion, seconds: float) -> Floats:
     """The transform of the second that puts its first frame where the first clip is going."""
-    here = find_placement(one.skeleton, one.world(), len(one) - 1)
-    there = find_placement(two.skeleton, two[:1].world(), 0)
+    here = find_placement(one, len(one) - 1)
+    there = find_placement(two, 0)
     turn = rigid2d.between(np.array([there[0], 0.0, 0.0]), np.array([here[0], 0.0, 0.0]))
     speeds = np.stack([_measure_floor_speed(one, -1), rigid2d.apply_vector(turn, _measure_floor_speed(two, 0))])
     goal = np.array([here[0], *(here[1:] + seconds * speeds.mean(axis=0))])
@@ -123,7 +129,7 @@ def _measure_floor_speed(motion: Motion, end: int) -> Floats:
 
 
 def _fill_gap(
-    start: RatedPose, end: RatedPose, way: PoseOffset, t: Floats, seconds: float
+    start: RatedPose, end: RatedPose, change: PoseOffset, t: Floats, seconds: float
 ) -> tuple[Floats, Floats, Floats]:
     """Places of the hips, rotations and bone offsets at times t (n,) between two poses."""
     u = t / seconds
@@ -132,25 +138,19 @@ def _fill_gap(
     rise = ease_in(u)
 
     def eased(value: Floats, rate_out: Floats, rate_in: Floats) -> Floats:
-        share, leaving, arriving = (w.reshape(-1, *[1] * value.ndim) for w in (rise, out, into))
-        return np.asarray(share * value + leaving * rate_out + arriving * rate_in)
+        weight, leaving, arriving = (w.reshape(-1, *[1] * value.ndim) for w in (rise, out, into))
+        return np.asarray(weight * value + leaving * rate_out + arriving * rate_in)
 
-    root = start.root + eased(way.root, start.root_rate, end.root_rate)
-    # Across the floor the velocities count over the whole gap, or the figure would slow down in it.
+    root = start.root + eased(change.root, start.root_rate, end.root_rate)
+    # Across the floor the velocities count over the entire gap, or the body would slow down in it.
     wide_out, wide_in = fading_slope(t, seconds), -fading_slope(seconds - t, seconds)
     level = [0, 2]
     root[:, level] = (
         start.root[level]
-        + rise[:, None] * way.root[level]
+        + rise[:, None] * change.root[level]
         + wide_out[:, None] * start.root_rate[level]
         + wide_in[:, None] * end.root_rate[level]
     )
-    turns = eased(way.turns, start.turn_rate, way.turns_rate)
-    offsets = start.offsets + eased(way.offsets, start.offset_rate, end.offset_rate)
-    return root, quat.mul(start.rotations, quat.exp(turns)), offsets
-
-
-def _get_offsets(motion: Motion) -> Floats:
-    if motion.bone_offsets is not None:
-        return motion.bone_offsets
-    return np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3))
+    vectors = eased(change.rotations, start.turn_rate, change.rotations_rate)
+    offsets = start.offsets + eased(change.offsets, start.offset_rate, end.offset_rate)
+    return root, quat.mul(start.rotations, quat.exp(vectors)), offsets

@@ -1,4 +1,4 @@
-"""Make a loop from a range of frames, with the seam's error spread over the whole cycle."""
+"""Make a loop from a range of frames, with the seam's error spread over the entire cycle."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from marey.core.annotations import add_provenance, check_frames, join_contacts, shift_labels
 from marey.core.arrays import Floats, check_index, set_readonly
 from marey.core.contacts import Contacts
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_placement
+from marey.deprecation import renamed_parameters
 from marey.edit._loops import find_loop, list_body_joints
 from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
 from marey.edit._splines import fading_slope
@@ -25,23 +27,24 @@ _FADE = 0.15
 _MIN_FRAMES = 4
 # Minimum duration of a loop that is searched for, in seconds.
 _SHORTEST = 0.4
-# Seconds before and after the loop that cleanup sees, so that it treats every cycle alike.
+# Seconds before and after the loop that cleanup sees, so that it treats every cycle the same.
 _AROUND = 2.0
 
 
+@renamed_parameters(replant=("feet", feet_from_flag))
 def cycle(
     motion: Motion,
     start: int | None = None,
     stop: int | None = None,
     *,
     repeats: int = 1,
-    replant: bool = True,
+    feet: Feet = "clean",
 ) -> Motion:
     """Make frames `start` to `stop` a loop: the frame after the last is the first, moved by the cycle's travel.
 
     Frames `start` and `stop` are the two sides of the seam. Half of their difference is added at one end and half is
     subtracted at the other, linearly in between, so that no part of the cycle changes much. Velocities near the ends
-    are matched the same way. Travel and turning of the cycle continue from round to round, unless a foot is planted
+    match in the same way. Travel and turning of the cycle continue from round to round, unless a foot is planted
     throughout; heights are closed. Feet are then planted again, also across the seam.
 
     Parameters
@@ -49,22 +52,22 @@ def cycle(
     start, stop : frames. If one or both are left out, the frames with the most similar poses and velocities are found,
         at least 0.4 s apart. Frame `stop` must exist.
     repeats : number of cycles in the result, each continuing the one before.
-    replant : False leaves the feet where closing the loop puts them.
+    feet : "clean" plants the feet again; None leaves them where closing the loop puts them.
 
     Provenance notes the travel of a cycle as rigid2d (theta, x, z), and of the seam, for the joint where it is largest:
-    ``position``, how far the step over it is from the mean of both steps beside it, in meters; ``velocity``, how far
-    these two differ, in m/s; both for the frames as they were, ``position_before`` and ``velocity_before``; and for the
-    steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
+    ``position``, how far the step over it is from the mean of the steps before and after it, in meters; ``velocity``,
+    how far these two differ, in m/s; both for the frames as they were, ``position_before`` and ``velocity_before``; and
+    for the steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
     """
     last = len(motion) - 1
     n_cycles = check_index(repeats, "repeats")
     if n_cycles < 1:
-        raise InvalidValue(f"a loop has at least 1 cycle, got {n_cycles}")
+        raise InvalidValue(f"repeats must be at least 1, got {n_cycles}")
     first, end = _find_ends(motion, start, stop)
-    source = set_contacts(motion) if replant else motion
+    check_feet(feet)
+    source = set_contacts(motion) if feet else motion
     given = bake_hips_into_root(source)
-    world = given[first : end + 1].world()
-    travel = rigid2d.between(find_placement(given.skeleton, world, 0), find_placement(given.skeleton, world, -1))
+    travel = rigid2d.between(find_placement(given, first), find_placement(given, end))
     if source.contacts is not None and source.contacts.mask[first : end + 1].all(axis=0).any():
         travel = rigid2d.identity()  # a foot planted throughout means no net travel
     # The closing pose should equal the opening pose, moved to where the cycle ends.
@@ -74,13 +77,13 @@ def cycle(
     )
     closed = add_offsets(given[first:end], slice(0, end - first), *_spread_seam(seam, end - first, given.fps, travel))
     done = False
-    if replant:
+    if feet:
         closed, done = _plant_feet(closed, travel)
-    made = _chain_cycles(closed, _list_transforms(travel, range(n_cycles)))
+    result = _chain_cycles(closed, [rigid2d.power(travel, k) for k in range(n_cycles)])
     cut = _measure_seam(given[first:end], travel)
     residue = {"position_before": cut["position"], "velocity_before": cut["velocity"], **_measure_seam(closed, travel)}
     return add_provenance(
-        made, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist(), replanted=done, seam=residue
+        result, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist(), replanted=done, seam=residue
     )
 
 
@@ -88,24 +91,13 @@ def _find_ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int
     """Return the two frames of the seam, given or found."""
     last = len(motion) - 1
     if stop is not None and check_index(stop, "stop") > last:
-        raise InvalidValue(f"frame stop closes the loop and must exist: expected at most {last}, got {stop}")
+        raise InvalidValue(f"stop must be at most {last}, got {stop}; it is the frame that closes the loop")
     if start is not None and stop is not None:
         return check_frames(motion, start, stop, least=_MIN_FRAMES)
     for name, frame in (("start", start), ("stop", stop)):
         if frame is not None and not 0 <= check_index(frame, name) <= last:
             raise InvalidValue(f"{name} must be a frame from 0 to {last}, got {frame}")
     return find_loop(motion, start, stop, _SHORTEST)
-
-
-def _list_transforms(travel: Floats, cycles: Sequence[int]) -> list[Floats]:
-    """List the transforms that move the loop to the given cycles; cycle 0 stays in place."""
-    out = []
-    for k in cycles:
-        step, carry = travel if k >= 0 else rigid2d.invert(travel), rigid2d.identity()
-        for _ in range(abs(k)):
-            carry = rigid2d.compose(step, carry)
-        out.append(carry)
-    return out
 
 
 def _chain_cycles(closed: Motion, carries: Sequence[Floats]) -> Motion:
@@ -127,18 +119,18 @@ def _chain_cycles(closed: Motion, carries: Sequence[Floats]) -> Motion:
 def _plant_feet(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
     """Plant the feet as in the middle of many cycles; also return whether there was anything to plant."""
     n = len(closed)
-    beside = int(np.ceil(_AROUND * closed.fps / n))
-    made, done = replant_feet(_chain_cycles(closed, _list_transforms(travel, range(-beside, beside + 1))))
+    extra = int(np.ceil(_AROUND * closed.fps / n))
+    result, done = replant_feet(_chain_cycles(closed, [rigid2d.power(travel, k) for k in range(-extra, extra + 1)]))
     if not done:
         return closed, False
-    own = made[beside * n : (beside + 1) * n]
+    own = result[extra * n : (extra + 1) * n]
     return replace(own, contacts=closed.contacts, labels=closed.labels), True
 
 
 def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
-    """How far the step over the seam is from those beside it, in meters and m/s, and what is usual in the loop."""
+    """How far the step over the seam is from its neighbors, in meters and m/s, and the usual values in the loop."""
     positions = (
-        _chain_cycles(closed, _list_transforms(travel, range(3)))
+        _chain_cycles(closed, [rigid2d.power(travel, k) for k in range(3)])
         .world()
         .positions[:, list_body_joints(closed.skeleton)]
     )
@@ -155,7 +147,7 @@ def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
 
 
 def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:
-    """Root, turns and offsets to add on the n frames of the cycle."""
+    """Root, rotation vectors and offsets to add on the n frames of the cycle."""
     t = np.arange(n) / fps
     seconds = n / fps
     fade = min(0.5 * seconds, _FADE)
@@ -164,15 +156,15 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
 
     def line(at_start: Floats, at_end: Floats, rate_at_start: Floats, rate_at_end: Floats) -> Floats:
         """From minus half of the seam at the start to plus half at the end, and the same with its rate."""
-        share, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
-        straight = share * at_end - (1.0 - share) * at_start
+        weight, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
+        straight = weight * at_end - (1.0 - weight) * at_start
         return np.asarray(0.5 * (straight - leaving * rate_at_start - arriving * rate_at_end))
 
     # The root's offset is in the world, which by the end of the cycle has turned.
-    turned = rigid2d.apply_vector(back, seam.root), rigid2d.apply_vector(back, seam.root_rate)
-    root = line(turned[0], seam.root, turned[1], seam.root_rate)
-    turns = line(seam.turns, seam.turns, seam.turns_rate, seam.turns_rate)
-    return root, turns, line(seam.offsets, seam.offsets, seam.offsets_rate, seam.offsets_rate)
+    rotated = rigid2d.apply_vector(back, seam.root), rigid2d.apply_vector(back, seam.root_rate)
+    root = line(rotated[0], seam.root, rotated[1], seam.root_rate)
+    vectors = line(seam.rotations, seam.rotations, seam.rotations_rate, seam.rotations_rate)
+    return root, vectors, line(seam.offsets, seam.offsets, seam.offsets_rate, seam.offsets_rate)
 
 
 def _repeat_contacts(contacts: Contacts | None, n_frames: int, times: int) -> Contacts | None:

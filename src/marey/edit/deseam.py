@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -12,66 +14,84 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_index, check_number
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root
+from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
 from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease, ease_in
 
+P = ParamSpec("P")
+
 # The spring's offset is cut off where it is a millionth of what it was, about 25 half-lives on.
 _HALF_LIVES = 25.0
 # Seconds around a seam in which the motion shows how fast it changes by itself.
 _AROUND = 1.0
-# A change up to the first multiple of the largest change around it is kept; from the second multiple on it is removed.
+# A change up to the first multiple of the largest change around it stays; from the second multiple on it is removed.
 _USUAL, _CERTAIN = 1.5, 3.0
 # Meters, radians and their rates; smaller values are not jumps.
 _ROUNDING = 1e-7
 
 
+def _convert_frames(function: Callable[P, Motion]) -> Callable[P, Motion]:
+    """A decorator for `deseam`, which took a number of frames instead of seconds."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Motion:
+        if "frames" in kwargs:
+            warn_renamed("deseam(frames=)", "seconds=")
+            frames: Any = kwargs.pop("frames")
+            motion: Any = kwargs["motion"] if "motion" in kwargs else args[0]
+            kwargs["seconds"] = None if frames is None else frames / motion.fps
+        return function(*args, **kwargs)
+
+    return call
+
+
+@_convert_frames
+@renamed_parameters(at="frame")
 def deseam(
     motion: Motion,
-    at: int,
+    frame: int,
     *,
-    frames: int | None = None,
+    seconds: float | None = None,
     half_life: float | None = None,
 ) -> Motion:
-    """Remove the jump between frame ``at - 1`` and frame `at`; earlier frames do not change.
+    """Remove the jump between frame ``frame - 1`` and `frame`; earlier frames do not change.
 
-    The expected pose at frame `at` differs from the actual one by an offset. It is added to the following frames and
+    The expected pose at `frame` differs from the actual one by an offset. It is added to the following frames and
     fades out:
 
-    - over `frames` frames, by eased slerp (Kovar 3.5). This classic method matches the pose, not the velocity.
+    - over `seconds`, by eased slerp (Kovar 3.5). This classic method matches the pose, not the velocity.
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's
     velocity, so that nothing jerks (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
 
     Give one of the two; the default is inertialization with a half-life of 0.1 s. A joint that changes no more across
-    the seam than around it does not jump and is not changed. Contacts are kept where the offset does not move the
+    the seam than around it does not jump and is not changed. Contacts remain where the offset does not move the
     point.
     Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
     """
-    seam = check_index(at, "at")
+    seam = check_index(frame, "frame")
     if len(motion) < 2:
-        raise InvalidValue(f"{motion.name!r} has only one frame, so it has no seam")
+        raise InvalidValue(f"{motion.name!r} must have at least 2 frames to have a seam, got 1")
     if not 1 <= seam < len(motion):
-        raise InvalidValue(f"at must be a frame from 1 to {len(motion) - 1}, got {seam}")
-    if frames is not None and half_life is not None:
-        raise InvalidValue("give either frames or half_life, not both")
+        raise InvalidValue(f"frame must be from 1 to {len(motion) - 1}, got {seam}")
+    if seconds is not None and half_life is not None:
+        raise InvalidValue("seconds and half_life must not both be given; pass one of them")
     given = bake_hips_into_root(motion)
     record: dict[str, Any] = {"at": seam}
     dt = 1.0 / given.fps
     offset = _find_jump(given, seam)
     record |= {
         "jump": float(np.linalg.norm(offset.root)),
-        "jump_turn": float(np.linalg.norm(offset.turns, axis=1).max()),
+        "jump_turn": float(np.linalg.norm(offset.rotations, axis=1).max()),
     }
-    if frames is not None:
-        n = check_index(frames, "frames")
-        if n < 1:
-            raise InvalidValue(f"frames must be at least 1, got {n}")
-        record |= {"method": "decay", "frames": n}
-        n = min(n, len(given) - seam)
-        share = ease(np.arange(n) / record["frames"])
-        parts = [_scale(share, value) for value in (offset.root, offset.turns, offset.offsets)]
+    if seconds is not None:
+        fade = check_number(seconds, "seconds", above=True) * given.fps
+        record |= {"method": "decay", "seconds": float(seconds)}
+        n = min(int(np.ceil(fade - 1e-9)), len(given) - seam)
+        weight = ease(np.arange(n) / fade)
+        parts = [_scale(weight, value) for value in (offset.root, offset.rotations, offset.offsets)]
     else:
         life = check_number(0.1 if half_life is None else half_life, "half_life in seconds", above=True)
         record |= {"method": "inertia", "half_life": life}
@@ -79,34 +99,34 @@ def deseam(
         t = np.arange(n, dtype=np.float64) * dt
         pairs = (
             (offset.root, offset.root_rate),
-            (offset.turns, offset.turns_rate),
+            (offset.rotations, offset.rotations_rate),
             (offset.offsets, offset.offsets_rate),
         )
-        parts = [_spring(t, life, value, rate) for value, rate in pairs]
+        parts = [_decay_spring(t, life, value, rate) for value, rate in pairs]
     if not any(part.any() for part in parts):
         return add_provenance(motion, "deseam", **record)
-    made = add_offsets(given, slice(seam, seam + n), *parts)
-    made = replace(made, contacts=keep_contacts(given, made))
-    return add_provenance(made, "deseam", **record)
+    result = add_offsets(given, slice(seam, seam + n), *parts)
+    result = replace(result, contacts=keep_contacts(given, result))
+    return add_provenance(result, "deseam", **record)
 
 
 def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
     """The offset from the pose and rates at a frame to those extrapolated from the two frames before it.
 
-    A side with only one frame has no rates of its own; it takes those of the other side.
+    A side with only one frame has no rates; it takes those of the other side.
     """
     last = len(motion) - 1
     before = pose_at(motion, frame - 1, max(frame - 2, 0), frame - 1)
     going = pose_at(motion, frame, frame, min(frame + 1, last))
     if frame == 1:
-        before = before.at_rates_of(going)
+        before = before.with_rates_from(going)
     if frame == last:
-        going = going.at_rates_of(before)
+        going = going.with_rates_from(before)
     return offset_between(going, before.ahead(1.0 / motion.fps))
 
 
 def _find_jump(motion: Motion, seam: int) -> PoseOffset:
-    """The offset over the seam, without what is no more than the motion's own changes of velocity around it."""
+    """The offset over the seam, without the part that is within the motion's usual changes of velocity around it."""
     reach = max(4, round(_AROUND * motion.fps))
     first = max(seam - reach, 0)
     around, at = motion[first : seam + reach], seam - first
@@ -114,11 +134,11 @@ def _find_jump(motion: Motion, seam: int) -> PoseOffset:
     usual = [_predict_offset(around, f) for f in range(2, len(around) - 1) if abs(f - at) >= 2]
     here = _predict_offset(around, at)
     parts: dict[str, Floats] = {}
-    for name in ("root", "turns", "offsets"):
+    for name in ("root", "rotations", "offsets"):
         both = (name, f"{name}_rate")
         # If a joint's value jumps, also take its velocity offset.
-        share = np.maximum(*(_weigh_unusual(getattr(here, key), [getattr(one, key) for one in usual]) for key in both))
-        parts |= {key: share * getattr(here, key) for key in both}
+        weight = np.maximum(*(_weigh_unusual(getattr(here, key), [getattr(one, key) for one in usual]) for key in both))
+        parts |= {key: weight * getattr(here, key) for key in both}
     return PoseOffset(**parts)
 
 
@@ -131,11 +151,11 @@ def _weigh_unusual(value: Floats, usual: list[Floats]) -> Floats:
     return np.asarray(ease_in((size / most - _USUAL) / (_CERTAIN - _USUAL)))
 
 
-def _scale(share: Floats, value: Floats) -> Floats:
-    return np.asarray(share.reshape(-1, *[1] * value.ndim) * value)
+def _scale(weight: Floats, value: Floats) -> Floats:
+    return np.asarray(weight.reshape(-1, *[1] * value.ndim) * value)
 
 
-def _spring(t: Floats, half_life: float, value: Floats, rate: Floats) -> Floats:
+def _decay_spring(t: Floats, half_life: float, value: Floats, rate: Floats) -> Floats:
     """A critically damped spring let go at `value` with velocity `rate`: (T, ...) at times t (T,)."""
     y = 2.0 * math.log(2.0) / half_life
     decay = np.exp(-y * t)

@@ -17,19 +17,18 @@ from marey.errors import JointNotFound
 from marey.maths import quat
 
 _MIRROR = np.array([-1.0, 1.0, 1.0])
-# Reflecting the space in x = 0 keeps w and x of a quaternion and turns y and z round.
+# Reflecting the space in x = 0 keeps w and x of a quaternion and negates y and z.
 _MIRROR_TURN = np.array([1.0, 1.0, -1.0, -1.0])
 # A rest pose is symmetric when no bone's mirror image lies further from its partner than this (cosine of 30 degrees).
-_ALIKE = 0.866
+_MIN_COSINE = 0.866
 
 
 def mirror(motion: Motion) -> Motion:
     """The motion reflected in the plane x = 0, with left and right joints exchanged.
 
-    Joints are paired by role, the rest by name and position in the hierarchy. Joints without a partner are reflected on
-    their own. Contacts and
-    labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left`` ``turn-right``. Mirroring
-    twice restores the original.
+    Joints are paired by role, the rest by name and position in the hierarchy. Joints without a partner are reflected
+    individually. Contacts and labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left``
+    ``turn-right``. Mirroring twice restores the original.
 
     Where the rest pose is symmetric, left and right joints have mirrored axes and local rotations are reflected as
     they are. Where it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by
@@ -49,7 +48,7 @@ def mirror(motion: Motion) -> Motion:
     above[0] = quat.identity()
     rotations = _mirror_rotations(motion, partner, fix, above)
     contacts = motion.contacts
-    made = replace(
+    result = replace(
         motion,
         root_positions=set_readonly(motion.root_positions * _MIRROR),
         rotations=set_readonly(rotations),
@@ -57,7 +56,7 @@ def mirror(motion: Motion) -> Motion:
         contacts=None if contacts is None else _mirror_contacts(contacts, partner, fix),
         labels=Labels(tuple(Label(swap_sides(label.name), label.start, label.stop) for label in motion.labels)),
     )
-    return add_provenance(made, "mirror")
+    return add_provenance(result, "mirror")
 
 
 def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
@@ -74,7 +73,7 @@ def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats)
 
 
 def find_partners(skeleton: Skeleton) -> Ints:
-    """(J,) for each joint the one on the other side; its own index where there is none."""
+    """(J,) for each joint the one on the other side; its own index if there is none."""
     roles, n = skeleton.roles, len(skeleton)
     partner = np.full(n, -1)
     for role, joint in roles.items():
@@ -121,17 +120,17 @@ def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
         if other < joint:
             continue
         mine = [c for c in children[joint] if partner[c] < 0]
-        theirs = [c for c in children[other] if partner[c] < 0]
-        if other == joint:  # of one parent in the middle: only names tell which children face each other
+        candidates = [c for c in children[other] if partner[c] < 0]
+        if other == joint:  # under one parent in the middle, only names show which children correspond
             for c in mine:
                 d = next((d for d in mine if d > c and _is_mirrored_name(names[c], names[d])), None)
                 if d is not None and partner[c] < 0:
                     partner[c], partner[d] = d, c
             continue
         for c in mine:
-            found = next((d for d in theirs if _is_mirrored_name(names[c], names[d])), None)
-            if found is None and len(mine) == len(theirs):
-                found = theirs[mine.index(c)]
+            found = next((d for d in candidates if _is_mirrored_name(names[c], names[d])), None)
+            if found is None and len(mine) == len(candidates):
+                found = candidates[mine.index(c)]
             if found is not None and partner[found] < 0:
                 partner[c], partner[found] = found, c
 
@@ -203,7 +202,7 @@ def _is_symmetric(skeleton: Skeleton, partner: Ints) -> bool:
     for joint, other in enumerate(partner.tolist()):
         a, b = skeleton.offsets[joint] * _MIRROR, skeleton.offsets[other]
         size = float(np.linalg.norm(a) * np.linalg.norm(b))
-        if joint not in hips and joint <= other and size > 1e-6 and float(a @ b) < _ALIKE * size:
+        if joint not in hips and joint <= other and size > 1e-6 and float(a @ b) < _MIN_COSINE * size:
             # A short stub on the middle line, such as a spine joint a little aside, has no direction to speak of.
             if joint == other and size < 1e-4:
                 continue
@@ -223,31 +222,31 @@ def _list_quarter_turns() -> Floats:
                 found.append(new)
     # Clean zeros and halves, so that mirroring twice brings every digit back.
     exact = np.array([0.0, 0.5, half, 1.0])
-    turns = np.stack(found)
-    return np.asarray(np.sign(turns) * exact[np.abs(np.abs(turns)[..., None] - exact).argmin(axis=-1)])
+    rotations = np.stack(found)
+    return np.asarray(np.sign(rotations) * exact[np.abs(np.abs(rotations)[..., None] - exact).argmin(axis=-1)])
 
 
 def _mirror_offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
-    """Moving offsets change sides as what they add to the rest, so that each side keeps its own bones."""
+    """Mirror moving offsets relative to the rest offsets, so that each side has its original bones."""
     if motion.bone_offsets is None:
         return None
     rest = motion.skeleton.offsets
     carried = list(motion.skeleton.chain(motion.skeleton.roles.get("hips", 0)))
     base = rest.copy()
-    base[carried] = 0.0  # there the offset is the figure's own place in the world
+    base[carried] = 0.0  # there the offset is the body's own place in the world
     added = (motion.bone_offsets - base) * _MIRROR
     return set_readonly(base + quat.inv_rotate(above, added[:, partner]))
 
 
 def _mirror_contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
-    """Each point's flags go to the point of the other side, which is made where it is missing."""
+    """Each point's flags go to the point of the other side, which is added if it is missing."""
     known = {point.name: point for point in contacts.points}
     points = []
     for point in contacts.points:
         name = swap_sides(point.name)
         joint = int(partner[point.joint])
         points.append(known.get(name) or ContactPoint(name, joint, quat.inv_rotate(fix[joint], point.offset * _MIRROR)))
-    # In the order that the motion had, where it had both.
+    # In the motion's order if it has both.
     order = [
         next((k for k, p in enumerate(points) if p.name == point.name), i) for i, point in enumerate(contacts.points)
     ]

@@ -9,8 +9,9 @@ import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.motion import Motion
-from marey.core.placement import move_frames
+from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.motion import Motion, move_frames
+from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.edit._splines import hermite
 from marey.edit.replant import replant_feet, set_contacts
@@ -32,46 +33,48 @@ _SWING = 0.4
 _SOFTEN = 0.1
 
 
-def travelled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
+def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
     """(F, 2) x and z in meters: the path of the hips without sway, smoothed by a Gaussian of `smooth` seconds."""
     sigma = check_number(smooth, "smooth in seconds") * motion.fps
     return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
 
+@renamed_parameters(replant=("feet", feet_from_flag))
 def edit_path(
-    motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, replant: bool = True
+    motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, feet: Feet = "clean"
 ) -> Motion:
-    """Make the motion follow another path from its beginning; the body turns with the path's direction.
+    """Make the motion follow another path from its beginning; the body rotates with the path's direction.
 
     Each frame is moved from its place on the traveled path to the place equally far along the new one. A planted foot
     keeps one transform, so that it does not slide; limb IK moves the legs to it, and cleanup then fixes every plant. On
-    its own path a motion does not change.
+    its original path a motion does not change.
 
     Parameters
     ----------
     path : (N, 2) x and z in meters, N >= 2; a smooth curve passes through the points. It must be at least as long as
         the travel, unless `stretch` is set.
-    stretch : scale the travel to cover the whole new path; steps become longer or shorter.
+    stretch : scale the travel to cover the entire new path; steps become longer or shorter.
     smooth : seconds, as in `travelled_path`.
-    replant : False leaves the feet where the bent path carries them.
+    feet : "clean" plants the feet again; None leaves them where the bent path carries them.
 
     Contacts are detected first if the motion has none.
     """
     given = freeze_array(path, "path", (None, 2))
-    old_points = travelled_path(motion, smooth=smooth)
+    old_points = traveled_path(motion, smooth=smooth)
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(
-            f"{motion.name!r} travels {0.0 if old is None else old.length:.3g} m, too little to bend its path"
+            f"{motion.name!r} must travel at least {_MIN_TRAVEL:g} m to be bent, got "
+            f"{0.0 if old is None else old.length:.3g} m"
         )
     new = _fit_curve(given, "path")
     if new is None:
-        raise InvalidValue(f"a path needs at least two different points, got {len(given)}")
+        raise InvalidValue(f"path must have at least two different points, got {len(given)} points that do not differ")
     factor = new.length / old.length if stretch else 1.0
     if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
         raise InvalidValue(
-            f"the motion travels {old.length:.3g} m, but the path is {new.length:.3g} m long; lengthen the path or "
-            "stretch the motion"
+            f"path must be at least {old.length:.3g} m long, the distance the motion travels, got {new.length:.3g} m; "
+            "lengthen it, or pass stretch=True"
         )
     # Frames that stand between two points of the curve pass from one to the other.
     along = np.interp(np.arange(len(motion)), old.knots, old.along)
@@ -81,11 +84,12 @@ def edit_path(
     record: dict[str, Any] = {"path": given.tolist(), "stretch": bool(stretch), "smooth": float(smooth)}
     if np.array_equal(there, here):
         return add_provenance(motion, "path", **record, replanted=False)
-    source = set_contacts(motion) if replant else motion
+    check_feet(feet)
+    source = set_contacts(motion) if feet else motion
     bent = move_frames(source, transforms)
     done = False
-    if replant:
-        bent = with_held_feet(source, bent, transforms)
+    if feet:
+        bent = hold_planted_feet(source, bent, transforms)
         bent, done = replant_feet(bent)
     return add_provenance(bent, "path", **record, replanted=done)
 
@@ -109,7 +113,7 @@ class _Curve:
         return float(self.distance[-1])
 
     def at(self, along: Floats) -> Floats:
-        """(T, 2) the places so many meters along; beyond the ends straight on."""
+        """(T, 2) positions at these distances in meters along the path; straight on beyond its ends."""
         inside = np.clip(along, 0.0, self.length)
         place = np.stack([np.interp(inside, self.distance, self.points[:, k]) for k in (0, 1)], axis=-1)
         reach = min(_CHORD, self.length)
@@ -126,7 +130,7 @@ class _Curve:
         return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))
 
     def frames(self, along: Floats) -> Floats:
-        """(T, 3) rigid2d: place and direction so many meters along."""
+        """(T, 3) rigid2d: position and direction at these distances in meters along the path."""
         ahead = self.at(along + _CHORD) - self.at(along - _CHORD)
         place = self.at(along)
         return np.concatenate([np.arctan2(ahead[:, 0], ahead[:, 1])[:, None], place], axis=1)
@@ -143,7 +147,7 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
     through = points[knots]
     x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
     if x[-1] > 1e6:
-        raise InvalidValue(f"{what} is {x[-1]:.3g} m long; expected meters")
+        raise InvalidValue(f"{what} must be at most 1e6 m long, got {x[-1]:.3g} m; check its unit (meters)")
     fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
     fine = np.union1d(fine, x)
     samples = hermite(x, through, _find_slopes(x, through), fine)
@@ -161,7 +165,7 @@ def _find_slopes(x: Floats, y: Floats) -> Floats:
     return np.concatenate([2.0 * chord[:1] - middle[:1], middle, 2.0 * chord[-1:] - middle[-1:]])
 
 
-def with_held_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
+def hold_planted_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
     """`bent` with each foot that stands carried by one transform, and the legs solved to it."""
     skeleton = source.skeleton
     before = source.world()
@@ -178,7 +182,7 @@ def with_held_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
             frames,
             places,
             quat.mul(rigid2d.to_quat(np.stack([yaws, yaws, yaws], axis=-1)), before.rotations[:, limb.ankle]),
-            hinge=find_limb_hinge(source, before, limb),
+            hinge=find_limb_hinge(source, limb),
             soften=_SOFTEN * source.fps,
         )
     return draft.apply_to(bent)
@@ -197,9 +201,9 @@ def _carry_foot(path: Floats, transforms: Floats, planted: Any, fps: float) -> t
         own = transforms[(start + stop - 1) // 2]
         gap_before = reach if k == 0 else min(reach, float(start - stops[k - 1] + 1))
         gap_after = reach if k + 1 == len(starts) else min(reach, float(starts[k + 1] - stop + 1))
-        share = np.minimum(
+        weight = np.minimum(
             1.0 - ease_in((start - frames) / gap_before), 1.0 - ease_in((frames - (stop - 1)) / gap_after)
         )
-        shift += share[:, None] * (rigid2d.apply(own, path) - places)
-        turn += share * rigid2d.wrap_angle(own[0] - yaws)
+        shift += weight[:, None] * (rigid2d.apply(own, path) - places)
+        turn += weight * rigid2d.wrap_angle(own[0] - yaws)
     return places + shift, yaws + turn

@@ -1,9 +1,8 @@
-"""Plant the feet again after an edit that moved the whole body."""
+"""Plant the feet again after an edit that moved the entire body."""
 
 from __future__ import annotations
 
 import importlib
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,28 +10,21 @@ import numpy as np
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyWarning
 from marey.maths import ease_in, quat
 
 # A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is removed.
 _LIFT, _DRAG = 0.02, 0.1
 # A point that stands on both sides of a gap, no further apart than this, stands through it; meters.
 _ONE_PLACE = 0.06
-# Seconds beyond the plants beside a gap in which what cleanup did there fades out.
+# Seconds beyond the plants on both sides of a gap over which the changes made by cleanup there fade out.
 _MARGIN = 0.5
 
 
 def set_contacts(motion: Motion) -> Motion:
-    """Return the motion with its own contacts or detected ones; if none can be found, warn and return it unchanged."""
-    if motion.contacts is not None:
-        return motion
-    from marey.clean import detect_contacts
+    """Return the motion with existing or detected contacts; if none can be found, warn and return it unchanged."""
+    from marey.clean import ensure_contacts
 
-    try:
-        return detect_contacts(motion)
-    except InvalidValue as error:
-        warnings.warn(f"feet were not replanted: {error}", MareyWarning, stacklevel=3)
-        return motion
+    return ensure_contacts(motion, "feet were not replanted")
 
 
 def replant_feet(motion: Motion) -> tuple[Motion, bool]:
@@ -82,26 +74,26 @@ def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]
     planted, done = replant_feet(part)
     if not done:
         return motion, False
-    share = np.ones(last - first)
+    weight = np.ones(last - first)
     ramp = ease_in(np.arange(margin) / margin)
     if first > 0:
-        share[:margin] = ramp
+        weight[:margin] = ramp
     if last < len(motion):
-        share[-margin:] = np.minimum(share[-margin:], ramp[::-1])
-    return mix_poses(motion, part, planted, share, slice(first, last)), True
+        weight[-margin:] = np.minimum(weight[-margin:], ramp[::-1])
+    return mix_poses(motion, part, planted, weight, slice(first, last)), True
 
 
-def mix_poses(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
-    """`motion` with `share` (n,) of the way from `part` to `planted` on some frames."""
+def mix_poses(motion: Motion, part: Motion, planted: Motion, weight: Floats, frames: slice) -> Motion:
+    """`motion` blended by `weight` (n,) from `part` to `planted` on some frames."""
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
-    root[frames] += share[:, None] * (planted.root_positions - part.root_positions)
-    turned = quat.slerp(part.rotations, planted.rotations, share[:, None])
+    root[frames] += weight[:, None] * (planted.root_positions - part.root_positions)
+    rotated = quat.slerp(part.rotations, planted.rotations, weight[:, None])
     # A slerp by 0 may round; leave unchanged values exactly as they are.
-    rotations[frames] = np.where(share[:, None, None] > 0.0, turned, part.rotations)
+    rotations[frames] = np.where(weight[:, None, None] > 0.0, rotated, part.rotations)
     bones = motion.bone_offsets
     if planted.bone_offsets is not None:
-        bones = _get_offsets(motion).copy()
-        bones[frames] += share[:, None, None] * (planted.bone_offsets - _get_offsets(part))
+        bones = motion.frame_offsets.copy()
+        bones[frames] += weight[:, None, None] * (planted.bone_offsets - part.frame_offsets)
     return replace(
         motion,
         root_positions=set_readonly(root),
@@ -110,17 +102,10 @@ def mix_poses(motion: Motion, part: Motion, planted: Motion, share: Floats, fram
     )
 
 
-def _get_offsets(motion: Motion) -> Floats:
-    """(F, J, 3) meters."""
-    if motion.bone_offsets is not None:
-        return motion.bone_offsets
-    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
-
-
 def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
     """The contacts of `before` that still hold in `after`, frame for frame.
 
-    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved as a whole, to
+    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved rigidly, to
     another place, remains.
     """
     contacts = before.contacts

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from marey.clean import get_floor
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
-from marey.core.kinematics import World
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
+from marey.deprecation import renamed_parameters
 from marey.edit._limbs import HANDS, Draft, find_limb, find_limb_hinge
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
@@ -28,6 +30,7 @@ _TOGETHER = 0.5
 _MISSED = 1e-3
 
 
+@renamed_parameters(replant=("feet", feet_from_flag))
 def retarget(
     motion: Motion,
     target: Skeleton | Motion | RetargetMap,
@@ -35,12 +38,12 @@ def retarget(
     pose: int | None = None,
     target_pose: int | None = None,
     hands: str | None = None,
-    replant: bool = True,
+    feet: Feet = "clean",
 ) -> Motion:
     """Retarget the motion to another skeleton with the same roles.
 
-    Each joint gets the same world rotation as its counterpart, relative to a reference pose in which both bodies stand
-    alike. The bend of a spine or neck is spread over all of the target's joints there. The path of the hips is scaled
+    Each joint gets the same world rotation as its counterpart, relative to a reference pose that is the same for both
+    bodies. The bend of a spine or neck is spread over all of the target's joints there. The path of the hips is scaled
     by leg length, and heights so that soles on the floor stay on it. Feet are then planted again, unless the target has
     the same bones as the source. Changes of bone length over time are dropped.
 
@@ -56,7 +59,7 @@ def retarget(
     hands : ``"together"``: where the source's hands are close to each other, the target's are as close, in proportion;
         ``"targets"``: hands are where the source's are in a scene scaled like the path, as on a rail or a table. By
         default arms only copy rotations.
-    replant : False leaves the feet where the rotated legs put them.
+    feet : "clean" plants the feet again; None leaves them where the rotated legs put them.
 
     Contacts go to the points of the same name; a `MareyWarning` names those without a counterpart. The distance by
     which hands miss is recorded in the provenance as ``residue``, in meters.
@@ -65,48 +68,50 @@ def retarget(
         raise UnknownName(f"hands must be 'together', 'targets' or None, got {hands!r}")
     if isinstance(target, RetargetMap):
         if pose is not None or target_pose is not None:
-            raise InvalidValue("a map already includes its reference poses; leave pose and target_pose out")
+            raise InvalidValue(
+                "pose and target_pose must be None with a map, which already includes its reference poses"
+            )
         known = target
         if known.source_names != motion.skeleton.names:
             raise InvalidValue(
-                f"the map is for a source of {len(known.source_names)} joints from {known.source_names[0]!r} on, but "
-                f"{motion.name!r} has other joints; build a map for it"
+                f"the map was built for another skeleton ({len(known.source_names)} joints, root "
+                f"{known.source_names[0]!r}) than that of {motion.name!r}; build a map for this one"
             )
     else:
         known = RetargetMap.build(motion, target, pose=pose, target_pose=target_pose)
     body = known.target
     same = body.fits(motion.skeleton) and bool(np.array_equal(body.offsets[1:], motion.skeleton.offsets[1:]))
-    source = set_contacts(motion) if replant and not same else motion
-    made = _map_motion(source, known, same)
+    check_feet(feet)
+    source = set_contacts(motion) if feet and not same else motion
+    result = _map_motion(source, known, same)
     residue: dict[str, float] = {}
     if hands is not None:
-        made, residue = _place_hands(source, made, known, hands)
-    for name, metres in residue.items():
-        if metres > _MISSED:
-            warnings.warn(f"{name} cannot reach its target and misses it by {metres:.3g} m", MareyWarning, stacklevel=2)
+        result, residue = _place_hands(source, result, known, hands)
+    for name, meters in residue.items():
+        if meters > _MISSED:
+            warnings.warn(f"{name} cannot reach its target and misses it by {meters:.3g} m", MareyWarning, stacklevel=2)
     done = False
-    if replant and not same:
-        made, done = replant_feet(made)
+    if feet and not same:
+        result, done = replant_feet(result)
     return add_provenance(
-        made, "retarget", target=list(body.names), scale=known.scale, hands=hands, replanted=done, residue=residue
+        result, "retarget", target=list(body.names), scale=known.scale, hands=hands, replanted=done, residue=residue
     )
 
 
 def _map_motion(motion: Motion, known: RetargetMap, same: bool) -> Motion:
     """Rotations, path and annotations on the target."""
-    world = motion.world()
     body = known.target
-    turned = _map_rotations(world.rotations, known)
+    rotated = _map_rotations(motion.world().rotations, known)
     root, bones = motion.root_positions, motion.bone_offsets
     if not same:
-        root, bones = _place_root(motion, world, known, turned), None
+        root, bones = _place_root(motion, known, rotated), None
     return replace(
         motion,
         skeleton=body,
         root_positions=set_readonly(root) if root.flags.owndata else root,
-        rotations=set_readonly(quat.unroll(_to_local(body, turned))),
+        rotations=set_readonly(quat.unroll(_to_local(body, rotated))),
         bone_offsets=bones,
-        contacts=motion.contacts if same else _map_contacts(motion, known, turned),
+        contacts=motion.contacts if same else _map_contacts(motion, known, rotated),
         source=motion.source if same else _strip_source(motion.source),
     )
 
@@ -116,49 +121,40 @@ def _map_rotations(source: Floats, known: RetargetMap) -> Floats:
     body = known.target
     against = quat.mul_inv(source, known.source_turns)
     change: dict[int, Floats] = {}
-    for ours, theirs in known.chains:
-        n, m = len(theirs) - 1, len(ours) - 1
+    for from_chain, to_chain in known.chains:
+        n, m = len(to_chain) - 1, len(from_chain) - 1
         for i in range(1, n + 1):
-            # The i-th of n joints turns as the source's chain does the same share of the way up.
+            # The i-th of n joints rotates as the source's chain does at the same fraction of its length.
             low, rest = divmod(i * m, n)
             if rest == 0:
-                change.setdefault(theirs[i], against[:, ours[low]])
+                change.setdefault(to_chain[i], against[:, from_chain[low]])
             else:
-                change.setdefault(theirs[i], quat.slerp(against[:, ours[low]], against[:, ours[low + 1]], rest / n))
-    turned = np.empty((len(source), len(body), 4))
+                change.setdefault(
+                    to_chain[i], quat.slerp(against[:, from_chain[low]], against[:, from_chain[low + 1]], rest / n)
+                )
+    rotated = np.empty((len(source), len(body), 4))
     for joint, parent in enumerate(body.parents.tolist()):
         if joint in change:
-            turned[:, joint] = quat.mul(change[joint], known.target_turns[joint])
+            rotated[:, joint] = quat.mul(change[joint], known.target_turns[joint])
         elif parent < 0:
-            turned[:, joint] = known.target_turns[joint]
+            rotated[:, joint] = known.target_turns[joint]
         else:
             keep = quat.inv_mul(known.target_turns[parent], known.target_turns[joint])
-            turned[:, joint] = quat.mul(turned[:, parent], keep)
-    return turned
+            rotated[:, joint] = quat.mul(rotated[:, parent], keep)
+    return rotated
 
 
-def _find_floor(motion: Motion) -> float:
-    """Meters: what the motion says, else what its feet say, else 0."""
-    if motion.source.floor is not None:
-        return motion.source.floor
-    from marey.clean import find_floor
-
-    try:
-        return find_floor(motion)
-    except InvalidValue:
-        return 0.0
-
-
-def _place_root(motion: Motion, world: World, known: RetargetMap, turned: Floats) -> Floats:
+def _place_root(motion: Motion, known: RetargetMap, rotated: Floats) -> Floats:
     """(F, 3) joint 0 of the target, so that its hips go along the scaled path."""
     body = known.target
-    floor = _find_floor(motion)
-    hips = world.positions[:, motion.skeleton.roles["hips"]] * known.scale
-    height = world.positions[:, motion.skeleton.roles["hips"], 1] - floor - known.source_stand
+    floor = get_floor(motion, 0.0)
+    own = motion.world().positions[:, motion.skeleton.roles["hips"]]
+    hips = own * known.scale
+    height = own[:, 1] - floor - known.source_stand
     hips[:, 1] = known.scale * height + known.target_stand + floor
     chain = body.chain(body.roles["hips"])
     for parent, joint in itertools.pairwise(chain):
-        hips -= quat.rotate(turned[:, parent], body.offsets[joint])
+        hips -= quat.rotate(rotated[:, parent], body.offsets[joint])
     return hips
 
 
@@ -167,7 +163,7 @@ def _strip_source(source: Source) -> Source:
     return replace(source, file_names=(), file_offsets=None, channels=None, channel_values=None)
 
 
-def _map_contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | None:
+def _map_contacts(motion: Motion, known: RetargetMap, rotated: Floats) -> Contacts | None:
     """Flags of the source on the points of the same name, or on those that correspond."""
     contacts = motion.contacts
     if contacts is None:
@@ -178,14 +174,14 @@ def _map_contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contact
     posed = replace(
         motion,
         skeleton=body,
-        rotations=_to_local(body, turned),
+        rotations=_to_local(body, rotated),
         bone_offsets=None,
         contacts=None,
         source=_strip_source(motion.source),
     )
     hands = any(role in body.roles for role in HANDS)
     points = {point.name: point for point in contact_points(body, hands=hands, standing=posed)}
-    partner = {ours[-1]: theirs[-1] for ours, theirs in known.chains}
+    partner = {from_chain[-1]: to_chain[-1] for from_chain, to_chain in known.chains}
     found, columns = [], []
     for k, point in enumerate(contacts.points):
         new = points.get(point.name)
@@ -195,7 +191,7 @@ def _map_contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contact
             new = ContactPoint(point.name, joint, quat.inv_rotate(known.target_turns[joint], offset))
         if new is None:
             warnings.warn(
-                f"contact point {point.name!r} has no counterpart on the target and is left out",
+                f"contact point {point.name!r} was dropped, because the target has no counterpart",
                 MareyWarning,
                 stacklevel=4,
             )
@@ -205,23 +201,23 @@ def _map_contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contact
     return Contacts(tuple(found), set_readonly(contacts.mask[:, columns]))
 
 
-def _to_local(body: Skeleton, turned: Floats) -> Floats:
-    local = turned.copy()
-    local[:, 1:] = quat.inv_mul(turned[:, body.parents[1:]], turned[:, 1:])
+def _to_local(body: Skeleton, rotated: Floats) -> Floats:
+    local = rotated.copy()
+    local[:, 1:] = quat.inv_mul(rotated[:, body.parents[1:]], rotated[:, 1:])
     return local
 
 
-def _place_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
+def _place_hands(source: Motion, result: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
     """Hands put where the source's are, or as near to each other; and the meters by which each misses."""
-    ours, theirs = source.world(), made.world()
+    source_world, result_world = source.world(), result.world()
     wrists = [source.skeleton.roles[role] for role in HANDS]
-    limbs = [find_limb(made.skeleton, role) for role in HANDS]
-    now = np.stack([theirs.positions[:, limb.ankle] for limb in limbs], axis=1)
-    was = ours.positions[:, wrists]
+    limbs = [find_limb(result.skeleton, role) for role in HANDS]
+    now = np.stack([result_world.positions[:, limb.ankle] for limb in limbs], axis=1)
+    was = source_world.positions[:, wrists]
     if how == "targets":
-        floor = np.array([0.0, _find_floor(source), 0.0])
+        floor = np.array([0.0, get_floor(source, 0.0), 0.0])
         wanted = (was - floor) * known.scale + floor
-        weight = np.ones(len(made))
+        weight = np.ones(len(result))
     else:
         arm = _measure_arm(source.skeleton)
         apart = was[:, 1] - was[:, 0]
@@ -229,7 +225,7 @@ def _place_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> 
         middle, half = now.mean(axis=1), 0.5 * known.scale * apart
         wanted = np.stack([middle - half, middle + half], axis=1)
     goals = now + weight[:, None, None] * (wanted - now)
-    draft = Draft.of(made)
+    draft = Draft.of(result)
     frames = np.flatnonzero(weight > 0.0)
     residue: dict[str, float] = {}
     for k, limb in enumerate(limbs):
@@ -237,12 +233,12 @@ def _place_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> 
             limb,
             frames,
             goals[frames, k],
-            theirs.rotations[frames, limb.ankle],
-            hinge=find_limb_hinge(made, theirs, limb),
+            result_world.rotations[frames, limb.ankle],
+            hinge=find_limb_hinge(result, limb),
             certainty=weight[frames],
         )
         residue[limb.role] = float(missed.max(initial=0.0))
-    return draft.apply_to(made), residue
+    return draft.apply_to(result), residue
 
 
 def _measure_arm(skeleton: Skeleton) -> float:

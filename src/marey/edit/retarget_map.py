@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, freeze_array, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, ParseError, UnknownVersion
+from marey.errors import InvalidValue, ParseError
 from marey.maths import quat
 
 FORMAT, VERSION = "marey.retarget", 1
-# Each limb bone points from one role to the next; this is what two rest poses are compared by.
+# Each limb bone points from one role to the next; rest poses are compared by these directions.
 _BONES = {
     "upper_arm": "forearm",
     "forearm": "hand",
@@ -36,13 +34,13 @@ _SHORT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RetargetMap:
+class RetargetMap(FrozenRecord):
     """What `retarget` needs to know about a pair of skeletons.
 
     source_names : the joints of the source.
     target : the skeleton to animate.
-    chains : pairs of joint chains (source, target) that turn alike, hips first; a chain's turn is spread over the
-        other's joints where their numbers differ. Each chain starts with the joint that it hangs from.
+    chains : pairs of joint chains (source, target) with the same rotation, hips first; a chain's rotation is spread
+        over the other's joints where their numbers differ. Each chain starts with the joint that it hangs from.
     source_turns : (S, 4) world rotations of the source in its reference pose, facing +Z.
     target_turns : (T, 4) world rotations of the target in the same pose.
     scale : leg length of the target over that of the source.
@@ -59,21 +57,19 @@ class RetargetMap:
     target_stand: float
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "source_turns", freeze_array(self.source_turns, "source_turns", (len(self.source_names), 4)))
-        put(self, "target_turns", freeze_array(self.target_turns, "target_turns", (len(self.target), 4)))
+        self._freeze(source_turns=(len(self.source_names), 4), target_turns=(len(self.target), 4))
         for name in ("scale", "source_stand", "target_stand"):
             value = float(getattr(self, name))
             if not (np.isfinite(value) and value > 0.0):
-                raise InvalidValue(f"{name} of a retarget map must be a positive number, got {value}")
-            put(self, name, value)
+                raise InvalidValue(f"{name} must be a positive number, got {value}")
+            self._put(**{name: value})
         for source, target in self.chains:
             for joint, n in (
                 (max(source, default=0), len(self.source_names)),
                 (max(target, default=0), len(self.target)),
             ):
                 if not 0 <= joint < n:
-                    raise InvalidValue(f"a retarget map names joint {joint} of a skeleton of {n} joints")
+                    raise InvalidValue(f"joints of a retarget map must be indices from 0 to {n - 1}, got {joint}")
 
     @classmethod
     def build(
@@ -93,32 +89,30 @@ class RetargetMap:
             body stands upright on flat feet, arms anywhere. The rest pose by default. Needed if the rest pose is not
             a usable pose, as in files whose bones all lie along one axis.
         """
-        ours = _Reference(source, pose, "source")
-        theirs = _Reference(target, target_pose, "target")
-        chains = _pair_chains(ours.skeleton, theirs.skeleton)
-        turns = _align_target(ours, theirs, chains)
+        from_pose = _Reference(source, pose, "source")
+        to_pose = _Reference(target, target_pose, "target")
+        chains = _pair_chains(from_pose.skeleton, to_pose.skeleton)
+        rotations = _align_target(from_pose, to_pose, chains)
         from marey.clean.points import leg_length
 
-        posed = theirs.posed(turns)
+        posed = to_pose.posed(rotations)
         return cls(
-            ours.skeleton.names,
-            theirs.skeleton,
+            from_pose.skeleton.names,
+            to_pose.skeleton,
             chains,
-            ours.turns,
-            turns,
-            leg_length(theirs.skeleton) / leg_length(ours.skeleton),
-            ours.stand(ours.places, ours.turns),
-            theirs.stand(posed, turns),
+            from_pose.rotations,
+            rotations,
+            leg_length(to_pose.skeleton) / leg_length(from_pose.skeleton),
+            from_pose.stand(from_pose.places, from_pose.rotations),
+            to_pose.stand(posed, rotations),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map as JSON."""
-        from marey.io.files import write_bytes
+        from marey.io.archive import write_json
 
         target = self.target
         content = {
-            "format": FORMAT,
-            "version": VERSION,
             "source": list(self.source_names),
             "target": {
                 "names": list(target.names),
@@ -135,26 +129,17 @@ class RetargetMap:
             "source_stand": self.source_stand,
             "target_stand": self.target_stand,
         }
-        write_bytes(Path(path), [json.dumps(content, indent=1, ensure_ascii=False).encode(), b"\n"])
+        write_json(path, FORMAT, VERSION, content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RetargetMap:
         """Read what `save` wrote."""
-        from marey.io.files import read_bytes
+        from marey.io.archive import read_json
 
+        content = read_json(path, FORMAT, VERSION)
         try:
-            content: Any = json.loads(read_bytes(Path(path)))
-        except (ValueError, RecursionError) as error:
-            raise ParseError(f"not valid JSON: {getattr(error, 'msg', error)}", path=path) from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise ParseError(f'expected an object with "format": "{FORMAT}"', path=path)
-        if content.get("version") != VERSION:
-            raise UnknownVersion(
-                f"version {content.get('version')!r} of {FORMAT} is not supported; expected {VERSION}", path=path
-            )
-        try:
-            told = content["target"]
-            target = Skeleton(tuple(told["names"]), told["parents"], told["offsets"], told.get("roles") or {})
+            body = content["target"]
+            target = Skeleton(tuple(body["names"]), body["parents"], body["offsets"], body.get("roles") or {})
             names = tuple(content["source"])
             return cls(
                 names,
@@ -183,13 +168,13 @@ class _Reference:
         local, offsets = quat.identity((1, len(self.skeleton))), None
         if frame is not None:
             if self.motion is None:
-                raise InvalidValue(f"a reference frame of the {which} needs a motion, got a skeleton alone")
+                raise InvalidValue(f"the {which} must be a motion to choose a reference frame, got a skeleton")
             chosen = self.motion[frame]
             local, offsets = chosen.rotations.copy(), chosen.bone_offsets
         world = forward_kinematics(self.skeleton, np.zeros((1, 3)), local, offsets)
         half = -0.5 * find_facing(self.skeleton, world.positions)[0]
         yaw = np.array([np.cos(half), 0.0, np.sin(half), 0.0])
-        self.turns: Floats = quat.mul(yaw, world.rotations[0])
+        self.rotations: Floats = quat.mul(yaw, world.rotations[0])
         self.places: Floats = quat.rotate(yaw, world.positions[0])
         self._check(frame, which)
 
@@ -204,15 +189,15 @@ class _Reference:
                 name = "pose= or --pose" if which == "source" else "target_pose= or --onto-pose"
                 raise InvalidValue(
                     f"{what} of the {which} does not stand upright ({high} is not above {low}), so rotations cannot be "
-                    f"compared with it; give {name}, a frame in which the figure stands on flat feet"
+                    f"compared with it; pass {name}, a frame in which the character stands on flat feet"
                 )
 
-    def posed(self, turns: Floats) -> Floats:
+    def posed(self, rotations: Floats) -> Floats:
         """(J, 3) where the joints are with these world rotations (J, 4)."""
         skeleton = self.skeleton
         places = np.zeros((len(skeleton), 3))
         for j, parent in enumerate(skeleton.parents[1:].tolist(), start=1):
-            places[j] = places[parent] + quat.rotate(turns[parent], skeleton.offsets[j])
+            places[j] = places[parent] + quat.rotate(rotations[parent], skeleton.offsets[j])
         return places
 
     def soles(self) -> dict[str, tuple[int, Floats]]:
@@ -221,9 +206,9 @@ class _Reference:
 
         return {p.name: (p.joint, p.offset) for p in contact_points(self.skeleton, standing=self.motion)}
 
-    def stand(self, places: Floats, turns: Floats) -> float:
+    def stand(self, places: Floats, rotations: Floats) -> float:
         """Meters from the lowest sole up to the hips."""
-        heights = [places[j] + quat.rotate(turns[j], offset) for j, offset in self.soles().values()]
+        heights = [places[j] + quat.rotate(rotations[j], offset) for j, offset in self.soles().values()]
         return float(places[self.skeleton.roles["hips"]][1] - min(point[1] for point in heights))
 
 
@@ -232,9 +217,9 @@ def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, .
     found: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((source.roles["hips"],) * 2, (target.roles["hips"],) * 2)]
     trunks = [_find_trunk(source), _find_trunk(target)]
     for part in (0, 1):
-        ours, theirs = trunks[0][part], trunks[1][part]
-        if len(ours) > 1 and len(theirs) > 1:
-            found.append((ours, theirs))
+        from_chain, to_chain = trunks[0][part], trunks[1][part]
+        if len(from_chain) > 1 and len(to_chain) > 1:
+            found.append((from_chain, to_chain))
     for role, joint in source.roles.items():
         if role.startswith(_SIDES) and role in target.roles:
             found.append(((joint, joint), (target.roles[role],) * 2))
@@ -259,16 +244,16 @@ def _find_trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return spine, tuple(chain[chain.index(spine[-1]) :])
 
 
-def _align_target(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
+def _align_target(from_pose: _Reference, to_pose: _Reference, chains: Any) -> Floats:
     """(T, 4) world rotations of the target when its limbs point where the source's do in its reference pose.
 
-    Trunk, shoulders and head are taken to be posed alike when both stand; bones of arms and legs are turned onto the
-    source's. Feet are compared by their soles, as ankles are not equally high in all rigs.
+    Trunk, shoulders and head are assumed to have the same pose when both stand; bones of arms and legs are rotated onto
+    the source's. Feet are compared by their soles, because the height of ankles differs between rigs.
     """
-    skeleton, roles = theirs.skeleton, theirs.skeleton.roles
+    skeleton, roles = to_pose.skeleton, to_pose.skeleton.roles
     of_joint = {target[-1]: source[-1] for source, target in chains if len(target) == 2 and target[0] == target[1]}
     role_of = {joint: role for role, joint in roles.items()}
-    soles = ours.soles(), theirs.soles()
+    soles = from_pose.soles(), to_pose.soles()
     change = quat.identity(len(skeleton))  # each joint's turn against the reference
     for joint, parent in enumerate(skeleton.parents.tolist()):
         if parent >= 0:
@@ -279,14 +264,16 @@ def _align_target(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
             continue
         if part == "foot":
             change[joint] = quat.identity()
-            directions = [_find_sole(ref, points, side) for ref, points in zip((ours, theirs), soles, strict=True)]
+            directions = [
+                _find_sole(ref, points, side) for ref, points in zip((from_pose, to_pose), soles, strict=True)
+            ]
         else:
-            directions = [_find_bone(ref, side, part) for ref in (ours, theirs)]
+            directions = [_find_bone(ref, side, part) for ref in (from_pose, to_pose)]
         if directions[0] is not None and directions[1] is not None:
             change[joint] = quat.mul(
                 quat.between(quat.rotate(change[joint], directions[1]), directions[0]), change[joint]
             )
-    return set_readonly(quat.mul(change, theirs.turns))
+    return set_readonly(quat.mul(change, to_pose.rotations))
 
 
 def _find_bone(ref: _Reference, side: str, part: str) -> Floats | None:
@@ -304,6 +291,6 @@ def _find_sole(ref: _Reference, points: dict[str, tuple[int, Floats]], side: str
     if f"{side}_ball" not in points or f"{side}_heel" not in points:
         return None
     heel, ball = (
-        ref.places[j] + quat.rotate(ref.turns[j], o) for j, o in (points[f"{side}_heel"], points[f"{side}_ball"])
+        ref.places[j] + quat.rotate(ref.rotations[j], o) for j, o in (points[f"{side}_heel"], points[f"{side}_ball"])
     )
     return np.asarray(ball - heel)

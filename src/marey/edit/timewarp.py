@@ -29,27 +29,34 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     """
     pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
-        raise InvalidValue("a timewarp needs at least one key (old seconds, new seconds)")
+        raise InvalidValue("keys must have at least one (old seconds, new seconds) pair, got none")
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
     if len(outside):
-        raise InvalidValue(f"keys must lie within the motion's 0 to {motion.duration:g} s, got {outside[0]:g} s")
+        raise InvalidValue(
+            f"old times of keys must be from 0 to {motion.duration:g} s, the motion's duration, got {outside[0]:g} s"
+        )
     if pairs[0, 0] > 0.0:
         pairs = np.concatenate([np.zeros((1, 2)), pairs])
     steps = np.diff(pairs, axis=0)
     if (steps <= 0.0).any():
         k = int(np.argmax((steps <= 0.0).any(axis=1)))
         raise InvalidValue(
-            f"time must run forward, but the keys go from ({pairs[k, 0]:g}, {pairs[k, 1]:g}) to "
-            f"({pairs[k + 1, 0]:g}, {pairs[k + 1, 1]:g}) s; both times of a key must exceed those of the one before"
+            f"both times of each key must be later than those of the key before, got ({pairs[k, 0]:g}, "
+            f"{pairs[k, 1]:g}) and "
+            f"({pairs[k + 1, 0]:g}, {pairs[k + 1, 1]:g}) s"
         )
     if pairs[0, 0] == 0.0 and pairs[0, 1] != 0.0:
-        raise InvalidValue(f"the motion begins at 0 s, got a key that moves its beginning to {pairs[0, 1]:g} s")
+        raise InvalidValue(
+            f"a key at old time 0 must have new time 0, got {pairs[0, 1]:g} s; the motion always begins at 0 s"
+        )
     if pairs[-1, 0] < motion.duration - 1e-9:  # beyond the last key time runs on as it was
         rest = motion.duration - pairs[-1, 0]
         pairs = np.concatenate([pairs, pairs[-1:] + rest])
     old, new = pairs.T
     if new[-1] > _MAX_SECONDS:
-        raise InvalidValue(f"the result would last {new[-1]:g} s")
+        raise InvalidValue(
+            f"the result must last at most {_MAX_SECONDS:g} s, got {new[-1]:g} s; check the new times of the keys"
+        )
     fps = motion.fps
     n_frames = int(np.floor(new[-1] * fps + 1e-6)) + 1
     slopes = monotone_slopes(new, old)
@@ -59,12 +66,12 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
         return fps * _invert(new, old, slopes, frames / fps)
 
     taken = motion.at(at)
-    made = replace(
+    result = replace(
         taken,
         contacts=retime_contacts(motion.contacts, new_of_old, n_frames),
         labels=retime_labels(motion.labels, len(motion), new_of_old, n_frames),
     )
-    return add_provenance(made, "timewarp", keys=pairs.tolist())
+    return add_provenance(result, "timewarp", keys=pairs.tolist())
 
 
 def _invert(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, Ints, check_number, freeze_array
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
@@ -35,7 +37,7 @@ class TurnKey:
     Parameters
     ----------
     joint : a role or a joint's name.
-    axes : ``"joint"``: the joint's own axes; ``"figure"``: x to the body's left, y up, z forward; ``"world"``.
+    axes : ``"joint"``: the joint's local axes; ``"figure"``: x to the body's left, y up, z forward; ``"world"``.
     hold : seconds for which the rotation is held.
     """
 
@@ -67,7 +69,7 @@ class MoveKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """Displacements (F, 3) of one joint, how sure each frame is (F,), and whether turns are about world axes."""
+    """Displacements (F, 3) of one joint, certainty of each frame (F,), and whether rotations are about world axes."""
 
     values: Floats
     certainty: Floats
@@ -79,6 +81,7 @@ class _Curve:
         return np.flatnonzero(self.values.any(axis=1))
 
 
+@renamed_parameters(hold_feet=("feet", feet_from_flag))
 def warp(
     motion: Motion,
     keys: Iterable[TurnKey | MoveKey],
@@ -86,7 +89,7 @@ def warp(
     ease: float = 0.5,
     continuity: int = 1,
     orientation: str | None = None,
-    hold_feet: bool = True,
+    feet: Feet = "clean",
     max_stretch: float = 0.0,
 ) -> Motion:
     """Displace the motion at the keys, with smooth transitions; elsewhere it stays exactly the same.
@@ -103,47 +106,46 @@ def warp(
     continuity : 1: cubic, velocities are continuous; 2: quintic, accelerations are.
     orientation : of displaced hands and feet: ``"world"`` keeps their world orientation, ``"limb"`` their orientation
         relative to forearm or shin. The default is world for feet and limb for hands; use limb for a kick.
-    hold_feet : keep the feet in place while the hips are moved or rotated.
+    feet : "clean" keeps the feet in place while the hips are moved or rotated; None lets them move along.
     max_stretch : fraction by which limbs may be scaled to reach further; 0 keeps every bone's length.
 
     A limb whose target is out of reach comes as near as it can without snapping straight, with a `MareyWarning`; the
     distance missed at its keys is recorded in the provenance as ``residue``, in meters. Contacts that the warp lifts or
     drags are removed.
     """
+    check_feet(feet)
     seconds = check_number(ease, "ease in seconds", above=True)
     if continuity not in (1, 2):
         raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), got {continuity!r}")
     if orientation not in (None, "world", "limb"):
-        raise UnknownName(f"orientation must be 'world' or 'limb', got {orientation!r}")
+        raise UnknownName(f"orientation must be 'world', 'limb' or None, got {orientation!r}")
     listed = list(keys)
-    turns, moves = _sorted_keys(motion, listed)
-    before = motion.world()
+    turn_keys, moves = _sorted_keys(motion, listed)
     draft = Draft.of(motion)
     turn_curves = {}
-    for joint, found in turns.items():
-        turn_curves[joint] = _make_turn_curve(motion, before, found, seconds, continuity)
+    for joint, found in turn_keys.items():
+        turn_curves[joint] = _make_turn_curve(motion, found, seconds, continuity)
     _rotate_joints(draft, turn_curves)
-    residue = _move_effectors(
-        motion, draft, before, moves, turn_curves, seconds, continuity, orientation, hold_feet, max_stretch
-    )
-    made = draft.apply_to(motion)
-    made = replace(made, contacts=keep_contacts(motion, made))
-    missed = {name: metres for name, metres in residue.items() if metres > _MISSED}
-    for name, metres in missed.items():
+    settings = _EffectorSettings(seconds, continuity, orientation, feet is not None, max_stretch)
+    residue = _move_effectors(motion, draft, moves, turn_curves, settings)
+    result = draft.apply_to(motion)
+    result = replace(result, contacts=keep_contacts(motion, result))
+    missed = {name: meters for name, meters in residue.items() if meters > _MISSED}
+    for name, meters in missed.items():
         warnings.warn(
-            f"{name} cannot reach its target and misses it by {metres:.3g} m; move the hips too, or allow limbs to be "
+            f"{name} cannot reach its target and misses it by {meters:.3g} m; move the hips too, or allow limbs to be "
             "scaled with max_stretch= or --max-stretch",
             MareyWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return add_provenance(
-        made,
+        result,
         "warp",
         keys=[_to_record(key) for key in listed],
         ease=seconds,
         continuity=continuity,
         orientation=orientation,
-        hold_feet=bool(hold_feet),
+        feet=feet,
         max_stretch=float(max_stretch),
         residue=residue,
     )
@@ -154,36 +156,36 @@ def _sorted_keys(
 ) -> tuple[dict[int, list[TurnKey]], dict[str, list[MoveKey]]]:
     """Check the keys and sort them by joint or effector, then by time."""
     if not keys:
-        raise InvalidValue("a warp needs at least one key")
-    turns: dict[int, list[TurnKey]] = {}
+        raise InvalidValue("keys must have at least one key, got none")
+    turn_keys: dict[int, list[TurnKey]] = {}
     moves: dict[str, list[MoveKey]] = {}
     for key in keys:
         if not isinstance(key, TurnKey | MoveKey):
-            raise InvalidValue(f"keys of a warp must be TurnKey or MoveKey, got {key!r}")
+            raise InvalidValue(f"keys must be TurnKey or MoveKey objects, got {key!r}")
         end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
-            raise InvalidValue(f"a key at {end:g} s is after the end of the motion at {motion.duration:g} s")
+            raise InvalidValue(f"a key must end within the motion's {motion.duration:g} s, got {end:g} s")
         allowed = ("joint", "figure", "world") if isinstance(key, TurnKey) else ("figure", "world")
         if key.axes not in allowed:
             raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, got {key.axes!r}")
         if isinstance(key, TurnKey):
             freeze_array(key.turn, "turn", (3,))
-            turns.setdefault(_find_joint(motion.skeleton, key.joint), []).append(key)
+            turn_keys.setdefault(_find_joint(motion.skeleton, key.joint), []).append(key)
             continue
         if key.effector not in _EFFECTORS:
             near = similar(str(key.effector), _EFFECTORS)
-            raise UnknownName(f"only {', '.join(_EFFECTORS)} can be moved, got {key.effector!r}{near}")
+            raise UnknownName(f"effector of a key must be one of {', '.join(_EFFECTORS)}, got {key.effector!r}{near}")
         if (key.offset is None) == (key.target is None):
-            raise InvalidValue(f"a key of {key.effector} needs either an offset or a target, not both")
+            raise InvalidValue(f"a key of {key.effector} must have either an offset or a target, and not both")
         freeze_array(key.offset if key.target is None else key.target, "offset or target", (3,))
         moves.setdefault(key.effector, []).append(key)
     for listed in moves.values():
         listed.sort(key=lambda key: key.at)
-    for found in turns.values():
+    for found in turn_keys.values():
         found.sort(key=lambda key: key.at)
         if len({key.axes == "joint" for key in found}) > 1:
-            raise InvalidValue("keys of one joint must use the joint's own axes either all or not at all")
-    return turns, moves
+            raise InvalidValue("either all keys of a joint or none must have axes='joint'")
+    return turn_keys, moves
 
 
 def _find_joint(skeleton: Skeleton, name: str) -> int:
@@ -203,7 +205,7 @@ def _make_spline(
     for key, value in zip(keys, values, strict=True):
         for frame in sorted({round(key.at * motion.fps), round((key.at + key.hold) * motion.fps)}):
             if at and frame <= at[-1]:
-                raise InvalidValue(f"two keys of one joint are at frame {frame}; keep one of them")
+                raise InvalidValue(f"two keys of the same joint are at frame {frame}; remove one of them")
             at.append(float(frame))
             through.append(value)
     reach = max(1.0, ease * motion.fps)
@@ -220,23 +222,23 @@ def _make_spline(
     return curve, np.where(inside, hermite(x, sure, level, frames, 2), 0.0)
 
 
-def _find_body_axes(motion: Motion, world: World, at: float) -> Floats:
+def _find_body_axes(motion: Motion, at: float) -> Floats:
     """(4,) rotation of the body's axes at a time."""
     frame = min(round(at * motion.fps), len(motion) - 1)
-    left = find_left_axis(motion.skeleton, world.positions[frame])
+    left = find_left_axis(motion.skeleton, motion.world().positions[frame])
     half = 0.5 * np.arctan2(-left[2], left[0])
     return np.array([np.cos(half), 0.0, np.sin(half), 0.0])
 
 
-def _to_world(motion: Motion, world: World, key: TurnKey | MoveKey, value: Any) -> Floats:
+def _to_world(motion: Motion, key: TurnKey | MoveKey, value: Any) -> Floats:
     vector = np.asarray(value, dtype=np.float64)
     if key.axes == "figure":
-        return quat.rotate(_find_body_axes(motion, world, key.at), vector)
+        return quat.rotate(_find_body_axes(motion, key.at), vector)
     return vector
 
 
-def _make_turn_curve(motion: Motion, world: World, keys: list[TurnKey], ease: float, continuity: int) -> _Curve:
-    values = [_to_world(motion, world, key, key.turn) for key in keys]
+def _make_turn_curve(motion: Motion, keys: list[TurnKey], ease: float, continuity: int) -> _Curve:
+    values = [_to_world(motion, key, key.turn) for key in keys]
     curve, sure = _make_spline(motion, keys, values, ease, continuity)
     return _Curve(curve, sure, keys[0].axes != "joint")
 
@@ -250,29 +252,34 @@ def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
         if not curve.world_axes:
             draft.rotations[frames, joint] = quat.mul(draft.rotations[frames, joint], turn)
             continue
-        turned = draft.world(frames).rotations
+        rotated = draft.world(frames).rotations
         parent = draft.skeleton.parents[joint]
-        local = turn if joint == 0 else quat.mul(quat.inv_mul(turned[:, parent], turn), turned[:, parent])
+        local = turn if joint == 0 else quat.mul(quat.inv_mul(rotated[:, parent], turn), rotated[:, parent])
         draft.rotations[frames, joint] = quat.mul(local, draft.rotations[frames, joint])
+
+
+class _EffectorSettings(NamedTuple):
+    """Parameters of `warp` that are about hips, hands and feet."""
+
+    ease: float
+    continuity: int
+    orientation: str | None
+    hold_feet: bool
+    max_stretch: float
 
 
 def _move_effectors(
     motion: Motion,
     draft: Draft,
-    before: World,
     moves: dict[str, list[MoveKey]],
     turned: dict[int, _Curve],
-    ease: float,
-    continuity: int,
-    orientation: str | None,
-    hold_feet: bool,
-    max_stretch: float,
+    settings: _EffectorSettings,
 ) -> dict[str, float]:
     """Move hips, feet and hands, in place; the largest distance by which each effector misses, in meters."""
     skeleton = motion.skeleton
-    after_turns = draft.world()
+    turned_world = draft.world()
 
-    def curve_of(role: str, base: World) -> _Curve:
+    def make_curve(role: str, base: World) -> _Curve:
         joint = skeleton.roles[role]
         values = []
         for key in moves[role]:
@@ -280,30 +287,33 @@ def _move_effectors(
             if key.target is not None:
                 values.append(np.asarray(key.target, dtype=np.float64) - base.positions[frame, joint])
             else:
-                values.append(_to_world(motion, before, key, key.offset))
-        return _Curve(*_make_spline(motion, moves[role], values, ease, continuity))
+                values.append(_to_world(motion, key, key.offset))
+        return _Curve(*_make_spline(motion, moves[role], values, settings.ease, settings.continuity))
 
     pelvis = [curve for joint, curve in turned.items() if joint in skeleton.chain(skeleton.roles.get("hips", 0))]
     if "hips" in moves:
-        shift = curve_of("hips", after_turns)
+        shift = make_curve("hips", turned_world)
         draft.root[shift.frames] += shift.values[shift.frames]
         pelvis.append(shift)
     residue: dict[str, float] = {}
     for role in (*FEET, *HANDS):
-        held = hold_feet and bool(pelvis) and role in FEET and role in skeleton.roles
+        held = settings.hold_feet and bool(pelvis) and role in FEET and role in skeleton.roles
         if role not in moves and not held:
             continue
         limb = find_limb(skeleton, role)
-        own_turns = any(joint in skeleton.chain(limb.ankle)[-3:] for joint in turned)
-        base = before if held and not own_turns else draft.world()
-        active = [*(pelvis if held and not own_turns else ()), *([curve_of(role, base)] if role in moves else ())]
+        is_turned = any(joint in skeleton.chain(limb.ankle)[-3:] for joint in turned)
+        base = motion.world() if held and not is_turned else draft.world()
+        active = [*(pelvis if held and not is_turned else ()), *([make_curve(role, base)] if role in moves else ())]
         if not active:
             continue
-        keep = (orientation or ("world" if role in FEET else "limb")) == "world" or (held and role not in moves)
-        shift_of = active[-1].values if role in moves else np.zeros((len(motion), 3))
+        keep = (settings.orientation or ("world" if role in FEET else "limb")) == "world" or (
+            held and role not in moves
+        )
+        targets = base.positions[:, limb.ankle] + (active[-1].values if role in moves else 0.0)
+        orientations = base.rotations[:, limb.ankle] if keep else None
         spans = [(round(key.at * motion.fps), round((key.at + key.hold) * motion.fps)) for key in moves.get(role, ())]
         keyed = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(a, b + 1) for a, b in spans)])
-        missed = _reach_targets(motion, draft, before, limb, base, active, shift_of, keep, max_stretch, keyed)
+        missed = _reach_targets(motion, draft, limb, active, targets, orientations, settings.max_stretch, keyed)
         # A held foot must be in place all the time, a moved one only at its keys.
         asked = missed if held else missed[keyed[keyed < len(motion)]]
         residue[role] = float(asked.max(initial=0.0))
@@ -313,16 +323,14 @@ def _move_effectors(
 def _reach_targets(
     motion: Motion,
     draft: Draft,
-    before: World,
     limb: Limb,
-    base: World,
     active: list[_Curve],
-    shift: Floats,
-    keep_orientation: bool,
+    targets: Floats,
+    orientations: Floats | None,
     max_stretch: float,
     key_frames: Ints,
 ) -> Floats:
-    """Put one limb's end at `base` + `shift` wherever a curve is active; the meters missed, (F,)."""
+    """Put one limb's end at the targets (F, 3) wherever a curve is active; the meters missed, (F,)."""
     frames = np.flatnonzero(np.any([curve.values.any(axis=1) for curve in active], axis=0))
     missed = np.zeros(len(motion))
     if not len(frames):
@@ -331,9 +339,9 @@ def _reach_targets(
     missed[frames] = draft.reach(
         limb,
         frames,
-        base.positions[frames, limb.ankle] + shift[frames],
-        base.rotations[frames, limb.ankle] if keep_orientation else None,
-        hinge=find_limb_hinge(motion, before, limb),
+        targets[frames],
+        None if orientations is None else orientations[frames],
+        hinge=find_limb_hinge(motion, limb),
         certainty=certainty,
         max_stretch=max_stretch,
         soften=_SOFTEN * motion.fps,
@@ -343,8 +351,8 @@ def _reach_targets(
 
 
 def _to_record(key: TurnKey | MoveKey) -> dict[str, Any]:
-    told: dict[str, Any] = {"at": float(key.at), "axes": key.axes, "hold": float(key.hold)}
+    record: dict[str, Any] = {"at": float(key.at), "axes": key.axes, "hold": float(key.hold)}
     if isinstance(key, TurnKey):
-        return {"joint": key.joint, "turn": np.asarray(key.turn, dtype=float).tolist(), **told}
+        return {"joint": key.joint, "turn": np.asarray(key.turn, dtype=float).tolist(), **record}
     what = "offset" if key.target is None else "target"
-    return {"effector": key.effector, what: np.asarray(getattr(key, what), dtype=float).tolist(), **told}
+    return {"effector": key.effector, what: np.asarray(getattr(key, what), dtype=float).tolist(), **record}

@@ -1,9 +1,23 @@
 """Find motion by example: build the match web of a set of clips and search it (Kovar 6.2)."""
 
+from marey.deprecation import renamed_names
 from marey.find.cells import Cells
-from marey.find.chains import grid_part
-from marey.find.found import Found, Match, MatchEdge
-from marey.find.match_web import MatchWeb, WebOptions
+from marey.find.grid_part import grid_part
+from marey.find.match_web import MatchWeb, WebStatistics
+from marey.find.region import WebOptions
+from marey.find.result import Match, MatchEdge, MatchResult
 from marey.find.suggest import Suggestion
 
-__all__ = ["Cells", "Found", "Match", "MatchEdge", "MatchWeb", "Suggestion", "WebOptions", "grid_part"]
+__all__ = [
+    "Cells",
+    "Match",
+    "MatchEdge",
+    "MatchResult",
+    "MatchWeb",
+    "Suggestion",
+    "WebOptions",
+    "WebStatistics",
+    "grid_part",
+]
+
+__getattr__ = renamed_names(__name__, {"Found": "MatchResult"})

@@ -4,89 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marey.clean import ensure_contacts
 from marey.compare import Clouds, frame_weights, point_clouds
 from marey.core.arrays import Bools, set_readonly
+from marey.core.clips import make_names_unique, prepare_clips
 from marey.core.motion import Motion
-from marey.core.protocols import Cache, Clips
-from marey.edit.gather import gather_clips
+from marey.core.protocols import Clips, ResultCache
+from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
-from marey.find.match_web import MatchWeb, Progress, WebOptions
-from marey.find.region import Rules
-from marey.find.tiles import Tile, Work, assembled, tiles_of, unpacked
+from marey.find.region import RENAMED, Rules, WebOptions
+from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles, unpack_tile
+
+if TYPE_CHECKING:
+    from marey.find.match_web import MatchWeb
 
 
+@bundled_parameters("options", WebOptions, window="window", labels="labels", **RENAMED)
 def build_web(
     clips: Clips | Sequence[Motion],
     *,
-    markers: str | Sequence[str],
-    remove_height: bool,
-    window: float,
-    fps: float | None,
-    alpha: float,
-    reach: float,
-    chain: float,
-    near: float,
-    bridge: float,
-    limit: float,
-    level: float,
-    labels: str | Sequence[str] | None,
-    run: Callable[..., Any],
-    cache: Cache | None,
-    progress: Progress | None,
+    markers: str | Sequence[str] | None = None,
+    remove_height: bool | None = None,
+    fps: float | None = None,
+    options: WebOptions | None = None,
+    run: Callable[..., Any] = map,
+    cache: ResultCache | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> MatchWeb:
-    """See `MatchWeb.build`."""
-    motions = prepared(clips, fps)
-    options = WebOptions(
-        markers if isinstance(markers, str) else tuple(markers),
-        bool(remove_height),
-        float(window),
-        float(alpha),
-        float(reach),
-        float(chain),
-        float(near),
-        float(bridge),
-        float(limit),
-        float(level),
-        None if labels is None else (labels,) if isinstance(labels, str) else tuple(labels),
-    )
-    work = work_of(motions, options)
+    """Build the web of a set of clips.
+
+    Parameters
+    ----------
+    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    markers : the joints to compare, instead of those of `options`; see `marey.compare.point_clouds`.
+    remove_height : subtract each frame's mean marker height, so that reaches to different heights can match; instead of
+        the value in `options`.
+    fps : frame rate of the web; by default the highest rate of the clips.
+    options : what to compare and which similar frames to keep; see `WebOptions`.
+    run : a function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
+    cache : stores the cells of each tile, so that adding a clip costs only that clip's pairs.
+    progress : called with the fraction done, up to 1.
+    """
+    from marey.find.match_web import MatchWeb
+
+    detect = partial(ensure_contacts, problem="matches of a clip without contacts ignore them")
+    motions = make_names_unique(prepare_clips(clips, "a match web", fps=fps, detect=detect).motions)
+    options = WebOptions() if options is None else options
+    if markers is not None:
+        options = replace(options, markers=markers)
+    if remove_height is not None:
+        options = replace(options, remove_height=bool(remove_height))
+    work = make_work(motions, options)
     tiles = [
         tile
         for p in range(len(motions))
         for q in range(p, len(motions))
-        for tile in tiles_of(p, q, len(motions[p]), len(motions[q]))
+        for tile in split_into_tiles(p, q, len(motions[p]), len(motions[q]))
     ]
     if cache is None:
         results = run(work, tiles)
     else:
-        results = cache.map(work, tiles, _keys(cache, motions, options, work, tiles), run=run)
-    return MatchWeb(motions, options, _pairs(motions, tiles, results, progress))
+        results = cache.map(work, tiles, _tile_keys(cache, motions, options, work, tiles), run=run)
+    return MatchWeb(motions, options, _join_pairs(motions, tiles, results, progress))
 
 
-def work_of(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
+def make_work(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
     """The job that computes tiles for a web with these options; pass `clouds` if the markers are already known."""
     fps = motions[0].fps
-    rules = rules_of(options, fps)
+    rules = Rules.from_options(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
     longest = max(motion.duration for motion in motions)
-    if longest < max(options.chain, options.window):
+    if longest < max(options.min_chain_seconds, options.window):
         raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for chains of {options.chain:g} s and windows of "
-            f"{options.window:g} s; use longer clips"
+            f"the longest clip lasts {longest:.2f} s, too short for "
+            f"min_chain_seconds={options.min_chain_seconds:g} and window={options.window:g}; use longer "
+            "clips, or lower these options"
         )
     seen = [web_clouds(motion, options) for motion in motions] if clouds is None else list(clouds)
-    return Work(seen, weights, rules, masks_of(motions, options.labels))
-
-
-def rules_of(options: WebOptions, fps: float) -> Rules:
-    """The rules of a web for grids at `fps` frames per second."""
-    names = ("alpha", "reach", "chain", "near", "bridge", "limit", "level")
-    return Rules.of(fps, *(getattr(options, name) for name in names))
+    return Work(seen, weights, rules, find_label_masks(motions, options.labels))
 
 
 def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
@@ -99,61 +100,48 @@ def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
     return replace(clouds, contacts=None)
 
 
-def masks_of(motions: Sequence[Motion], labels: Sequence[str] | None) -> list[Bools | None]:
+def find_label_masks(motions: Sequence[Motion], labels: str | Sequence[str] | None) -> list[Bools | None]:
     """For each clip (F,) the frames that have one of the labels; None for all frames if no label is given."""
     if labels is None:
         return [None for _ in motions]
+    wanted = (labels,) if isinstance(labels, str) else tuple(labels)
     known = sorted({name for motion in motions for name in motion.labels.names})
-    for label in labels:
+    for label in wanted:
         if label not in known:
-            told = f"there are {', '.join(map(repr, known))}" if known else "the clips have no labels"
-            raise UnknownName(f"no clip has the label {label!r}; {told}{similar(str(label), known)}")
-    if not labels:
-        raise InvalidValue("labels= needs at least one label, or None for all frames")
-    out: list[Bools | None] = []
-    for motion in motions:
-        mask = np.zeros(len(motion), dtype=bool)
-        for label in labels:
-            mask |= motion.labels.mask(label, len(motion))
-        out.append(set_readonly(mask))
-    return out
+            hint = f"there are {', '.join(map(repr, known))}" if known else "the clips have no labels"
+            raise UnknownName(f"no clip has the label {label!r}; {hint}{similar(str(label), known)}")
+    if not wanted:
+        raise InvalidValue("labels must contain at least one label, got none; omit them to use all frames")
+    return [
+        set_readonly(np.any([motion.labels.mask(name, len(motion)) for name in wanted], axis=0)) for motion in motions
+    ]
 
 
-def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
-    """The clips at one frame rate, with root motion on joint 0, contacts and unique names."""
-    given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
-    for motion in given:
-        if not isinstance(motion, Motion):
-            raise InvalidValue(f"a match web is built from motions, got {type(motion).__name__}")
-    return gather_clips(given, fps, "a match web")
-
-
-def _pairs(
-    motions: Sequence[Motion], tiles: Sequence[Tile], results: Iterable[Any], progress: Progress | None
+def _join_pairs(
+    motions: Sequence[Motion], tiles: Sequence[Tile], results: Iterable[Any], progress: Callable[[float], None] | None
 ) -> tuple[Cells, ...]:
     """Assemble the cells of each pair when its last tile arrives."""
     total, done = sum(tile.n_cells for tile in tiles), 0
     out: list[Cells] = []
-    ours: list[Tile] = []
+    pair: list[Tile] = []
     parts: list[Cells] = []
     for k, (tile, result) in enumerate(zip(tiles, results, strict=True)):
-        ours.append(tile)
-        parts.append(unpacked(result))
+        pair.append(tile)
+        parts.append(unpack_tile(result))
         if k + 1 == len(tiles) or (tiles[k + 1].a, tiles[k + 1].b) != (tile.a, tile.b):
-            out.append(assembled(ours, parts, (len(motions[tile.a]), len(motions[tile.b]))))
-            ours, parts = [], []
+            out.append(join_tiles(pair, parts, (len(motions[tile.a]), len(motions[tile.b]))))
+            pair, parts = [], []
         done += tile.n_cells
         if progress is not None:
             progress(done / total)
     return tuple(out)
 
 
-def _keys(cache: Cache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]) -> list[str]:
+def _tile_keys(
+    cache: ResultCache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]
+) -> list[str]:
     """Cache keys of the tiles; the number is the version of the algorithm."""
-    how = cache.key(
-        "web", 3, options.remove_height, work.frame_weights, options.alpha, options.reach, options.chain, options.near,
-        options.bridge, options.limit, options.level,
-    )  # fmt: skip
+    rules = cache.key("web", 3, options.remove_height, work.frame_weights, *options.numbers[1:])
     what = options.markers if isinstance(options.markers, str) else list(options.markers)
     clips = []
     for motion, mask in zip(motions, work.masks, strict=True):
@@ -161,4 +149,4 @@ def _keys(cache: Cache, motions: Sequence[Motion], options: WebOptions, work: Wo
         tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
         moves = (motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps)
         clips.append(cache.key(*moves, tree, what, mask))
-    return [cache.key(how, clips[tile.a], clips[tile.b], tile.a == tile.b, tile.span) for tile in tiles]
+    return [cache.key(rules, clips[tile.a], clips[tile.b], tile.a == tile.b, tile.span) for tile in tiles]

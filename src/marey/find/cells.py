@@ -1,7 +1,8 @@
-"""The kept cells of one pair's grid, row by row in runs: what a match web holds instead of the grid.
+"""The kept cells of one pair's distance grid, compressed row by row: what a match web stores instead of the grid.
 
-A value is the root of D, in grids in units of `STEP`, in cells to the nearest `COARSE` units: 0.1 mm, which is what a
-search tells of a distance. A run has its first value, and the rise from each of its cells to the next in one byte.
+A value is the square root of D. Grids store it in units of `STEP`; cells round it to `COARSE` units, which is 0.1 mm,
+the precision of distances in a search. Consecutive cells of a row form a run: its first value, and one byte for the
+change from each cell to the next.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core.arrays import Bools, Floats, Ints, convert_array, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, convert_array, freeze_array, set_readonly
+from marey.deprecation import renamed_classmethod, renamed_method
 from marey.errors import InvalidValue
 from marey.find.cells_kernels import (
     Runs,
@@ -31,39 +33,39 @@ from marey.find.cells_kernels import (
 )
 
 STEP = 1e-5
-"""Metres to one unit of a grid's values."""
+"""Meters per unit of a grid's values."""
 
 COARSE = 10
-"""Units to which values of cells are rounded."""
+"""Values of cells are rounded to this many units."""
 
 TOO_FAR = 65535
-"""The value of cells that nothing looks at: 0.65535 m and beyond."""
+"""The value of cells that are never used: 0.65535 m and beyond."""
 
-# Cells of a run, and steps of `COARSE` units from one to the next, at most: what a byte holds.
-_LONGEST, _STEEPEST = 255, 127
-# Offsets are of 32 bits, as there are many.
-_MOST = 2**31 - 1
+# Maximum number of cells of a run, and maximum change from one to the next in `COARSE` units; each fits in a byte.
+_MAX_RUN, _MAX_RISE = 255, 127
+# Offsets have 32 bits to save memory.
+_MAX_CELLS = 2**31 - 1
 
 Units = NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cells:
+class Cells(FrozenRecord):
     """Kept cells of an R by C grid.
 
     Parameters
     ----------
     shape : R and C.
-    row_counts : (R,) runs of each row, uint16 where C allows it, else int32.
-    run_first : (N,) first column of each run, likewise.
-    run_lengths : (N,) uint8 cells of each run. Runs of a row are in order; they touch where one is full, or where
-        values rise or fall too steeply.
-    run_bases : (N,) uint16 each run's first value, the root of D in `COARSE` units.
-    rises : (M - N,) int8 from each cell of a run to the next.
+    row_counts : (R,) number of runs of each row, uint16 if C allows it, else int32.
+    run_first : (N,) first column of each run, same type.
+    run_lengths : (N,) uint8, number of cells of each run. The runs of a row are in order; two of them touch if the
+        first is full, or if the value changes too much.
+    run_bases : (N,) uint16, the first value of each run, the root of D in `COARSE` units.
+    rises : (M - N,) int8, the change from each cell of a run to the next.
 
     Attributes
     ----------
-    row_runs, row_rises : (R + 1,) int32 where each row's runs and rises begin. They follow from the rest.
+    row_runs, row_rises : (R + 1,) int32, index of each row's first run and first rise; computed.
     """
 
     shape: tuple[int, int]
@@ -77,18 +79,22 @@ class Cells:
 
     def __post_init__(self) -> None:
         n_rows, n_columns = (int(n) for n in self.shape)
-        put = object.__setattr__
-        put(self, "shape", (n_rows, n_columns))
+        self._put(shape=(n_rows, n_columns))
         narrow = np.uint16 if n_columns < 2**16 else np.int32
-        put(self, "row_counts", _narrowed(self.row_counts, "row_counts", (n_rows,), narrow))
-        put(self, "run_first", _narrowed(self.run_first, "run_first", (None,), narrow))
+        self._put(
+            row_counts=_to_narrow_integers(self.row_counts, "row_counts", (n_rows,), narrow),
+            run_first=_to_narrow_integers(self.run_first, "run_first", (None,), narrow),
+        )
         n_runs = len(self.run_first)
-        put(self, "run_lengths", _narrowed(self.run_lengths, "run_lengths", (n_runs,), np.uint8))
-        put(self, "run_bases", _narrowed(self.run_bases, "run_bases", (n_runs,), np.uint16))
-        put(self, "rises", _narrowed(self.rises, "rises", (None,), np.int8))
-        if len(self) > _MOST:
+        self._put(
+            run_lengths=_to_narrow_integers(self.run_lengths, "run_lengths", (n_runs,), np.uint8),
+            run_bases=_to_narrow_integers(self.run_bases, "run_bases", (n_runs,), np.uint16),
+            rises=_to_narrow_integers(self.rises, "rises", (None,), np.int8),
+        )
+        if len(self) > _MAX_CELLS:
             raise InvalidValue(
-                f"one pair of clips may keep {_MOST} cells of its grid, got {len(self)}; cut clips, or lower limit="
+                f"a pair of clips may have at most {_MAX_CELLS} cells, not {len(self)}; cut the clips into "
+                "shorter ones, or lower max_distance"
             )
         runs = np.concatenate([[0], np.cumsum(self.row_counts, dtype=np.int64)])
         cells = np.concatenate([[0], np.cumsum(self.run_lengths, dtype=np.int64)])
@@ -98,26 +104,35 @@ class Cells:
             raise InvalidValue(
                 f"run_lengths must be above 0 and add up to the number of runs and rises, {len(self)}, got {cells[-1]}"
             )
-        put(self, "row_runs", set_readonly(runs.astype(np.int32)))
-        put(self, "row_rises", set_readonly((cells[runs] - runs).astype(np.int32)))
+        self._put(
+            row_runs=set_readonly(runs.astype(np.int32)), row_rises=set_readonly((cells[runs] - runs).astype(np.int32))
+        )
         self._check()
 
     def _check(self) -> None:
-        """Refuse runs that lie wrongly, before any loop relies on them."""
+        """Raise an error for invalid runs, before any kernel relies on them."""
         ends = self.run_first.astype(np.int64) + self.run_lengths
         if ends.max(initial=0) > self.shape[1]:
-            raise InvalidValue(f"runs of cells must lie within the {self.shape[1]} columns of the grid")
+            raise InvalidValue(
+                f"run {int(np.argmax(ends))} ends at column {ends.max()}, but the grid has {self.shape[1]} columns"
+            )
         overlapping = np.asarray(self.run_first[1:] < ends[:-1])
         begins = self.row_runs[(self.row_runs > 0) & (self.row_runs < len(self.run_first))]
         overlapping[begins - 1] = False
         if overlapping.any():
-            raise InvalidValue("the runs of a row must be in order and not overlap")
-        least, most = find_value_range(self.run_lengths, self.run_bases, self.rises)
-        if least < 0 or most * COARSE >= TOO_FAR:
-            raise InvalidValue(f"values of cells must be from 0 to {TOO_FAR // COARSE}, got {least} to {most}")
+            raise InvalidValue(
+                f"run {int(np.argmax(overlapping)) + 1} overlaps the run before it; the runs of a row must be "
+                "sorted and must not overlap"
+            )
+        low, high = find_value_range(self.run_lengths, self.run_bases, self.rises)
+        if low < 0 or high * COARSE >= TOO_FAR:
+            raise InvalidValue(f"cell values must be from 0 to {TOO_FAR // COARSE}, not {low} to {high}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+    listed = renamed_method("listed", "to_lists")
+    mirrored = renamed_method("mirrored", "mirror")
+    of = renamed_classmethod("of", "from_grid")
+    saved = renamed_method("saved", "arrays")
+    transposed = renamed_method("transposed", "transpose")
 
     def __repr__(self) -> str:
         return f"<Cells: {len(self)} of {self.shape[0]} x {self.shape[1]}>"
@@ -126,30 +141,30 @@ class Cells:
         return len(self.run_first) + len(self.rises)
 
     @classmethod
-    def of(cls, values: Units, kept: Bools) -> Cells:
-        """The cells of a dense grid (R, C), in units of `STEP`, where `kept` is set."""
+    def from_grid(cls, values: Units, kept: Bools) -> Cells:
+        """The cells of a grid (R, C), in units of `STEP`, where `kept` is True."""
         mask = np.ascontiguousarray(kept, dtype=bool).view(np.uint8)
-        return _encoded(values.shape, *list_kept_cells(mask, np.ascontiguousarray(values)))
+        return _encode(values.shape, *list_kept_cells(mask, np.ascontiguousarray(values)))
 
     @property
-    def saved(self) -> tuple[NDArray[Any], ...]:
-        """What the cells are made of: row_counts, run_first, run_lengths, run_bases and rises."""
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """row_counts, run_first, run_lengths, run_bases and rises."""
         return self.row_counts, self.run_first, self.run_lengths, self.run_bases, self.rises
 
     @property
     def runs(self) -> Runs | WideRuns:
-        """The cells as kernels take them."""
+        """The cells in the form that kernels need."""
         record: Any = Runs if self.run_first.dtype == np.uint16 else WideRuns
-        runs: Runs | WideRuns = record(self.row_runs, self.row_rises, *self.saved[1:])
+        runs: Runs | WideRuns = record(self.row_runs, self.row_rises, *self.arrays[1:])
         return runs
 
     @property
     def nbytes(self) -> int:
-        """Bytes of `saved`."""
-        return sum(array.nbytes for array in self.saved)
+        """Size of `arrays` in bytes."""
+        return sum(array.nbytes for array in self.arrays)
 
     def units(self, rows: slice = slice(None), columns: slice = slice(None)) -> Units:
-        """Values of a part of the grid, `TOO_FAR` where no cell is kept."""
+        """Values of a part of the grid in units of `STEP`; `TOO_FAR` where no cell is kept."""
         (top, bottom, _), (left, right, _) = rows.indices(self.shape[0]), columns.indices(self.shape[1])
         out = np.full((max(bottom - top, 0), max(right - left, 0)), TOO_FAR, dtype=np.uint16)
         runs = self.runs
@@ -160,64 +175,64 @@ class Cells:
         return out
 
     def dense(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
-        """D of a part of the grid, m^2, infinite where no cell is kept."""
+        """D of a part of the grid in m^2; infinite where no cell is kept."""
         units = self.units(rows, columns)
         return np.where(units == TOO_FAR, np.inf, (units * STEP) ** 2)
 
-    def transposed(self) -> Cells:
-        """The same cells with rows for columns."""
-        return _encoded(self.shape[::-1], *transpose_cells(*self.listed(), self.shape[1]))
+    def transpose(self) -> Cells:
+        """The cells with rows and columns exchanged."""
+        return _encode(self.shape[::-1], *transpose_cells(*self.to_lists(), self.shape[1]))
 
     def upper(self) -> Cells:
         """The cells on the diagonal and right of it."""
-        return _encoded(self.shape, *take_right_cells(*self.listed(), 0))
+        return _encode(self.shape, *take_right_cells(*self.to_lists(), 0))
 
-    def mirrored(self) -> Cells:
-        """Of a clip's own grid, the cells on the diagonal and right of it, and their mirror images."""
-        right = take_right_cells(*self.listed(), 0)
+    def mirror(self) -> Cells:
+        """The cells on the diagonal and right of it, and their mirror images; for a clip's grid with itself."""
+        right = take_right_cells(*self.to_lists(), 0)
         left = transpose_cells(*take_right_cells(*right, 1), self.shape[1])
-        return _side_by_side([left, right], self.shape)
+        return _join_lists([left, right], self.shape)
 
-    def listed(self) -> tuple[Any, Any, Any]:
-        """The cells one by one: where each row begins (R + 1,), columns (M,), units (M,)."""
+    def to_lists(self) -> tuple[Any, Any, Any]:
+        """All cells: index of each row's first cell (R + 1,), columns (M,), units (M,)."""
         runs = self.runs
         return list_cells(runs, COARSE) if isinstance(runs, Runs) else list_wide_cells(runs, COARSE)
 
 
 def join_columns(parts: Sequence[Cells], firsts: Sequence[int], n_columns: int) -> Cells:
-    """Cells of tiles that stand side by side, from column `firsts` on each, as those of one grid."""
+    """Join tiles that are side by side; each starts at its column of `firsts`."""
     if len(parts) == 1 and firsts[0] == 0 and parts[0].shape[1] == n_columns:
         return parts[0]
     lists = []
     for part, first in zip(parts, firsts, strict=True):
-        starts, columns, units = part.listed()
+        starts, columns, units = part.to_lists()
         lists.append((starts, columns + np.int32(first), units))
-    return _side_by_side(lists, (parts[0].shape[0], n_columns))
+    return _join_lists(lists, (parts[0].shape[0], n_columns))
 
 
 def join_rows(parts: Sequence[Cells]) -> Cells:
-    """Cells of tiles below one another as those of one grid."""
+    """Join tiles that are below each other."""
     if len(parts) == 1:
         return parts[0]
-    columns = zip(*(part.saved for part in parts), strict=True)
+    columns = zip(*(part.arrays for part in parts), strict=True)
     shape = (sum(part.shape[0] for part in parts), parts[0].shape[1])
     return Cells(shape, *(set_readonly(np.concatenate(column)) for column in columns))
 
 
-def _side_by_side(lists: Sequence[tuple[Any, Any, Any]], shape: tuple[int, int]) -> Cells:
+def _join_lists(lists: Sequence[tuple[Any, Any, Any]], shape: tuple[int, int]) -> Cells:
     before: Ints = np.concatenate([[0], np.cumsum([len(columns) for _, columns, _ in lists])])[:-1].astype(np.int64)
     starts = np.stack([starts for starts, _, _ in lists]) + before[:, None]
     columns, units = (np.concatenate([each[k] for each in lists]) for k in (1, 2))
-    return _encoded(shape, *join_lists(starts, columns, units))
+    return _encode(shape, *join_lists(starts, columns, units))
 
 
-def _encoded(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Cells:
-    arrays: tuple[NDArray[Any], ...] = encode_cells(starts, columns, units, COARSE, _LONGEST, _STEEPEST)
+def _encode(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Cells:
+    arrays: tuple[NDArray[Any], ...] = encode_cells(starts, columns, units, COARSE, _MAX_RUN, _MAX_RISE)
     return Cells((shape[0], shape[1]), *map(set_readonly, arrays))
 
 
-def _narrowed(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
-    """As `frozen`, of integers that `dtype` can hold."""
+def _to_narrow_integers(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
+    """As `freeze_array`, for integers that `dtype` can hold."""
     given = np.asarray(value)
     if given.dtype != dtype:
         wide, room = convert_array(given, name, np.int64), np.iinfo(dtype)

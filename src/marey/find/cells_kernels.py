@@ -99,7 +99,7 @@ def encode_cells(
         n_runs += row_counts[i]
     run_first, run_lengths = np.empty(n_runs, dtype=np.int32), np.empty(n_runs, dtype=np.uint8)
     run_bases, rises = np.empty(n_runs, dtype=np.uint16), np.empty(len(columns) - n_runs, dtype=np.int8)
-    n, at = -1, 0
+    n, rise = -1, 0
     for i in range(n_rows):
         before, last, length = -2, 0, 0
         for m in range(starts[i], starts[i + 1]):
@@ -109,8 +109,8 @@ def encode_cells(
                 run_first[n], run_bases[n] = columns[m], value
                 length = 0
             else:
-                rises[at] = value - last
-                at += 1
+                rises[rise] = value - last
+                rise += 1
             length += 1
             run_lengths[n] = length
             before, last = columns[m], value
@@ -136,14 +136,14 @@ def _list_cells(runs: Runs | WideRuns, coarse: int) -> CellList:
     starts = np.zeros(n_rows + 1, dtype=np.int64)
     size = len(run_first) + len(rises)
     columns, units = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint16)
-    m = at = 0
+    m = rise = 0
     for i in range(n_rows):
         for n in range(row_runs[i], row_runs[i + 1]):
             value = int(run_bases[n])
             for k in range(run_lengths[n]):
                 if k > 0:
-                    value += rises[at]
-                    at += 1
+                    value += rises[rise]
+                    rise += 1
                 columns[m], units[m] = run_first[n] + k, value * coarse
                 m += 1
         starts[i + 1] = m
@@ -153,15 +153,15 @@ def _list_cells(runs: Runs | WideRuns, coarse: int) -> CellList:
 @kernel
 def find_value_range(run_lengths: UInt8s1D, run_bases: UInt16s1D, rises: Int8s1D) -> tuple[int, int]:
     """The least and the largest value of all runs."""
-    least, most, at = 0, 0, 0
+    lowest, highest, rise = 0, 0, 0
     for n in range(len(run_lengths)):
         value = int(run_bases[n])
-        most = max(most, value)
+        highest = max(highest, value)
         for _ in range(1, run_lengths[n]):
-            value += rises[at]
-            at += 1
-            least, most = min(least, value), max(most, value)
-    return least, most
+            value += rises[rise]
+            rise += 1
+            lowest, highest = min(lowest, value), max(highest, value)
+    return lowest, highest
 
 
 @kernel
@@ -172,13 +172,13 @@ def transpose_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, n_colum
         out_starts[columns[m] + 1] += 1
     for j in range(n_columns):
         out_starts[j + 1] += out_starts[j]
-    at = out_starts[:-1].copy()
+    ends = out_starts[:-1].copy()
     rows, out = np.empty_like(columns), np.empty_like(units)
     for i in range(len(starts) - 1):
         for m in range(starts[i], starts[i + 1]):
             j = columns[m]
-            rows[at[j]], out[at[j]] = i, units[m]
-            at[j] += 1
+            rows[ends[j]], out[ends[j]] = i, units[m]
+            ends[j] += 1
     return out_starts, rows, out
 
 
@@ -238,13 +238,13 @@ def _unpack_cells(runs: Runs | WideRuns, coarse: int, corner: tuple[int, int], o
     top, left = corner
     n_rows, n_columns = out.shape
     for i in range(n_rows):
-        at = row_rises[top + i]
+        rise = row_rises[top + i]
         for n in range(row_runs[top + i], row_runs[top + i + 1]):
             value = int(run_bases[n])
             for k in range(run_lengths[n]):
                 if k > 0:
-                    value += rises[at]
-                    at += 1
+                    value += rises[rise]
+                    rise += 1
                 j = run_first[n] + k - left
                 if 0 <= j < n_columns:
                     out[i, j] = value * coarse

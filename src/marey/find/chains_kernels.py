@@ -35,7 +35,7 @@ def _measure_chains(marks: UInt8s2D, length: Any, come: Any) -> None:
 
 
 @helper
-def _longest_first(length: Any) -> Ints1D:
+def _sort_longest_first(length: Any) -> Ints1D:
     """Row-major places of the cells where chains end, the longest first; of equals, the first place first."""
     _, n_rows, n_columns = length.shape
     first = np.zeros(n_rows + n_columns + 1, np.int64)
@@ -58,8 +58,8 @@ def _longest_first(length: Any) -> Ints1D:
 
 
 @kernel
-def find_chains(marks: UInt8s2D, least: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
-    """Disjoint chains of at least the Manhattan length `least`, the longest first.
+def find_chains(marks: UInt8s2D, min_length: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
+    """Disjoint chains of at least the Manhattan length `min_length`, the longest first.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def find_chains(marks: UInt8s2D, least: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
     length, come = np.empty((2, n_rows, n_columns), np.int32), np.empty((2, n_rows, n_columns), np.uint8)
     _measure_chains(marks, length, come)
     owner = np.full((n_rows, n_columns), -1, np.int32)
-    order = _longest_first(length)
+    order = _sort_longest_first(length)
     cells, ends = np.empty((len(order), 2), np.int64), np.empty(len(order), np.int64)
     n = m = 0
     for place in order:
@@ -91,7 +91,7 @@ def find_chains(marks: UInt8s2D, least: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
             state = 0 if step != DIAGONAL or length[0, i, j] >= length[1, i, j] else 1
         if m == begin:
             continue
-        if cells[begin, 0] + cells[begin, 1] - i0 - j0 < least:
+        if cells[begin, 0] + cells[begin, 1] - i0 - j0 < min_length:
             for k in range(begin, m):
                 owner[cells[k, 0], cells[k, 1]] = -1
             m = begin
@@ -111,7 +111,7 @@ def _reverse(cells: Ints2D, begin: int, end: int) -> None:
 
 
 @helper
-def _grow(rows: Ints2D, n: int) -> Ints2D:
+def _make_room(rows: Ints2D, n: int) -> Ints2D:
     """The first n rows in an array with more room, or the same if it has some."""
     if n < len(rows):
         return rows
@@ -123,15 +123,15 @@ def _grow(rows: Ints2D, n: int) -> Ints2D:
 
 @kernel
 def find_bridges(
-    values: UInt16s2D, marks: UInt8s2D, owner: Int32s2D, cells: Ints2D, ends: Ints1D, most: int
+    values: UInt16s2D, marks: UInt8s2D, owner: Int32s2D, cells: Ints2D, ends: Ints1D, max_steps: int
 ) -> tuple[Ints2D, Ints1D]:
-    """From each chain's last cell to each other chain a path of at most `most` steps: of those with the least sum of D
-    to each of the other's cells, the one with the least mean.
+    """From each chain's last cell to each other chain a path of at most `max_steps` steps: of those with the least sum
+    of D to each of the other's cells, the one with the least mean.
 
     Paths keep to the valid region, and end where they meet a chain. Returns cells (N, 2) and where each path ends.
     """
     n_rows, n_columns = values.shape
-    size = most + 1
+    size = max_steps + 1
     cost, steps = np.empty((2, size, size)), np.empty((2, size, size), np.int64)
     come = np.empty((2, size, size), np.uint8)
     best, where = np.full(len(ends), np.inf), np.zeros((len(ends), 3), np.int64)
@@ -152,7 +152,7 @@ def find_bridges(
                 if a + b == 0 or marks[i0 + a, j0 + b] & VALID == 0:
                     continue
                 d = float(values[i0 + a, j0 + b]) ** 2
-                _reach(cost, steps, come, a, b, d, most)
+                _extend_bridge(cost, steps, come, a, b, d, max_steps)
                 target = owner[i0 + a, j0 + b]
                 for state in range(2):
                     if target < 0 or not cost[state, a, b] < np.inf:
@@ -171,16 +171,16 @@ def find_bridges(
             state, a, b = where[target, 0], where[target, 1], where[target, 2]
             begin = n
             while a + b > 0:
-                out = _grow(out, n)
+                out = _make_room(out, n)
                 out[n, 0], out[n, 1] = i0 + a, j0 + b
                 n += 1
                 step, state = int(come[state, a, b]) % 4, int(come[state, a, b]) // 4
                 a, b = a - (step != RIGHT), b - (step != DOWN)
-            out = _grow(out, n)
+            out = _make_room(out, n)
             out[n, 0], out[n, 1] = i0, j0
             n += 1
             _reverse(out, begin, n)
-            out_ends = _grow(out_ends, n_paths)
+            out_ends = _make_room(out_ends, n_paths)
             out_ends[n_paths, 0] = n
             n_paths += 1
             best[target] = np.inf
@@ -188,15 +188,15 @@ def find_bridges(
 
 
 @helper
-def _reach(cost: Floats3D, steps: Ints3D, come: Any, a: int, b: int, d: float, most: int) -> None:
+def _extend_bridge(cost: Floats3D, steps: Ints3D, come: Any, a: int, b: int, d: float, max_steps: int) -> None:
     """The least sums of D to a cell, by a diagonal step and by a straight one; come holds the step and, times 4, the
     state that it came from."""
     if a > 0 and b > 0:
         before = 0 if cost[0, a - 1, b - 1] <= cost[1, a - 1, b - 1] else 1
-        if steps[before, a - 1, b - 1] < most and cost[before, a - 1, b - 1] < np.inf:
+        if steps[before, a - 1, b - 1] < max_steps and cost[before, a - 1, b - 1] < np.inf:
             cost[0, a, b], steps[0, a, b] = cost[before, a - 1, b - 1] + d, steps[before, a - 1, b - 1] + 1
             come[0, a, b] = DIAGONAL + 4 * before
-    if a > 0 and cost[0, a - 1, b] < np.inf and steps[0, a - 1, b] < most:
+    if a > 0 and cost[0, a - 1, b] < np.inf and steps[0, a - 1, b] < max_steps:
         cost[1, a, b], steps[1, a, b], come[1, a, b] = cost[0, a - 1, b] + d, steps[0, a - 1, b] + 1, DOWN
-    if b > 0 and cost[0, a, b - 1] + d < cost[1, a, b] and steps[0, a, b - 1] < most:
+    if b > 0 and cost[0, a, b - 1] + d < cost[1, a, b] and steps[0, a, b - 1] < max_steps:
         cost[1, a, b], steps[1, a, b], come[1, a, b] = cost[0, a, b - 1] + d, steps[0, a, b - 1] + 1, RIGHT

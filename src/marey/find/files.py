@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from marey.errors import MareyError, ParseError
 from marey.find.cells import Cells
-from marey.find.match_web import MatchWeb, WebOptions
+from marey.find.match_web import MatchWeb
+from marey.find.region import NUMBERS, WebOptions
 from marey.io import archive, clip_arrays
-from marey.io.files import read_bytes, write_bytes
 
 FORMAT = "marey.web"
 VERSION = 2
 
-_NUMBERS = ("window", "alpha", "reach", "chain", "near", "bridge", "limit", "level")
 _CELLS = ("row_counts", "run_first", "run_lengths", "run_bases", "rises")
 _OWN = (
     "markers", "is_marker_set", "remove_height", "numbers", "web_labels", "has_labels",
@@ -38,29 +37,29 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "markers": archive.text_array(markers, "markers"),
         "is_marker_set": np.array(is_set),
         "remove_height": np.array(options.remove_height),
-        "numbers": np.array([getattr(options, name) for name in _NUMBERS]),
+        "numbers": np.array(options.numbers),
         "web_labels": archive.text_array(list(options.labels or ()), "labels"),
         "has_labels": np.array(options.labels is not None),
-        **{name: np.concatenate([cells.saved[k] for cells in halves]) for k, name in enumerate(_CELLS)},
+        **{name: np.concatenate([cells.arrays[k] for cells in halves]) for k, name in enumerate(_CELLS)},
     }
-    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(web.clips) | arrays)])
+    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(web.clips) | arrays)
 
 
 def load_web(path: str | os.PathLike[str]) -> MatchWeb:
     """Load a web from a file that `save_web` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, *_RETIRED))
+    arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, *_RETIRED))
     clips = clip_arrays.clips_from(arrays, name)
     try:
-        return MatchWeb(clips, _options(arrays), _pairs(arrays, [len(clip) for clip in clips]))
+        return MatchWeb(clips, _read_options(arrays), _read_pairs(arrays, [len(clip) for clip in clips]))
     except (MareyError, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise ParseError(f"the web in this file is inconsistent ({error})", path=name) from None
+        raise ParseError(f"is not a valid match web ({error}); build it again", path=name) from None
 
 
-def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
+def _read_options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
     markers = arrays["markers"].tolist()
-    numbers = dict(zip(_NUMBERS, arrays["numbers"].tolist(), strict=True))
+    numbers = dict(zip(NUMBERS, arrays["numbers"].tolist(), strict=True))
     return WebOptions(
         markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
         bool(arrays["remove_height"]),
@@ -69,22 +68,30 @@ def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
     )
 
 
-def _pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
+def _read_pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
     """Split the arrays into the cells of each pair."""
     counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
     row = run = rise = 0
     out = []
     for p, n_rows in enumerate(lengths):
         for q in range(p, len(lengths)):
-            ours = counts[row : row + n_rows]
-            n_runs = int(ours.sum(dtype=np.int64))
+            pair_counts = counts[row : row + n_rows]
+            n_runs = int(pair_counts.sum(dtype=np.int64))
             runs = slice(run, run + n_runs)
             n_rises = int(run_lengths[runs].sum(dtype=np.int64)) - n_runs
             cells = Cells(
-                (n_rows, lengths[q]), ours, first[runs], run_lengths[runs], bases[runs], rises[rise : rise + n_rises]
+                (n_rows, lengths[q]),
+                pair_counts,
+                first[runs],
+                run_lengths[runs],
+                bases[runs],
+                rises[rise : rise + n_rises],
             )
-            out.append(cells.mirrored() if p == q else cells)
+            out.append(cells.mirror() if p == q else cells)
             row, run, rise = row + n_rows, run + n_runs, rise + n_rises
     if (row, run, rise) != (len(counts), len(first), len(rises)):
-        raise ValueError(f"{len(counts)} rows, {len(first)} runs and {len(rises)} rises for {(row, run, rise)}")
+        raise ValueError(
+            f"the arrays hold {len(counts)} rows, {len(first)} runs and {len(rises)} rises, but its clips "
+            f"need {row}, {run} and {rise}"
+        )
     return tuple(out)

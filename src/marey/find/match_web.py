@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.compare import Clouds
-from marey.core.arrays import Ints, reduce_frozen
+from marey.core.clips import SharedClips
 from marey.core.motion import Motion
-from marey.core.protocols import Cache, Clips
-from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
+from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
-
-if TYPE_CHECKING:
-    from marey.find.found import Found
-    from marey.find.suggest import Suggestion
-
-Progress = Callable[[float], None]
+from marey.find.region import WebOptions
+from marey.find.search import search as _search
+from marey.find.suggest import count_matches as _count_matches
+from marey.find.suggest import suggest_threshold as _suggest_threshold
 
 
-@dataclass(frozen=True, slots=True)
-class WebOptions:
-    """How a web was built; durations in seconds, `near` and `limit` in meters.
+@dataclass(frozen=True, slots=True, eq=False)
+class WebStatistics:
+    """Contents of a match web, and its size.
 
-    markers, remove_height : what to compare; see `MatchWeb.build`.
-    window : length of the comparison window.
-    alpha, reach, chain, near, bridge, limit, level : the rules of `marey.find.region`.
-    labels : the web covers frames with one of these labels; None for all frames.
+    Attributes
+    ----------
+    clips, frames : numbers of these. fps : frames per second.
+    seconds : total duration of the clips.
+    cells : number of kept cells of the distance grids.
+    cells_fraction : fraction of all cells that is kept.
+    nbytes : size of the kept cells in bytes, before compression.
+    motion_nbytes : size of the clips in bytes.
     """
 
-    markers: str | tuple[str, ...] = "body"
-    remove_height: bool = False
-    window: float = 0.1
-    alpha: float = 0.15
-    reach: float = 0.13
-    chain: float = 0.25
-    near: float = 0.15
-    bridge: float = 2.0
-    limit: float = 0.4
-    level: float = 0.65
-    labels: tuple[str, ...] | None = None
+    clips: int
+    frames: int
+    fps: float
+    seconds: float
+    cells: int
+    cells_fraction: float
+    nbytes: int
+    motion_nbytes: int
+
+    @property
+    def size_ratio(self) -> float:
+        """Size of the kept cells relative to that of the clips."""
+        return self.nbytes / self.motion_nbytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The statistics, JSON-ready."""
+        return {
+            "clips": self.clips,
+            "frames": self.frames,
+            "fps": self.fps,
+            "seconds": self.seconds,
+            "cells": self.cells,
+            "cells_share": self.cells_fraction,
+            "bytes": self.nbytes,
+            "motion_bytes": self.motion_nbytes,
+            "size_ratio": self.size_ratio,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MatchWeb:
+class MatchWeb(SharedClips):
     """Clips with one skeleton and frame rate, and the similar frames of each pair. Create one with `build`.
 
     Attributes
@@ -67,14 +83,12 @@ class MatchWeb:
     _clouds: dict[int, Clouds] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "clips", tuple(self.clips))
-        put(self, "pairs", tuple(self.pairs))
+        self._put(clips=tuple(self.clips), pairs=tuple(self.pairs))
         n = len(self.clips)
         if n == 0:
             raise InvalidValue("a match web needs at least one clip, got none")
         if len(self.pairs) != n * (n + 1) // 2:
-            raise InvalidValue(f"a web of {n} clips has {n * (n + 1) // 2} pairs of them, got {len(self.pairs)}")
+            raise InvalidValue(f"pairs must have {n * (n + 1) // 2} entries for {n} clips, not {len(self.pairs)}")
         for p in range(n):
             for q in range(p, n):
                 wanted = (len(self.clips[p]), len(self.clips[q]))
@@ -83,9 +97,6 @@ class MatchWeb:
                         f"cells of {self.names[p]!r} and {self.names[q]!r} must have shape {wanted}, got "
                         f"{self.pairs[self._place(p, q)].shape}"
                     )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
 
     def __repr__(self) -> str:
         frames = sum(len(clip) for clip in self.clips)
@@ -98,16 +109,6 @@ class MatchWeb:
     def names(self) -> tuple[str, ...]:
         """Names of the clips."""
         return tuple(clip.name for clip in self.clips)
-
-    @property
-    def skeleton(self) -> Skeleton:
-        """The skeleton of all clips."""
-        return self.clips[0].skeleton
-
-    @property
-    def fps(self) -> float:
-        """Frames per second of all clips."""
-        return self.clips[0].fps
 
     @property
     def n_cells(self) -> int:
@@ -131,27 +132,25 @@ class MatchWeb:
         names = self.names
         if isinstance(clip, str):
             if clip not in names:
-                raise UnknownName(f"no clip {clip!r} in this web{similar(clip, names)}")
+                raise UnknownName(f"no clip {clip!r} in this match web{similar(clip, names)}; see `MatchWeb.names`")
             return names.index(clip)
         try:
             k = int(np.asarray(clip).item()) if not isinstance(clip, bool) else None
         except (TypeError, ValueError):
             k = None
         if k is None or k != clip or not -len(names) <= k < len(names):
-            raise UnknownName(f"expected a clip's name or an index below {len(names)}, got {clip!r}")
+            raise UnknownName(f"clip must be a name or an index from 0 to {len(names) - 1}, not {clip!r}")
         return k % len(names)
 
     def cells(self, p: int, q: int) -> Cells:
         """The kept cells of clips p <= q; rows are frames of p. For q < p, use (q, p) and transpose."""
         n = len(self.clips)
         if not 0 <= p <= q < n:
-            raise InvalidValue(f"expected clips p <= q below {n}, got {p} and {q}")
+            raise InvalidValue(f"p and q must be clips with 0 <= p <= q <= {n - 1}, not {p} and {q}")
         return self.pairs[self._place(p, q)]
 
     def clouds(self, clip: int) -> Clouds:
         """The markers of a clip as the web compares them; computed on first use."""
-        from marey.find.build import web_clouds
-
         if clip not in self._clouds:
             self._clouds[clip] = web_clouds(self.clips[clip], self.options)
         return self._clouds[clip]
@@ -159,48 +158,14 @@ class MatchWeb:
     def _place(self, p: int, q: int) -> int:
         return p * len(self.clips) - p * (p - 1) // 2 + q - p
 
-    @classmethod
-    def build(
-        cls,
-        clips: Clips | Sequence[Motion],
-        *,
-        markers: str | Sequence[str] = "body",
-        remove_height: bool = False,
-        window: float = 0.1,
-        fps: float | None = None,
-        alpha: float = 0.15,
-        reach: float = 0.13,
-        chain: float = 0.25,
-        near: float = 0.15,
-        bridge: float = 2.0,
-        limit: float = 0.4,
-        level: float = 0.65,
-        labels: str | Sequence[str] | None = None,
-        run: Callable[..., Any] = map,
-        cache: Cache | None = None,
-        progress: Progress | None = None,
-    ) -> MatchWeb:
-        """Build the web of a set of clips.
+    build = staticmethod(build_web)
+    search = _search
+    suggest_threshold = _suggest_threshold
+    count_matches = _count_matches
 
-        Parameters
-        ----------
-        markers : the joints to compare; see `marey.compare.point_clouds`.
-        remove_height : subtract each frame's mean marker height, so that reaches to different heights can match.
-        window : length in seconds of the window over which two frames are compared.
-        fps : frame rate of the web; by default the lowest rate of the clips.
-        alpha, reach, chain, near, bridge, limit, level : which cells are kept; see `marey.find.region`.
-        labels : one or several labels; the web then covers only frames with one of them.
-        run : a function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
-        cache : stores the cells of each tile, so that adding a clip costs only that clip's pairs.
-        progress : called with the fraction done, up to 1.
-        """
-        from marey.find.build import build_web
-
-        return build_web(
-            clips, markers=markers, remove_height=remove_height, window=window, fps=fps, alpha=alpha, reach=reach,
-            chain=chain, near=near, bridge=bridge, limit=limit, level=level, labels=labels, run=run,
-            cache=cache, progress=progress,
-        )  # fmt: skip
+    counts = renamed_method("counts", "count_matches")
+    info = renamed_method("info", "statistics", convert=WebStatistics.to_dict)
+    suggest = renamed_method("suggest", "suggest_threshold")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the web and its clips to an .npz file."""
@@ -215,67 +180,17 @@ class MatchWeb:
 
         return load_web(path)
 
-    def info(self) -> dict[str, Any]:
-        """Statistics of the web: its contents, and its size relative to that of the motion."""
+    def statistics(self) -> WebStatistics:
+        """The contents of the web, and its size relative to that of the motion."""
         frames = sum(len(clip) for clip in self.clips)
-        grid = sum(cells.shape[0] * cells.shape[1] for cells in self.pairs)
-        return {
-            "clips": len(self.clips),
-            "frames": frames,
-            "fps": self.fps,
-            "seconds": frames / self.fps,
-            "cells": self.n_cells,
-            "cells_share": self.n_cells / grid,
-            "bytes": self.nbytes,
-            "motion_bytes": self.motion_nbytes,
-            "size_ratio": self.nbytes / self.motion_nbytes,
-        }
-
-    def search(
-        self,
-        clip: int | str | Motion,
-        start: int | None,
-        stop: int | None,
-        threshold: float,
-        *,
-        overlap: tuple[float, float] = (0.8, 0.2),
-        labels: str | Sequence[str] | None = None,
-        most: int = 500,
-        tiers: int | None = None,
-    ) -> Found:
-        """Find everything similar to frames start .. stop of a clip, transitively; see `marey.find.search`."""
-        from marey.find.search import search
-
-        return search(self, clip, start, stop, threshold, overlap=overlap, labels=labels, most=most, tiers=tiers)
-
-    def suggest(
-        self,
-        clip: int | str | Motion,
-        start: int | None = None,
-        stop: int | None = None,
-        *,
-        overlap: tuple[float, float] = (0.8, 0.2),
-        labels: str | Sequence[str] | None = None,
-        most: int = 200,
-        tiers: int | None = None,
-    ) -> Suggestion:
-        """Suggest a threshold for a search, for the user to judge; see `marey.find.suggest`."""
-        from marey.find.suggest import suggest
-
-        return suggest(self, clip, start, stop, overlap=overlap, labels=labels, most=most, tiers=tiers)
-
-    def counts(
-        self,
-        clip: int | str | Motion,
-        start: int | None,
-        stop: int | None,
-        thresholds: ArrayLike,
-        *,
-        overlap: tuple[float, float] = (0.8, 0.2),
-        labels: str | Sequence[str] | None = None,
-        most: int = 500,
-    ) -> Ints:
-        """Number of matches at each of several thresholds; see `marey.find.suggest.counts`."""
-        from marey.find.suggest import counts
-
-        return counts(self, clip, start, stop, thresholds, overlap=overlap, labels=labels, most=most)
+        n_all = sum(cells.shape[0] * cells.shape[1] for cells in self.pairs)
+        return WebStatistics(
+            len(self.clips),
+            frames,
+            self.fps,
+            frames / self.fps,
+            self.n_cells,
+            self.n_cells / n_all,
+            self.nbytes,
+            self.motion_nbytes,
+        )

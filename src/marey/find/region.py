@@ -1,49 +1,124 @@
-"""Which cells of a grid a match may use: near minima, within reach of a chain of them (Kovar 6.2.1 and 6.2.2).
+"""Which cells of a distance grid a match may use: cells near local minima, within reach of a chain of minima (Kovar
+6.2.1 and 6.2.2).
 
-- A cell is a *minimum* if it is no more than its neighbours to left and right, or above and below.
-- The *valid region* is each minimum with the cells along its own direction, or both, up to one that is less, or whose D
-  is 1 + alpha times the minimum's or more, or that is further than `reach`. Kovar goes on through lower cells, where
-  whole valleys fill, and however far, where one figure standing still fills all there is of the other.
-- A minimum is *on a chain* if the longest sequence of minima through it, each the next one's neighbour to the left,
-  above or both, with no two straight steps in succession, lasts as long as `chain` on average in both clips. Only
-  minima up to `near` count: what is alike has a stretch that is closely so, while chains of unlike frames are chance.
-- A valid cell is *kept* if some path of that kind inside the valid region leads from it to a chain, or from a chain to
-  it, over at most `bridge`, each step counted as the two frames that a diagonal one takes. These are the cells that
-  bridges between chains can take, where Kovar keeps the best bridge for each two chains: a search then finds the best
-  way by itself. Matches may begin and end off the chains, too.
-- A valid cell is kept as well if it is on a *level* path: one of that kind inside the valid region, at least as long as
-  `level`, with no cell beyond `near`. Where both figures pause, minima are anywhere and chains break: without these, up
-  to a quarter of what a search of the whole valid region finds at 10 cm would be lost.
+- A cell is a *minimum* if no neighbor to the left and right, or above and below, is smaller.
+- The *valid region* is every minimum together with the cells around it along its own direction (or both). It ends
+  before a cell that is smaller, before a cell whose D is at least 1 + `max_rise` times that of the minimum, and after
+  `max_extension_seconds`. Kovar continues through smaller cells, which fills whole valleys, and without a limit of
+  length, which fills everything while one character stands still.
+- A minimum is *on a chain* if the longest sequence of minima through it lasts at least `min_chain_seconds`, averaged
+  over both clips. Each minimum of a chain is the left, upper or upper left neighbor of the next, and no two straight
+  steps follow each other. Only minima of at most `max_chain_distance` count: similar motion has a very similar part,
+  while chains of dissimilar frames occur by accident.
+- A valid cell is *kept* if a path of the same kind inside the valid region connects it to a chain, in either direction,
+  in at most `max_bridge_seconds`; each step counts as the two frames of a diagonal step. Bridges between chains consist
+  of these cells. Kovar keeps the best bridge of each two chains; here the search finds the best path by itself, and
+  matches may begin and end off the chains.
+- A valid cell is also kept if it is on a *level path*: one of the same kind inside the valid region, of at least
+  `min_level_seconds`, without a cell beyond `max_chain_distance`. While both characters pause, minima are anywhere and
+  chains break. Without level paths, up to a quarter of what a search of the whole valid region finds at 10 cm would be
+  lost.
 
-Cells beyond `limit` are none of these. Each rule looks a bounded way around a cell, so a part of a grid with enough
-cells around it gives what the whole grid gives. What a search over all valid cells finds (`tests/twins/search.py`) is
-the measure of what a web finds: for random stretches, at 5 and 10 cm, at least 95 of 100.
+Cells beyond `max_distance` are never used. Each rule looks at a bounded area around a cell, so a part of a grid with
+enough cells around it gives the same result as the whole grid. `tests/twins/search.py` searches all valid cells; for
+random intervals, at 5 and 10 cm, a web finds at least 95 % of what it finds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marey.core.arrays import Bools, Floats
+from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 from marey.find import region_kernels
 from marey.find.cells import STEP, TOO_FAR, Units
 
+# Maximum Manhattan length of a path, which kernels count in a byte.
+_MAX_LENGTH = 250
+
+
+RENAMED = {
+    "alpha": "max_rise",
+    "reach": "max_extension_seconds",
+    "chain": "min_chain_seconds",
+    "near": "max_chain_distance",
+    "bridge": "max_bridge_seconds",
+    "limit": "max_distance",
+    "level": "min_level_seconds",
+}
+"""Old names of fields of `WebOptions`."""
+
+
+@renamed_fields(**RENAMED)
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """How to build a match web.
+
+    The options after `labels` decide which cells of the distance grids are kept; see `marey.find.region`.
+
+    Attributes
+    ----------
+    markers : the joints to compare; see `marey.compare.point_clouds`.
+    remove_height : subtract each frame's mean marker height, so that reaches to different heights can match.
+    window : length in seconds of the window over which two frames are compared.
+    max_rise : fraction by which D may exceed that of a minimum in its valid region.
+    max_extension_seconds : length of the valid region on either side of a minimum.
+    min_chain_seconds : minimum length of a chain of minima.
+    max_chain_distance : maximum distance in meters of the minima of a chain.
+    max_bridge_seconds : maximum length of a path between chains.
+    max_distance : maximum distance in meters of kept cells; a search finds nothing beyond it.
+    min_level_seconds : minimum length of a level path.
+    labels : the web covers only frames with one of these labels; None for all frames.
+    """
+
+    markers: str | Sequence[str] = "body"
+    remove_height: bool = False
+    window: float = 0.1
+    max_rise: float = 0.15
+    max_extension_seconds: float = 0.13
+    min_chain_seconds: float = 0.25
+    max_chain_distance: float = 0.15
+    max_bridge_seconds: float = 2.0
+    max_distance: float = 0.4
+    min_level_seconds: float = 0.65
+    labels: str | Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.markers, str):
+            put(self, "markers", tuple(self.markers))
+        if self.labels is not None:
+            put(self, "labels", (self.labels,) if isinstance(self.labels, str) else tuple(self.labels))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The window and the options that decide which cells are kept, in the order of the fields."""
+        return tuple(float(getattr(self, name)) for name in NUMBERS)
+
+
+NUMBERS = (
+    "window", "max_rise", "max_extension_seconds", "min_chain_seconds", "max_chain_distance", "max_bridge_seconds",
+    "max_distance", "min_level_seconds",
+)  # fmt: skip
+"""Fields of `WebOptions` that are numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules in cells and units of `cells.STEP`.
+    """The rules in cells and in units of `cells.STEP`.
 
-    cap : values from this on are out.
-    near : values from this on are not on chains.
-    ratio : of the root of D, from which on an extension ends.
-    reach : cells of an extension.
-    chain : Manhattan length of a chain at least.
-    bridge : steps of a bridge at most.
-    level : Manhattan length of a level path at least.
+    cap : values of at least this are not used.
+    near : values of at least this are not on chains.
+    ratio : the valid region ends where the root of D is this many times that of the minimum.
+    reach : number of cells of the valid region on either side of a minimum.
+    chain : minimum Manhattan length of a chain.
+    bridge : maximum number of steps of a bridge.
+    level : minimum Manhattan length of a level path.
     """
 
     cap: int
@@ -55,44 +130,39 @@ class Rules:
     level: int
 
     @classmethod
-    def of(
-        cls, fps: float, alpha: float, reach: float, chain: float, near: float, bridge: float, limit: float,
-        level: float,
-    ) -> Rules:  # fmt: skip
-        """For grids of clips with `fps` frames a second; durations in seconds, `near` and `limit` in metres."""
-        _check_number("alpha", alpha, 0.0, 10.0, "a share such as 0.15")
-        _check_number("reach", reach, 0.0, 60.0, "seconds")
-        _check_number("chain", chain, 0.0, 60.0, "seconds")
-        _check_number("bridge", bridge, 0.0, 60.0, "seconds")
-        _check_number("near", near, STEP, TOO_FAR * STEP, "metres")
-        _check_number("limit", limit, STEP, TOO_FAR * STEP, "metres")
-        _check_number("level", level, 0.0, 60.0, "seconds")
+    def from_options(cls, options: WebOptions, fps: float) -> Rules:
+        """The rules for grids of clips with `fps` frames per second."""
+        _check_option(options, "max_rise", 0.0, 10.0, "a fraction such as 0.15")
+        for name in ("max_extension_seconds", "min_chain_seconds", "max_bridge_seconds", "min_level_seconds"):
+            _check_option(options, name, 0.0, 60.0, "seconds")
+        for name in ("max_chain_distance", "max_distance"):
+            _check_option(options, name, STEP, TOO_FAR * STEP, "meters")
         return cls(
-            _beyond(limit),
-            _beyond(near),
-            float(np.sqrt(1.0 + alpha)),
-            max(round(reach * fps), 1),
-            _length("chain", chain, fps),
-            round(0.5 * bridge * fps),
-            _length("level path", level, fps),
+            _first_beyond(options.max_distance),
+            _first_beyond(options.max_chain_distance),
+            float(np.sqrt(1.0 + options.max_rise)),
+            max(round(options.max_extension_seconds * fps), 1),
+            _path_length("chain", options.min_chain_seconds, fps),
+            round(0.5 * options.max_bridge_seconds * fps),
+            _path_length("level path", options.min_level_seconds, fps),
         )
 
     @property
     def halo(self) -> int:
-        """Cells around a part of a grid that decide on those in it."""
-        # Of a Manhattan length m at most (2 m + 1) / 3 go one way; a minimum takes one more cell to tell.
+        """Number of cells around a part of a grid that affect the cells in it."""
+        # Of a Manhattan length m at most (2 m + 1) / 3 go in one direction; recognizing a minimum takes one more cell.
         chain, level = ((2 * (length + 2) + 1) // 3 + 1 for length in (self.chain, self.level))
         return max(self.bridge + max(chain, self.reach), level + self.reach) + 2
 
 
-def quantise(distances: Floats) -> Units:
-    """D (R, C) in m^2 as roots in units of `cells.STEP`."""
+def quantize(distances: Floats) -> Units:
+    """Square roots of D (R, C), given in m^2, in units of `cells.STEP`."""
     out = np.empty(distances.shape, dtype=np.uint16)
     region_kernels.quantize_distances(np.ascontiguousarray(distances, dtype=np.float64), STEP, TOO_FAR, out)
     return out
 
 
-def region_marks(values: Units, rules: Rules) -> Any:
+def mark_region(values: Units, rules: Rules) -> Any:
     """(R, C) uint8, for each cell the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID, CHAIN and LEVEL."""
     values = np.ascontiguousarray(values)
     marks = np.empty(values.shape, dtype=np.uint8)
@@ -100,42 +170,46 @@ def region_marks(values: Units, rules: Rules) -> Any:
     region_kernels.mark_valid(values, rules.cap, rules.ratio, rules.reach, marks)
     member, free, bound = np.empty_like(marks), np.empty_like(marks), np.empty_like(marks)
     minimum = region_kernels.HORIZONTAL | region_kernels.VERTICAL
-    for bits, least, to in (
+    for bits, min_length, mark in (
         (minimum, rules.chain, region_kernels.CHAIN),
         (region_kernels.VALID, rules.level, region_kernels.LEVEL),
     ):
         region_kernels.mark_members(values, rules.near, marks, bits, member)
-        region_kernels.mark_paths(member, least, to, marks, free, bound)
+        region_kernels.mark_paths(member, min_length, mark, marks, free, bound)
     return marks
 
 
-def valid_region(values: Units, rules: Rules) -> Bools:
+def find_valid_region(values: Units, rules: Rules) -> Bools:
     """(R, C) the cells near minima."""
-    return np.asarray((region_marks(values, rules) & region_kernels.VALID) != 0)
+    return np.asarray((mark_region(values, rules) & region_kernels.VALID) != 0)
 
 
-def kept_cells(values: Units, rules: Rules) -> Bools:
+def find_kept_cells(values: Units, rules: Rules) -> Bools:
     """(R, C) the cells that a match web keeps."""
-    marks = region_marks(values, rules)
+    marks = mark_region(values, rules)
     kept = np.empty(values.shape, dtype=np.uint8)
     region_kernels.mark_kept(marks, rules.bridge, kept)
     return kept.view(np.bool_)
 
 
-def _length(name: str, seconds: float, fps: float) -> int:
+def _path_length(name: str, seconds: float, fps: float) -> int:
     """Manhattan length of a path."""
     length = round(2 * seconds * fps)
-    if length > 250:
-        raise InvalidValue(f"a {name} of {seconds:g} s has {length} cells at {fps:g} Hz, at most 250 will do")
+    if length > _MAX_LENGTH:
+        raise InvalidValue(
+            f"a {name} of {seconds:g} s covers {length} cells at {fps:g} fps (maximum {_MAX_LENGTH}); use "
+            "a shorter one, or a lower fps"
+        )
     return length
 
 
-def _beyond(metres: float) -> int:
-    """The first value that is more."""
-    return min(int(np.floor(metres / STEP + 0.5)) + 1, TOO_FAR)
+def _first_beyond(meters: float) -> int:
+    """The first value that is larger than a distance."""
+    return min(int(np.floor(meters / STEP + 0.5)) + 1, TOO_FAR)
 
 
-def _check_number(name: str, value: Any, low: float, high: float, what: str) -> None:
+def _check_option(options: WebOptions, name: str, low: float, high: float, what: str) -> None:
+    value = getattr(options, name)
     try:
         number = float(value)
     except (TypeError, ValueError):

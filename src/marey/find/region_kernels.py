@@ -26,10 +26,10 @@ def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt
     """Roots of D in units of `step`, rounded, `far` for that and beyond."""
     scale = 1.0 / step
     for i in range(distances.shape[0]):
-        line, into = distances[i], out[i]
+        line, target = distances[i], out[i]
         for j in range(distances.shape[1]):
             root = math.sqrt(line[j]) * scale + 0.5
-            into[j] = far if root >= far else np.uint16(root)
+            target[j] = far if root >= far else np.uint16(root)
 
 
 @kernel
@@ -67,41 +67,44 @@ def mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: Out
             if mark & (HORIZONTAL | VERTICAL) == 0:
                 continue
             marks[i, j] |= VALID
-            least = values[i, j]
-            top = min(float(cap), ratio * least)
+            top = min(float(cap), ratio * values[i, j])
             if mark & HORIZONTAL:
-                for k in range(j + 1, min(j + reach + 1, n_columns)):
-                    if values[i, k] < least or values[i, k] >= top:
-                        break
-                    marks[i, k] |= VALID
-                for k in range(j - 1, max(j - reach - 1, -1), -1):
-                    if values[i, k] < least or values[i, k] >= top:
-                        break
-                    marks[i, k] |= VALID
+                _extend_minimum(values, marks, (i, j), (0, 1), reach, top)
+                _extend_minimum(values, marks, (i, j), (0, -1), reach, top)
             if mark & VERTICAL:
-                for k in range(i + 1, min(i + reach + 1, n_rows)):
-                    if values[k, j] < least or values[k, j] >= top:
-                        break
-                    marks[k, j] |= VALID
-                for k in range(i - 1, max(i - reach - 1, -1), -1):
-                    if values[k, j] < least or values[k, j] >= top:
-                        break
-                    marks[k, j] |= VALID
+                _extend_minimum(values, marks, (i, j), (1, 0), reach, top)
+                _extend_minimum(values, marks, (i, j), (-1, 0), reach, top)
+
+
+@helper
+def _extend_minimum(
+    values: UInt16s2D, marks: UInt8s2D, cell: tuple[int, int], step: tuple[int, int], reach: int, top: float
+) -> None:
+    """Set VALID on up to `reach` cells from a minimum on by `step`, as long as they are no less and below `top`."""
+    (row, column), (down, right) = cell, step
+    lowest = values[row, column]
+    for _ in range(reach):
+        row, column = row + down, column + right
+        if row < 0 or row >= values.shape[0] or column < 0 or column >= values.shape[1]:
+            break
+        if values[row, column] < lowest or values[row, column] >= top:
+            break
+        marks[row, column] |= VALID
 
 
 @kernel
 def mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: Out[UInt8s2D]) -> None:
     """Set out to 1 on cells below `near` with any of the bits, else to 0."""
     for i in range(values.shape[0]):
-        here, mark, to = values[i], marks[i], out[i]
+        here, mark, target = values[i], marks[i], out[i]
         for j in range(values.shape[1]):
-            to[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
+            target[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
 
 
 @helper
-def _next_lengths(
+def _write_next_lengths(
     is_in: UInt8s1D,
-    most: np.float32,
+    max_length: np.float32,
     side: int,
     free: Singles1D,
     bound: Singles1D,
@@ -120,18 +123,18 @@ def _next_lengths(
         x = before[j] if before[j] > straight[j] else straight[j]
         x = x + _TWO
         x = x if x > _ZERO else _ZERO
-        x = x if x < most else most
+        x = x if x < max_length else max_length
         ours[j] = x if is_in[j] else _NONE
     ours, beside, before = bound_now[1 : n + 1], free_now[1 + side : n + 1 + side], free[1 : n + 1]
     for j in range(n):
         x = before[j] if before[j] > beside[j] else beside[j]
         x = x + _ONE
-        x = x if x < most else most
+        x = x if x < max_length else max_length
         ours[j] = x if is_in[j] else _NONE
 
 
 @helper
-def _to_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
+def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
     """Lengths as bytes, `NEVER` for none."""
     for j in range(len(out)):
         x = lengths[j + 1]
@@ -140,39 +143,39 @@ def _to_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
 
 @kernel
 def mark_paths(
-    member: UInt8s2D, least: int, bit: int, marks: Out[UInt8s2D], free: Out[UInt8s2D], bound: Out[UInt8s2D]
+    member: UInt8s2D, min_length: int, bit: int, marks: Out[UInt8s2D], free: Out[UInt8s2D], bound: Out[UInt8s2D]
 ) -> None:
-    """Set a bit on cells of `member` through which a path of such cells, of Manhattan length `least` or more, goes.
+    """Set a bit on cells of `member` on a path of such cells with a Manhattan length of at least `min_length`.
 
     free, bound : (R, C) memory for two numbers for each cell.
     """
     n_rows, n_columns = member.shape
-    most, size = np.float32(least), n_columns + 2
+    max_length, size = np.float32(min_length), n_columns + 2
     free_a, free_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
     bound_a, bound_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
     for i in range(n_rows):
-        _next_lengths(member[i], most, -1, free_a, bound_a, free_b, bound_b)
-        _to_bytes(free_b, free[i])
-        _to_bytes(bound_b, bound[i])
+        _write_next_lengths(member[i], max_length, -1, free_a, bound_a, free_b, bound_b)
+        _write_bytes(free_b, free[i])
+        _write_bytes(bound_b, bound[i])
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
     free_a[:], free_b[:], bound_a[:], bound_b[:] = _NONE, _NONE, _NONE, _NONE
     for i in range(n_rows - 1, -1, -1):
-        _next_lengths(member[i], most, 1, free_a, bound_a, free_b, bound_b)
+        _write_next_lengths(member[i], max_length, 1, free_a, bound_a, free_b, bound_b)
         mark, came, came_straight = marks[i], free[i], bound[i]
         diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
         for j in range(n_columns):
             x = diagonal[j] if diagonal[j] > straight[j] else straight[j]
             x = x + np.float32(came[j]) if came[j] != NEVER else _NONE
             y = diagonal[j] + np.float32(came_straight[j]) if came_straight[j] != NEVER else _NONE
-            mark[j] |= bit if (x >= most) | (y >= most) else 0
+            mark[j] |= bit if (x >= max_length) | (y >= max_length) else 0
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
 
 
 @helper
-def _next_steps(
+def _write_next_steps(
     mark: UInt8s1D, side: int, free: Singles1D, bound: Singles1D, free_now: Singles1D, bound_now: Singles1D
 ) -> None:
-    """Steps since a chain, of a row, from those of the row before it; margins and `side` as for `_next_lengths`."""
+    """Write the steps since a chain of a row, from those of the row before; margins and `side` as for lengths."""
     n = len(mark)
     ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
     for j in range(n):
@@ -187,16 +190,16 @@ def _next_steps(
 
 
 @kernel
-def mark_kept(marks: UInt8s2D, most: int, kept: Out[UInt8s2D]) -> None:
-    """Set kept on LEVEL cells, and on valid cells from which a path of `most` steps at most, inside the valid region,
-    leads to or comes from a chain."""
+def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
+    """Set kept on LEVEL cells, and on valid cells from which a path of at most `max_steps` steps, inside the valid
+    region, leads to or comes from a chain."""
     n_rows, n_columns = marks.shape
-    top, size = np.float32(most), n_columns + 2
+    top, size = np.float32(max_steps), n_columns + 2
     free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
     bound_a, bound_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
     for i in range(n_rows):
         mark, keep = marks[i], kept[i]
-        _next_steps(mark, -1, free_a, bound_a, free_b, bound_b)
+        _write_next_steps(mark, -1, free_a, bound_a, free_b, bound_b)
         diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
         for j in range(n_columns):
             x = diagonal[j] if diagonal[j] < straight[j] else straight[j]
@@ -205,7 +208,7 @@ def mark_kept(marks: UInt8s2D, most: int, kept: Out[UInt8s2D]) -> None:
     free_a[:], free_b[:], bound_a[:], bound_b[:] = _FAR, _FAR, _FAR, _FAR
     for i in range(n_rows - 1, -1, -1):
         keep = kept[i]
-        _next_steps(marks[i], 1, free_a, bound_a, free_b, bound_b)
+        _write_next_steps(marks[i], 1, free_a, bound_a, free_b, bound_b)
         diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
         for j in range(n_columns):
             x = diagonal[j] if diagonal[j] < straight[j] else straight[j]

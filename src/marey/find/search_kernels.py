@@ -9,10 +9,10 @@ in `marey.register.dtw`: a step in both, and at most one straight step behind it
                       v[k-2, j-1] + D[k-1, j] + D[k, j] + extra
                       v[k-1, j-2] + D[k, j-1] + D[k, j] + extra
 
-Cells are stored by rows as `cells.Cells` has them, and gone through as they are stored, whichever way round the query
+Cells are stored by rows as `cells.Cells` has them, and gone through as they are stored, whichever axis the query
 is. Only three rows are held at a time, and only kept cells of them are ever touched.
 
-Paths that cost more than `cap` are given up. With n query frames a path has at most 2 n - 1 cells and n - 1 straight
+Paths that cost more than `cap` are dropped. With n query frames a path has at most 2 n - 1 cells and n - 1 straight
 steps, so one with a mean of at most T cannot cost more than T (2 n - 1) + extra (n - 1): with that cap the paths that
 matter are the same as with none.
 """
@@ -85,7 +85,7 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
         top, bottom, left, right = start, stop, 0, len(totals)
     else:
         top, bottom, left, right = 0, len(totals), start, stop
-    # Two columns of margin on the left are never reached; three rows take turns.
+    # Two columns of margin on the left are never reached; three rows are used in rotation.
     width = right - left + 2
     best, cost = np.full((3, width), np.inf), np.full((3, width), np.inf)
     # How many cells a path has, times 2^32, and the frame where it begins.
@@ -114,26 +114,29 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
             for k in range(begin, end):
                 if k > begin:
                     value += rises[at_rise + k - 1]
-                at = k + shift + 2
+                column = k + shift + 2
                 own = float(value * value) * unit
-                here_cost[at] = own
-                if is_first or (at == 2 and not is_row):
-                    total, path = own, _CELL + (at - 2 if is_row else i)
+                here_cost[column] = own
+                if is_first or (column == 2 and not is_row):
+                    total, path = own, _CELL + (column - 2 if is_row else i)
                 else:
-                    total, path = before[at - 1], before_code[at - 1] + _CELL
-                    down, across = last[at - 1] + before_cost[at] + extra, before[at - 2] + here_cost[at - 1] + extra
+                    total, path = before[column - 1], before_code[column - 1] + _CELL
+                    down, across = (
+                        last[column - 1] + before_cost[column] + extra,
+                        before[column - 2] + here_cost[column - 1] + extra,
+                    )
                     # Of equal paths the one that is straight along the query, whichever way round.
                     if down < across or (is_row and down == across):
                         if down < total:
-                            total, path = down, last_code[at - 1] + 2 * _CELL
+                            total, path = down, last_code[column - 1] + 2 * _CELL
                     elif across < total:
-                        total, path = across, before_code[at - 2] + 2 * _CELL
+                        total, path = across, before_code[column - 2] + 2 * _CELL
                     total += own
                 if total <= cap:
-                    here[at], here_code[at] = total, path
+                    here[column], here_code[column] = total, path
                     alive = True
-                    if is_last or (at == width - 1 and not is_row):
-                        frame = at - 2 if is_row else i
+                    if is_last or (column == width - 1 and not is_row):
+                        frame = column - 2 if is_row else i
                         totals[frame], counts[frame], firsts[frame] = total, path // _CELL, path % _CELL
             at_rise += n_cells - 1
             run += 1
@@ -157,15 +160,15 @@ def _find_first_run(runs: Runs | WideRuns, i: int, left: int) -> tuple[int, int]
             low = middle + 1
         else:
             high = middle
-    at = row_rises[i]
+    rise = row_rises[i]
     for run in range(row_runs[i], low):
-        at += run_lengths[run] - 1
-    return low, at
+        rise += run_lengths[run] - 1
+    return low, rise
 
 
 @kernel
 def keep_distinct(clips: Ints1D, starts: Ints1D, stops: Ints1D, same: float, kept: Out[Ints1D]) -> int:
-    """Of N stretches, from the first on, those that share at most `same` of the shorter's frames with none before.
+    """Of N stretches, from the first on, those that share more than `same` of the shorter's frames with none before.
 
     Their places are written to `kept` (N,).
 
@@ -176,8 +179,8 @@ def keep_distinct(clips: Ints1D, starts: Ints1D, stops: Ints1D, same: float, kep
     n = 0
     for k in range(len(clips)):
         is_new = True
-        for at in range(n):
-            other = kept[at]
+        for index in range(n):
+            other = kept[index]
             if clips[other] != clips[k]:
                 continue
             shared = min(stops[k], stops[other]) - max(starts[k], starts[other])
@@ -196,12 +199,12 @@ def find_most_overlap(places: Ints2D, n: int, place: tuple[int, int, int]) -> tu
     the shorter (Kovar 6.1). Of equal ones the first.
     """
     clip, start, stop = place
-    best, most = 0, 0.0
+    best, max_overlap = 0, 0.0
     for k in range(n):
         if places[k, 0] != clip:
             continue
         shared = min(stop, places[k, 2]) - max(start, places[k, 1])
-        share = shared / min(stop - start, places[k, 2] - places[k, 1])
-        if share > most:
-            best, most = k, share
-    return best, most
+        overlap = shared / min(stop - start, places[k, 2] - places[k, 1])
+        if overlap > max_overlap:
+            best, max_overlap = k, overlap
+    return best, max_overlap

@@ -38,12 +38,16 @@ def measure_stillness(
             sums[2, f] += x * x + y * y + z * z
     nearest = np.inf
     for still in (start, stop - 1):
-        nearest = min(nearest, _mean_distance(flat, sums, frame_weights, still - begin, start - begin, stop - begin))
+        nearest = min(
+            nearest, _measure_mean_distance(flat, sums, frame_weights, still - begin, start - begin, stop - begin)
+        )
     return math.sqrt(nearest)
 
 
 @helper
-def _mean_distance(flat: Floats3D, sums: Floats2D, frame_weights: Floats1D, still: int, start: int, stop: int) -> float:
+def _measure_mean_distance(
+    flat: Floats3D, sums: Floats2D, frame_weights: Floats1D, still: int, start: int, stop: int
+) -> float:
     """The mean of D over frames start .. stop against the frame `still`."""
     half, n_markers, n_frames = len(frame_weights) // 2, flat.shape[1], flat.shape[2]
     # dot, cross and heights; of a and b mean x, mean z and mean square; the weights of the frames that there are

@@ -14,7 +14,7 @@ from marey.compare import Clouds
 from marey.compare.pairing import Pairing, Span
 from marey.core.arrays import Bools, Floats
 from marey.find.cells import TOO_FAR, Cells, Units, join_columns, join_rows
-from marey.find.region import Rules, kept_cells, quantise
+from marey.find.region import Rules, find_kept_cells, quantize
 
 # Maximum side of a tile in cells. With fewer tiles, fewer cells are computed twice in their margins.
 SIDE = 2048
@@ -56,17 +56,17 @@ class Work:
         start, stop, first, last = tile.span
         shape = (stop - start, last - first)
         if not (self._mask(tile.a, start, stop).any() and self._mask(tile.b, first, last).any()):
-            return _nothing(shape)
+            return _pack_empty(shape)
         around = self._around(tile)
         values = self._values(tile, around)
         values[~self._mask(tile.a, *around[:2])] = TOO_FAR
         values[:, ~self._mask(tile.b, *around[2:])] = TOO_FAR
-        kept = kept_cells(values, self.rules)
+        kept = find_kept_cells(values, self.rules)
         top, left = start - around[0], first - around[2]
         kept = kept[top : top + shape[0], left : left + shape[1]]
         if tile.a == tile.b:
             kept = np.triu(kept, start - first)
-        return packed(Cells.of(values[top : top + shape[0], left : left + shape[1]], kept))
+        return pack_cells(Cells.from_grid(values[top : top + shape[0], left : left + shape[1]], kept))
 
     def _around(self, tile: Tile) -> Span:
         """The tile with a margin of all cells that affect it."""
@@ -98,10 +98,10 @@ def fill_units(pairing: Pairing, span: Span, out: Units) -> None:
         distances = band[: stop - start]
         # Use one thread: others may be working on other tiles, and the last digits depend on the number of threads.
         pairing.fill(distances, (start, stop, span[2], span[3]), 1)
-        out[start - span[0] : stop - span[0]] = quantise(distances)
+        out[start - span[0] : stop - span[0]] = quantize(distances)
 
 
-def tiles_of(a: int, b: int, n_rows: int, n_columns: int, side: int = SIDE) -> list[Tile]:
+def split_into_tiles(a: int, b: int, n_rows: int, n_columns: int, side: int = SIDE) -> list[Tile]:
     """The tiles of one pair's grid, row by row; of a clip's grid with itself, without those left of the diagonal."""
     rows, columns = _spans(n_rows, side), _spans(n_columns, side)
     return [Tile(a, b, (*r, *c)) for r in rows for c in columns if a != b or c[1] > r[0]]
@@ -113,7 +113,7 @@ def _spans(n: int, side: int) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def assembled(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
+def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
     """Assemble one pair's cells from those of its tiles."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):
@@ -121,26 +121,26 @@ def assembled(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, i
     rows = [
         join_columns([parts[k] for k in band], [tiles[k].span[2] for k in band], shape[1]) for band in bands.values()
     ]
-    whole = join_rows(rows)
-    return whole.mirrored() if tiles[0].a == tiles[0].b else whole
+    joined = join_rows(rows)
+    return joined.mirror() if tiles[0].a == tiles[0].b else joined
 
 
-def packed(cells: Cells) -> NDArray[np.uint8]:
+def pack_cells(cells: Cells) -> NDArray[np.uint8]:
     """Pack a tile's cells into one array of bytes: the numbers of rows, columns, runs and rises in 32 bits each, then
-    `Cells.saved`, two-byte values before one-byte values."""
-    counts, first, lengths, bases, rises = cells.saved
+    `Cells.arrays`, two-byte values before one-byte values."""
+    counts, first, lengths, bases, rises = cells.arrays
     head = np.array([*cells.shape, len(first), len(rises)], dtype=np.int32)
     wide = (head, counts.astype(np.uint16), first.astype(np.uint16), bases)
     return np.concatenate([part.view(np.uint8) for part in (*wide, lengths, rises)])
 
 
-def _nothing(shape: tuple[int, int]) -> NDArray[np.uint8]:
+def _pack_empty(shape: tuple[int, int]) -> NDArray[np.uint8]:
     """An empty tile, packed."""
-    return packed(Cells.of(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool)))
+    return pack_cells(Cells.from_grid(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool)))
 
 
-def unpacked(array: NDArray[np.uint8]) -> Cells:
-    """Unpack cells from `packed`."""
+def unpack_tile(array: NDArray[np.uint8]) -> Cells:
+    """Unpack cells from `pack_cells`."""
     n_rows, n_columns, n_runs, n_rises = array[:16].view(np.int32).tolist()
     ends = np.cumsum([16, 2 * n_rows, 2 * n_runs, 2 * n_runs, n_runs, n_rises]).tolist()
     counts, first, bases = (array[a:b].view(np.uint16) for a, b in pairwise(ends[:4]))

@@ -1,78 +1,106 @@
 """Motion graphs: clips joined by transitions, and walks through them (Kovar chapter 4)."""
 
-from marey.graph.approach import ended, led_into, led_to, reached
+from marey.deprecation import renamed_names
+from marey.graph.approach import extend_into_clip, extend_to, reach, replan_end
+from marey.graph.build import BuildInfo, GraphOptions
 from marey.graph.crowd import Crowd, crossing_paths, crowd
-from marey.graph.figures import Connectivity, GraphFigures, connectivity, figures
-from marey.graph.follow import Followed, described, follow
-from marey.graph.landing import Landing, landed
-from marey.graph.motion_graph import How, MotionGraph
+from marey.graph.direction_table import DirectionTable, direction_table
+from marey.graph.follow import PathResult, follow, measure_path
+from marey.graph.landing import LandingResult, land_at
+from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.objectives import FollowPath, KeepOut, KeepSpeed, KeepStyle, ReachClip, ReachPoint
 from marey.graph.paths import read_path, word_path
 from marey.graph.prune import Component
 from marey.graph.random_walk import random_walk
+from marey.graph.reduction import ReductionResult, Usefulness, reduce_transitions
 from marey.graph.registered import with_registered_transitions
 from marey.graph.routes import shortest_walk
-from marey.graph.search import Function, Objective, Partial, Searched, search
-from marey.graph.similar import build_by_similarity
+from marey.graph.search import FunctionObjective, Objective, PartialWalk, SearchLimits, SearchResult, search
+from marey.graph.similar import SimilarityOptions, build_by_similarity
 from marey.graph.skate import FootSkate, foot_skate
+from marey.graph.statistics import Connectivity, GraphStatistics, connectivity, graph_statistics
 from marey.graph.stream import GraphStream, response_time
-from marey.graph.table import DirectionTable, direction_table
-from marey.graph.thin import Thinning, Usefulness, thinned
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes, variations
-from marey.graph.walk import Part, Walk
+from marey.graph.walk import Walk, WalkPart
 
 __all__ = [
+    "BuildInfo",
     "Component",
     "Connectivity",
     "Crowd",
     "DirectionTable",
     "Edges",
     "FollowPath",
-    "Followed",
     "FootSkate",
-    "Function",
-    "GraphFigures",
+    "FunctionObjective",
+    "GraphOptions",
+    "GraphStatistics",
     "GraphStream",
-    "How",
     "KeepOut",
     "KeepSpeed",
     "KeepStyle",
-    "Landing",
+    "LandingResult",
     "MotionGraph",
     "Objective",
-    "Part",
-    "Partial",
+    "PartialWalk",
+    "PathResult",
     "ReachClip",
     "ReachPoint",
-    "Searched",
-    "Thinning",
+    "ReductionResult",
+    "SearchLimits",
+    "SearchResult",
+    "SimilarityOptions",
     "Transitions",
     "Usefulness",
     "Walk",
+    "WalkPart",
     "build_by_similarity",
     "connectivity",
     "crossing_paths",
     "crowd",
-    "described",
     "direction_table",
-    "ended",
-    "figures",
+    "extend_into_clip",
+    "extend_to",
     "follow",
     "foot_skate",
-    "landed",
-    "led_into",
-    "led_to",
+    "graph_statistics",
+    "land_at",
+    "measure_path",
     "more_takes",
     "random_walk",
-    "reached",
+    "reach",
     "read_path",
+    "reduce_transitions",
+    "replan_end",
     "response_time",
     "search",
     "shortest_walk",
-    "thinned",
     "variations",
     "with_registered_transitions",
     "word_path",
 ]
+
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "Followed": "PathResult",
+        "Function": "FunctionObjective",
+        "GraphFigures": "GraphStatistics",
+        "How": "BuildInfo",
+        "Landing": "LandingResult",
+        "Part": "WalkPart",
+        "Partial": "PartialWalk",
+        "Searched": "SearchResult",
+        "Thinning": "ReductionResult",
+        "described": "measure_path",
+        "ended": "replan_end",
+        "figures": "graph_statistics",
+        "landed": "land_at",
+        "led_into": "extend_into_clip",
+        "led_to": "extend_to",
+        "reached": "reach",
+        "thinned": "reduce_transitions",
+    },
+)

@@ -17,13 +17,15 @@ from marey.graph.layout_kernels import (
     EdgeLayout,
     Starts,
     Trail,
+    apply_move,
     find_longest,
+    find_next_frame,
     find_table_size,
     is_noted,
     keep_first,
     sort_indices,
 )
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
 
 class Course(NamedTuple):
@@ -123,14 +125,14 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
                 if ax * ax + az * az < apart * apart:
                     return -1
         arc += max(steps[k], min_step)
-        at = min(arc, end) / spacing
-        i = min(int(at), last - 1)
-        t = at - i
+        position = min(arc, end) / spacing
+        i = min(int(position), last - 1)
+        t = position - i
         dx = wx - (course[i, 0] + t * (course[i + 1, 0] - course[i, 0]))
         dz = wz - (course[i, 1] + t * (course[i + 1, 1] - course[i, 1]))
         cost += dx * dx + dz * dz
         since += 1.0
-        if squared(wx - sx) + squared(wz - sz) > spot * spot:
+        if square(wx - sx) + square(wz - sz) > spot * spot:
             sx, sz, since = wx, wz, 0.0
         elif since > search.settings.patience:
             cost += search.settings.dawdling
@@ -172,17 +174,11 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
     n_records = 0
     out = np.empty(5)
     end[0] = end[1] = end[2] = -1
-    quiet = 0
-    for frame in range(settings.max_frames):
+    frame = find_next_frame(counts, 0, settings.max_frames)
+    while frame < settings.max_frames:
         slot = frame % n_slots
         n_here = counts[slot]
         counts[slot] = 0
-        if n_here == 0:
-            quiet += 1
-            if quiet >= n_slots:
-                break
-            continue
-        quiet = 0
         order = _rank(numbers[slot], n_here, reward)
         n_max = width if frame else n_starts
         n_chosen = _choose(numbers[slot], marks[slot], cells, order, best_cost, table, frame, chosen[:n_max])
@@ -209,11 +205,11 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
                     continue
                 c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
                 if played > 0:
-                    at = first[edge] + played - 1
+                    last = first[edge] + played - 1
                     # Where time is over, what counts is the point of the course that belongs to it.
                     goal = min(int(min(out[0], ends[-1]) / spacing + 0.5), course.shape[0] - 1)
-                    dx = points[at, 0] * c + points[at, 1] * s + x - course[goal, 0]
-                    dz = points[at, 1] * c - points[at, 0] * s + z - course[goal, 1]
+                    dx = points[last, 0] * c + points[last, 1] * s + x - course[goal, 0]
+                    dz = points[last, 1] * c - points[last, 0] * s + z - course[goal, 1]
                     whole = cost + settings.end_weight * (dx * dx + dz * dz)
                     if whole < best_cost:
                         best_cost = whole
@@ -225,17 +221,14 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
                     # Full: keep the best, and go on.
                     n = 3 * width
                     keep_first(_rank(numbers[target], room, reward), n, numbers[target], marks[target])
-                # W o move
-                mc, ms, mx, mz = moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]
-                numbers[target, n, 0] = c * mc - s * ms
-                numbers[target, n, 1] = s * mc + c * ms
-                numbers[target, n, 2] = mx * c + mz * s + x
-                numbers[target, n, 3] = mz * c - mx * s + z
+                after = apply_move((c, s, x, z), moves[edge])
+                numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2], numbers[target, n, 3] = after
                 numbers[target, n, 4], numbers[target, n, 5] = out[0], cost
                 numbers[target, n, 6], numbers[target, n, 7], numbers[target, n, 8] = out[2], out[3], out[4]
                 marks[target, n, 0], marks[target, n, 1] = heads[edge], style_after
                 marks[target, n, 2], marks[target, n, 3] = record, edge
                 counts[target] = n + 1
+        frame = find_next_frame(counts, frame + 1, settings.max_frames)
     return best_cost
 
 

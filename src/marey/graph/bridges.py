@@ -1,6 +1,6 @@
 """Transitions with a motion of their own, stored as short clips that single edges play.
 
-A transition of `Edges` blends two clips while it plays. One that was made differently, with its own duration, is stored
+A transition of `Edges` blends two clips while it plays. A transition of another kind, with its own duration, is stored
 as a clip next to the recorded ones, and its edge plays it. The edge leaves a recorded clip and enters another, so
 labels and pruning treat it like any other transition.
 """
@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.graph.build import labels_of, pruned_graph
-from marey.graph.motion_graph import How, MotionGraph
+from marey.graph.build import BuildInfo, collect_labels, prune_graph
 from marey.graph.network import connect_clips
 from marey.graph.transitions import Transitions
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +31,7 @@ class Bridge:
     Attributes
     ----------
     clips : the clip that is left and the clip that is entered.
-    leave, enter : the first frame of the one that is no longer played, and the first frame of the other that is.
+    leave, enter : the first frame of the source that is not played any more, and the first frame of the other that is.
     motions : the two motions that are blended in between. The first is in the coordinates of the clip that is left, the
         second in those of the clip that is entered; None means the entered clip itself, up to `enter`. A motion that
         needs no blending is given in both coordinates.
@@ -47,13 +50,13 @@ class Bridge:
     move: Floats
 
 
-def with_bridges(
+def build_with_bridges(
     motions: Sequence[Motion],
     half: int,
     plain: Transitions,
     bridges: Sequence[Bridge],
-    how: How,
-    least_seconds: float = 2.0,
+    how: BuildInfo,
+    min_seconds: float = 2.0,
 ) -> MotionGraph | None:
     """Build the pruned graph of clips, transitions and bridges; None if it has no cycle.
 
@@ -63,7 +66,7 @@ def with_bridges(
     bridges : each with `leave` + 2 half below the length of its first clip, and `enter` above 2 half.
     how : how the graph was built.
     """
-    names, frame_labels = labels_of(motions)
+    names, frame_labels = collect_labels(motions)
     joins = Transitions(
         np.array([bridge.clips for bridge in bridges], dtype=np.int64).reshape(-1, 2),
         np.array([(b.leave + half, b.enter - half - 1) for b in bridges], dtype=np.int64).reshape(-1, 2),
@@ -74,7 +77,7 @@ def with_bridges(
     both = Transitions(*(np.concatenate([getattr(plain, k), getattr(joins, k)]) for k in joins.__slots__))
     lengths = np.array([len(motion) for motion in motions])
     nodes, edges = connect_clips(lengths, frame_labels, both, half)
-    graph = pruned_graph(tuple(motions), half, nodes, edges, names, least_seconds, how)
+    graph = prune_graph(tuple(motions), half, nodes, edges, names, min_seconds, how)
     if graph is None:
         return None
     edges = graph.edges
@@ -94,26 +97,24 @@ def with_bridges(
     return replace(graph, clips=(*motions, *extra), edges=played)
 
 
-def played_as_they_are(graph: MotionGraph) -> Bools:
+def plays_own_clips(graph: MotionGraph) -> Bools:
     """(E,) edges that play the clips of their nodes, without a motion of their own."""
     ends = np.stack([graph.nodes[graph.edges.tails, 0], graph.nodes[graph.edges.heads, 0]], axis=1)
     return np.asarray((graph.edges.clips == ends).all(axis=1))
 
 
-def n_recorded(graph: MotionGraph) -> int:
+def count_recorded_clips(graph: MotionGraph) -> int:
     """Number of recorded clips, which come first; the other clips are motions of transitions."""
-    own = graph.edges.clips[~played_as_they_are(graph)]
+    own = graph.edges.clips[~plays_own_clips(graph)]
     own = own[~np.isin(own, graph.nodes[:, 0])]
     return int(own.min()) if own.size else len(graph.clips)
 
 
-def plain_transitions(graph: MotionGraph) -> Transitions:
+def get_plain_transitions(graph: MotionGraph) -> Transitions:
     """The directed transitions of a graph without bridges."""
     edges = graph.edges
     if (graph.nodes[edges.tails] != np.stack([edges.clips[:, 0], edges.starts[:, 0]], axis=1)).any():
-        raise InvalidValue(
-            "this graph already has transitions with motions of their own; start from a graph without them"
-        )
+        raise InvalidValue("this graph already has registered transitions; start from the graph that it was built from")
     jumps = edges.blends
     return Transitions(
         edges.clips[jumps], edges.starts[jumps] + graph.half_width, edges.distances[jumps], edges.moves[jumps]

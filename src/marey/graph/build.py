@@ -2,85 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from marey.clean import ensure_contacts
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Bools, Floats, Ints
+from marey.core.clips import make_names_unique, prepare_clips
 from marey.core.motion import Motion
-from marey.core.protocols import Cache, Clips
-from marey.edit.gather import gather_clips
+from marey.core.protocols import Clips, ResultCache
+from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.alike import find_alike
-from marey.graph.coarse import find_alike_coarsely
-from marey.graph.motion_graph import How, MotionGraph, Threshold
-from marey.graph.network import Edges, both_ways, compacted, connect_clips
-from marey.graph.prune import UNLABELLED, components, findings, prune
+from marey.graph.minima import find_transitions
+from marey.graph.network import Edges, add_reverses, compact, connect_clips
+from marey.graph.prune import UNLABELED, components, findings, prune
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
 
+Threshold = float | str
+
+
+class BuildInfo(NamedTuple):
+    """How a graph was built.
+
+    kind : ``"distance"`` or ``"similarity"``.
+    threshold : largest distance in meters, or smallest similarity, at which frames were joined; NaN if unknown.
+    """
+
+    kind: str = "distance"
+    threshold: float = float("nan")
+
+    @property
+    def remedy(self) -> str:
+        """How to get more transitions, as a phrase for error messages."""
+        return "lower the similarity" if self.kind == "similarity" else "raise the threshold"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphOptions:
+    """Options of `MotionGraph.build` that rarely need to be changed.
+
+    Attributes
+    ----------
+    window : length of a transition, and of the window over which frames are compared, in seconds.
+    markers : the markers to compare; see `marey.compare.point_clouds`.
+    min_seconds : labels with less endless motion than this are reported in `MotionGraph.findings`.
+    coarse_step : compare every n-th frame first, then all frames around the minima found; 1 compares all frames.
+    variations : number of random blends to add as extra clips for each action that has several takes; see
+        `marey.graph.more_takes`.
+    rng : seed or generator for the variations.
+    max_memory : maximum memory for distance grids, in bytes.
+    """
+
+    window: float = 0.5
+    markers: str | Sequence[str] = "body"
+    min_seconds: float = 2.0
+    coarse_step: int = 1
+    variations: int = 0
+    rng: int | np.random.Generator = 0
+    max_memory: int = 256 * 2**20
+
+
+@bundled_parameters(
+    "options",
+    GraphOptions,
+    least_seconds="min_seconds",
+    coarse="coarse_step",
+    **{name: name for name in ("window", "markers", "variations", "rng", "max_memory")},
+)
 def build_graph(
     clips: Clips | Sequence[Motion],
-    threshold: Threshold,
+    threshold: Threshold = 0.06,
     *,
-    thresholds: Mapping[tuple[str, str], Threshold],
-    window: float,
-    markers: str | Sequence[str],
-    fps: float | None,
-    least_seconds: float,
-    coarse: int,
-    max_memory: int,
-    run: Callable[..., Any],
-    progress: Callable[[float], None] | None,
-    cache: Cache | None = None,
-    variations: int = 0,
-    rng: int | np.random.Generator = 0,
+    thresholds: Mapping[tuple[str, str], Threshold] | None = None,
+    fps: float | None = None,
+    options: GraphOptions | None = None,
+    run: Callable[..., Any] = map,
+    cache: ResultCache | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
-    """See `MotionGraph.build`."""
+    """Find similar frames, add transitions there, and keep the part of the graph without dead ends.
+
+    Parameters
+    ----------
+    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    threshold : largest distance of a transition in meters, or a percentage of all local minima such as ``"10%"``.
+    thresholds : thresholds for pairs of labels, (from, to); 0 forbids transitions between them.
+    fps : frame rate of the graph; by default the highest rate of the clips.
+    options : length of a transition, markers, coarse search, variations; see `GraphOptions`.
+    run : a function that maps work over blocks; ``map`` uses this process, `marey.store.processes` all cores.
+    cache : a `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared before,
+        for any graph, are not compared again.
+    progress : called with the fraction done, from 0 to 1.
+    """
+    options = GraphOptions() if options is None else options
+    thresholds = thresholds or {}
+    window, markers, coarse_step = options.window, options.markers, options.coarse_step
     if not (np.isfinite(window) and window > 0.0):
-        raise InvalidValue(f"the window of a transition must last more than 0 s, got {window!r}")
-    if not (isinstance(coarse, int | np.integer) and coarse >= 1):
-        raise InvalidValue(f"coarse is the step of the first pass in frames: 1 or more, got {coarse!r}")
-    motions = prepared(clips, fps)
-    if variations:
-        motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
+        raise InvalidValue(f"window must be longer than 0 s, not {window!r}")
+    if not (isinstance(coarse_step, int | np.integer) and coarse_step >= 1):
+        raise InvalidValue(f"coarse_step must be a whole number of frames of at least 1, not {coarse_step!r}")
+    motions = prepare_graph_clips(clips, fps)
+    if options.variations:
+        takes = more_takes(motions, options.variations, options.rng)
+        motions = prepare_graph_clips((*motions, *takes), motions[0].fps)
     clouds = [point_clouds(motion, markers) for motion in motions]
     weights = frame_weights(window, motions[0].fps, "triangle")
     half = len(weights) // 2
     if max(len(motion) for motion in motions) < 4 * half + 4:
         longest = max(motion.duration for motion in motions)
         raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; give longer clips "
-            "or a shorter window"
+            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; use "
+            "longer clips or a shorter window"
         )
     poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
-    how: dict[str, Any] = {"max_memory": max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses}
-    if coarse != 1:
+    work: dict[str, Any] = {
+        "max_memory": options.max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses,
+    }  # fmt: skip
+    if coarse_step != 1:
         # A percentage refers to all minima, so none may be left out. A distance limits where to look.
         limit = _largest([threshold, *thresholds.values()])
-        found = find_alike_coarsely(clouds, weights, limit, coarse, **how)
+        found = find_transitions(clouds, weights, limit, coarse_step=coarse_step, **work)
         try:
-            return assembled(motions, found, half, threshold, thresholds, least_seconds)
+            return assemble_graph(motions, found, half, threshold, thresholds, options.min_seconds)
         except NoResult:
             if limit is None:
                 raise
             # To name a threshold that works, minima beyond the limit are needed: search again below.
-    found = find_alike(clouds, weights, None, **how)
-    return assembled(motions, found, half, threshold, thresholds, least_seconds)
+    found = find_transitions(clouds, weights, None, **work)
+    return assemble_graph(motions, found, half, threshold, thresholds, options.min_seconds)
 
 
 def _largest(given: Sequence[Threshold]) -> float | None:
     """The largest threshold in meters; None if any is a percentage."""
     nothing = np.zeros(0)
-    values = [metres(value, nothing) for value in given]
+    values = [threshold_in_meters(value, nothing) for value in given]
     return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
 
 
-def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str:
+def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) -> str:
     """Cache key of everything that determines a clip's markers; labels and contacts do not."""
     body = motion.skeleton
     tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
@@ -88,33 +155,19 @@ def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str
     return cache.key(motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps, tree, what)
 
 
-def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
-    """The clips at one frame rate, with root motion on joint 0, contacts and unique names."""
-    given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else _listed(clips)
-    return gather_clips(given, fps, "a graph")
+def prepare_graph_clips(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
+    """The clips at one frame rate (see `marey.core.clips`), with root motion on joint 0, contacts and unique names."""
+    detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
+    return make_names_unique(prepare_clips(clips, "a graph", fps=fps, detect=detect).motions)
 
 
-def _listed(clips: Any) -> list[Motion]:
-    """Check that the clips are motions, and list them."""
-    remedy = "open a folder with marey.MotionSet.open, read a file with marey.load"
-    if isinstance(clips, str | PathLike):
-        raise InvalidValue(f"a graph is built from motions, got the name {str(clips)!r}; {remedy}")
-    several = isinstance(clips, Iterable) and not isinstance(clips, Motion)
-    given: list[Any] = list(clips) if several else []
-    wrong = [type(each).__name__ for each in given if not isinstance(each, Motion)]
-    if wrong or not several:
-        what = f"a list with {wrong[0]}" if wrong else type(clips).__name__
-        raise InvalidValue(f"a graph is built from a list of motions or a set of them, got {what}; {remedy}")
-    return given
-
-
-def assembled(
+def assemble_graph(
     motions: tuple[Motion, ...],
     found: Transitions,
     half: int,
     threshold: Threshold,
     thresholds: Mapping[tuple[str, str], Threshold],
-    least_seconds: float,
+    min_seconds: float,
 ) -> MotionGraph:
     """Build the pruned graph of the transitions that pass the thresholds.
 
@@ -123,24 +176,33 @@ def assembled(
     found : all local minima of the distance grids, each once.
     half : L; transitions have 2 L + 1 frames.
     """
-    names, frame_labels = labels_of(motions)
-    directed = both_ways(found)
-    limits = limits_of(directed, found, names, frame_labels, threshold, thresholds)
-    taken = directed.taken(directed.distances <= limits)
-    how = How("distance", metres(threshold, found.distances))
-    graph = _pruned(motions, taken, half, names, frame_labels, least_seconds, how)
+    names, frame_labels = collect_labels(motions)
+    directed = add_reverses(found)
+    limits = find_limits(directed, found, names, frame_labels, threshold, thresholds)
+    chosen = directed.select(directed.distances <= limits)
+    info = BuildInfo("distance", threshold_in_meters(threshold, found.distances))
+
+    def build(chosen: Transitions, min_seconds: float, info: BuildInfo) -> MotionGraph | None:
+        nodes, edges = connect_clips(np.array([len(motion) for motion in motions]), frame_labels, chosen, half)
+        return prune_graph(motions, half, nodes, edges, names, min_seconds, info)
+
+    graph = build(chosen, min_seconds, info)
     if graph is None:
-        raise NoResult(_no_graph(motions, found, half, names, frame_labels, threshold))
+
+        def works(limit: float) -> bool:
+            return build(directed.select(directed.distances <= limit), 0.0, BuildInfo()) is not None
+
+        raise NoResult(_explain_no_graph(found, threshold, works))
     return graph
 
 
-def labels_of(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
+def collect_labels(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
     """The labels of all clips, and for each clip (F, K) which frames have them. Unlabeled frames share one label."""
     names = sorted({name for motion in motions for name in motion.labels.names})
-    if UNLABELLED in names:
-        clip = next(motion.name for motion in motions if UNLABELLED in motion.labels.names)
+    if UNLABELED in names:
+        clip = next(motion.name for motion in motions if UNLABELED in motion.labels.names)
         raise InvalidValue(
-            f"the clip {clip!r} has the label {UNLABELLED!r}, which is reserved for frames without; rename it"
+            f"clip {clip!r} has the label {UNLABELED!r}, which is reserved for unlabeled frames; rename it"
         )
     masks = [
         np.stack([motion.labels.mask(name, len(motion)) for name in names], axis=1)
@@ -150,12 +212,12 @@ def labels_of(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
     ]
     bare = [np.asarray(~mask.any(axis=1)) for mask in masks]
     if any(each.any() for each in bare):
-        names.append(UNLABELLED)
+        names.append(UNLABELED)
         masks = [np.concatenate([mask, each[:, None]], axis=1) for mask, each in zip(masks, bare, strict=True)]
     return tuple(names), masks
 
 
-def limits_of(
+def find_limits(
     directed: Transitions,
     found: Transitions,
     names: tuple[str, ...],
@@ -170,29 +232,29 @@ def limits_of(
     for (before, after), value in thresholds.items():
         for name in (before, after):
             if name not in names:
-                raise InvalidValue(f"thresholds contain the label {name!r}, but the clips have {', '.join(names)}")
+                raise InvalidValue(f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}")
         here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
-        limit = metres(value, directed.distances[here])
+        limit = threshold_in_meters(value, directed.distances[here])
         # Identical frames have distance 0; a threshold of 0 forbids these, too.
         out[here] = np.minimum(out[here], limit if limit > 0.0 else -1.0)
         given |= here
-    return np.where(given, out, metres(threshold, found.distances))
+    return np.where(given, out, threshold_in_meters(threshold, found.distances))
 
 
-def metres(threshold: Threshold, distances: Floats) -> float:
+def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
     """A threshold in meters; for a percentage such as "10%", that quantile of `distances`."""
     text = threshold.strip() if isinstance(threshold, str) else None
     try:
         if text is not None and text.endswith("%"):
-            share = float(text[:-1]) / 100.0
-            if 0.0 <= share <= 1.0:
-                return float(np.quantile(distances, share)) if len(distances) else 0.0
+            fraction = float(text[:-1]) / 100.0
+            if 0.0 <= fraction <= 1.0:
+                return float(np.quantile(distances, fraction)) if len(distances) else 0.0
             raise ValueError
         value = float(threshold)
     except ValueError:
         value = np.nan
     if not value >= 0.0:
-        raise InvalidValue(f"a threshold must be at least 0 m, or a percentage such as '10%', got {threshold!r}")
+        raise InvalidValue(f"threshold must be at least 0 m, or a percentage such as '10%', not {threshold!r}")
     return value
 
 
@@ -202,71 +264,45 @@ def _labels_at(clips: Ints, frames: Ints, frame_labels: list[Bools]) -> Bools:
     return np.asarray(np.concatenate(frame_labels)[firsts[clips] + frames])
 
 
-def _pruned(
-    motions: tuple[Motion, ...],
-    taken: Transitions,
-    half: int,
-    names: tuple[str, ...],
-    frame_labels: list[Bools],
-    least_seconds: float,
-    how: How,
-) -> MotionGraph | None:
-    """The pruned graph, or None if it has no cycle."""
-    lengths = np.array([len(motion) for motion in motions])
-    nodes, edges = connect_clips(lengths, frame_labels, taken, half)
-    return pruned_graph(motions, half, nodes, edges, names, least_seconds, how)
-
-
-def pruned_graph(
+def prune_graph(
     motions: tuple[Motion, ...],
     half: int,
     nodes: Ints,
     edges: Edges,
     names: tuple[str, ...],
-    least_seconds: float,
-    how: How,
+    min_seconds: float,
+    info: BuildInfo,
 ) -> MotionGraph | None:
     """The graph of nodes and edges without dead ends, or None if it has no cycle."""
+    from marey.graph.motion_graph import MotionGraph
+
     keep, members = prune(len(nodes), edges)
     if not (keep & ~edges.blends).any():
         return None
     found = components(names, edges, members)
-    told = findings(found, motions[0].fps, least_seconds, how.remedy)
-    small, kept = compacted(nodes, edges.taken(keep))
+    problems = findings(found, motions[0].fps, min_seconds, info.remedy)
+    small, kept = compact(nodes, edges.select(keep))
     # Keep the membership of the nodes that remain.
-    index = index_of(small, nodes)
-    return MotionGraph(motions, half, small, kept, names, members[:, index], found, told, how)
+    index = find_nodes(small, nodes)
+    return MotionGraph(motions, half, small, kept, names, members[:, index], found, problems, info)
 
 
-def index_of(some: Ints, nodes: Ints) -> Ints:
+def find_nodes(some: Ints, nodes: Ints) -> Ints:
     """(M,) index of each of the nodes `some` (M, 2) in `nodes` (N, 2)."""
     place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
     return np.array([place[int(c), int(f)] for c, f in some])
 
 
-def _no_graph(
-    motions: tuple[Motion, ...],
-    found: Transitions,
-    half: int,
-    names: tuple[str, ...],
-    frame_labels: list[Bools],
-    threshold: Threshold,
-) -> str:
-    """Error message: why there is no graph, and which threshold would give one."""
+def _explain_no_graph(found: Transitions, threshold: Threshold, works: Callable[[float], bool]) -> str:
+    """Compose the error message: why no graph was found, and which threshold would give one."""
     if not len(found):
         return "no two frames in these clips are similar; use longer or more clips"
-    directed = both_ways(found)
     steps = np.unique(found.distances)
     low, high = 0, len(steps) - 1
-
-    def works(limit: float) -> bool:
-        taken = directed.taken(directed.distances <= limit)
-        return _pruned(motions, taken, half, names, frame_labels, 0.0, How()) is not None
-
     if not works(float(steps[high])):
         return "no motion in these clips returns to itself at any threshold; use longer or more clips"
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if works(float(steps[middle])) else (middle + 1, high)
     least = np.ceil(1000.0 * steps[low]) / 1000.0
-    return f"a threshold of {threshold} leaves only dead ends; the smallest that works is {least:.3f} m"
+    return f"with threshold {threshold} the graph has only dead ends; the smallest that works is {least:.3f} m"

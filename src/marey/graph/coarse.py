@@ -12,29 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from marey.compare import Clouds
-from marey.compare.clouds import checked_frame_weights
-from marey.compare.minima import checked_limit
+from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing
 from marey.core.arrays import Floats, set_readonly
-from marey.core.protocols import Cache
 from marey.errors import InvalidValue
-from marey.graph.alike import (
-    Block,
-    Progress,
-    at_cells,
-    block_key,
-    blocks_of,
-    center_clip,
-    check_clouds,
-    gathered,
-)
 from marey.graph.coarse_kernels import CoarseGrid, SearchedCells, WindowedClip, find_fine_minima
-from marey.graph.transitions import Transitions
+from marey.graph.minima import Block, align_at_cells, center_clip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,45 +38,26 @@ class Side:
     windows: WindowedClip
 
 
-def find_alike_coarsely(
-    clouds: Sequence[Clouds],
-    frame_weights: Floats,
-    limit: float | None,
-    coarse: int,
-    *,
-    max_memory: int,
-    run: Callable[..., Any] = map,
-    progress: Progress | None = None,
-    cache: Cache | None = None,
-    poses: Sequence[str] = (),
-) -> Transitions:
-    """Find nearly all minima that `find_alike` finds, in less time: compare only every `coarse`-th frame with every
-    other, and the rest where the result is promising.
+def make_coarse_search(
+    clouds: Sequence[Clouds], weights: Floats, limit: float | None, step: int
+) -> Callable[[Block], Floats]:
+    """A function that finds nearly all minima of a block, comparing only every `step`-th frame with every other, and
+    the rest where the result is promising.
 
     Every result is a local minimum of D among all frames, with its exact distance. A few minima can be missed: on the
     clips tried, fewer than 1 in 100. The gain is largest when the limit excludes most cells, with long clips, and with
     a step of 3 or 4 frames at 30 to 60 Hz. If many cells are within the limit, or without a limit, the full search is
     faster.
-
-    `run`, `cache` and `poses` are as for `find_alike`.
     """
-    check_clouds(clouds)
-    weights = checked_frame_weights(frame_weights)
     half = len(weights) // 2
-    if not 2 <= coarse <= half:
+    if not 2 <= step <= half:
         raise InvalidValue(
-            f"a coarse search compares every n-th frame, n from 2 to {half} for windows of {2 * half + 1} frames, "
-            f"got {coarse}"
+            f"coarse_step must be from 2 to {half} frames for windows of {2 * half + 1} frames, not {step}"
         )
-    sides = [_side(each, weights, coarse) for each in clouds]
-    few_weights = weights[half % coarse :: coarse]
-    # Blocks as large as those of a full search; the coarse grid of each is smaller by coarse^2.
-    blocks = blocks_of([len(each) for each in clouds], half, max_memory)
-    look = partial(
-        _minima_in, clouds, sides, weights, set_readonly(few_weights / few_weights.sum()), coarse, checked_limit(limit)
-    )
-    keys = None if cache is None else [block_key(cache, poses, weights, limit, block, coarse) for block in blocks]
-    return gathered(blocks, look, run, progress, cache, keys)
+    sides = [_side(each, weights, step) for each in clouds]
+    few_weights = weights[half % step :: step]
+    few_weights = set_readonly(few_weights / few_weights.sum())
+    return partial(_minima_in, clouds, sides, weights, few_weights, step, check_limit(limit))
 
 
 def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
@@ -100,14 +68,14 @@ def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     return Side(few, offset, WindowedClip(markers, centers, means, spreads, _slack(clouds, frame_weights, coarse)))
 
 
-def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _windowed(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """The mean (F, 2) and squared spread (F,) of the window around each frame, where the window is complete."""
     half = len(weights) // 2
-    means, spreads = centres.copy(), squares.copy()
-    if len(centres) > 2 * half:
-        at = np.arange(half, len(centres) - half)
+    means, spreads = centers.copy(), squares.copy()
+    if len(centers) > 2 * half:
+        at = np.arange(half, len(centers) - half)
         around = at[:, None] + np.arange(-half, half + 1)
-        moved = centres[around] - centres[at][:, None]
+        moved = centers[around] - centers[at][:, None]
         mean = np.einsum("fkc,k->fc", moved, weights)
         means[at] += mean
         spreads[at] = squares[around] @ weights + (moved**2).sum(axis=2) @ weights - (mean**2).sum(axis=1)
@@ -125,7 +93,7 @@ def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
     # Only frames with complete windows are compared.
     first = np.arange(half, len(clouds) - half - step)
     if len(first):
-        values = at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
+        values = align_at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
         out[first] = values
         out[first + step] = np.maximum(out[first + step], values)
     return set_readonly(0.5 * coarse * out)
@@ -140,7 +108,7 @@ def _minima_in(
     limit: float,
     block: Block,
 ) -> Floats:
-    """(N, 6) as `alike.minima_in`."""
+    """(N, 6) as `marey.graph.minima.find_minima`."""
     a, b = sides[block.a], sides[block.b]
     half = len(weights) // 2
     sizes = ((half, len(a.windows.spreads) - half), (half, len(b.windows.spreads) - half))
@@ -158,7 +126,7 @@ def _minima_in(
         SearchedCells(block.rows, block.columns, sizes, min_lag, limit),
         weights,
     )
-    return at_cells(clouds[block.a], clouds[block.b], weights, cells)
+    return align_at_cells(clouds[block.a], clouds[block.b], weights, cells)
 
 
 def _coarse_span(run: tuple[int, int], size: tuple[int, int], offset: int, coarse: int) -> tuple[int, int]:

@@ -65,7 +65,7 @@ class FineTile(NamedTuple):
     extent : (R, 2) the first and beyond the last column that is asked for in each row.
     place : row and column of its first cell.
     needed : (R + 2 L, C + 2 L) the pairs of frames that windows take in.
-    sums : (3, 2 n - 1, n) their sums over markers; see `_pairs`.
+    sums : (3, 2 n - 1, n) their sums over markers; see `_sum_pairs`.
     """
 
     grid: Floats2D
@@ -87,9 +87,9 @@ def _is_valley(coarse: Floats2D, r: int, c: int) -> bool:
 
 
 @helper
-def _mark(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -> bool:
+def _request_cells(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -> bool:
     """Ask for the cells within `reach` of (i, j) that are not known yet; returns whether there are any."""
-    asked = False
+    requested = False
     n_rows, n_columns = grid.shape
     first, last = max(j - reach, 0), min(j + reach + 1, n_columns)
     for row in range(max(i - reach, 0), min(i + reach + 1, n_rows)):
@@ -97,12 +97,12 @@ def _mark(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -> bool:
         for column in range(first, last):
             if grid[row, column] == math.inf:
                 grid[row, column] = -1.0
-                asked = True
-    return asked
+                requested = True
+    return requested
 
 
 @helper
-def _spread(tile: FineTile, half: int) -> None:
+def _mark_pairs(tile: FineTile, half: int) -> None:
     """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal."""
     grid, extent, needed = tile.grid, tile.extent, tile.needed
     needed[:] = False
@@ -117,7 +117,7 @@ def _spread(tile: FineTile, half: int) -> None:
 
 
 @helper
-def _pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) -> None:
+def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) -> None:
     """Sums over markers of the pairs of frames that are needed.
 
     They are taken about the centers of the first pair's frames, so that no digits are lost far from the origin. Those
@@ -144,7 +144,7 @@ def _pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) 
 
 
 @helper
-def _cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
+def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
     """D of the marked cells, from the sums of the pairs in their windows."""
     grid, extent, place, sums = tile.grid, tile.extent, tile.place, tile.sums
     n = len(weights)
@@ -173,12 +173,12 @@ def _cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Fl
 
 
 @helper
-def _look(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
+def _fill_tile(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
     """Fill in the cells of a tile that are asked for."""
     half = len(weights) // 2
-    _spread(tile, half)
-    _pairs(ours, theirs, tile, half)
-    _cells(ours, theirs, tile, weights)
+    _mark_pairs(tile, half)
+    _sum_pairs(ours, theirs, tile, half)
+    _fill_cells(ours, theirs, tile, weights)
 
 
 @kernel
@@ -211,24 +211,24 @@ def find_fine_minima(
                 i = corner[0] + r * every
                 if i >= bottom + reach:
                     break
-                most = limit + ours.slack[i]
+                max_value = limit + ours.slack[i]
                 for c in range(max((left - reach - corner[1]) // every, 0), coarse.values.shape[1]):
                     j = corner[1] + c * every
                     if j >= right + reach:
                         break
-                    if not coarse.values[r, c] <= most + theirs.slack[j] or j - i + 2 * reach < min_lag:
+                    if not coarse.values[r, c] <= max_value + theirs.slack[j] or j - i + 2 * reach < min_lag:
                         continue
                     if _is_valley(coarse.values, r, c):
                         if not marked:
                             grid[:] = math.inf
                             extent[:, 0], extent[:, 1] = grid.shape[1], 0
                             marked = True
-                        _mark(grid, extent, i - place[0], j - place[1], reach)
+                        _request_cells(grid, extent, i - place[0], j - place[1], reach)
             if not marked:
                 continue
             needed = needed_whole[: grid.shape[0] + 2 * half, : grid.shape[1] + 2 * half]
             tile = FineTile(grid, extent, place, needed, sums)
-            _look(ours, theirs, tile, weights)
+            _fill_tile(ours, theirs, tile, weights)
             likely[:] = False
             unsure = False
             for i in range(top - place[0], bottom - place[0]):
@@ -239,10 +239,10 @@ def find_fine_minima(
             # Of most it is known by now that they are none; of the rest, all neighbors have to be.
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(left - place[1], right - place[1]):
-                    if likely[i, j] and _mark(grid, extent, i, j, 1):
+                    if likely[i, j] and _request_cells(grid, extent, i, j, 1):
                         unsure = True
             if unsure:
-                _look(ours, theirs, tile, weights)
+                _fill_tile(ours, theirs, tile, weights)
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(left - place[1], right - place[1]):
                     if not likely[i, j] or not is_minimum(grid, i, j):

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats
+from marey.core.feet import Feet
+from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.follow import Followed, follow
-from marey.graph.motion_graph import MotionGraph
+from marey.graph.follow import PathResult, follow
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
 
 # Fractions of the minimum distance and factors of the beam width that are tried, in this order, before a character is
 # left out.
@@ -28,24 +34,35 @@ class Crowd:
 
     Attributes
     ----------
-    found : for each path the walk along it; None if there is no way between the others.
+    found : for each path the walk along it; None if there is no free path between the others.
     places : (T, M, 2) position of each character on each frame in meters; NaN where absent.
     nearest : smallest distance in meters between any two at the same time; infinity for one character.
     """
 
-    found: tuple[Followed | None, ...]
+    found: tuple[PathResult | None, ...]
     places: Floats = field(repr=False)
     nearest: float
 
+    def motions(self, *, feet: Feet = "clean", name: str = "character") -> tuple[Motion, ...]:
+        """The motions of the characters that found a walk, numbered from 0; see `Walk.motion`."""
+        walks = [result.walk for result in self.found if result is not None]
+        return tuple(walk.motion(feet=feet, name=f"{name}{k:03}") for k, walk in enumerate(walks))
 
+    def to_dict(self) -> dict[str, Any]:
+        """How many characters found a walk, and how close they come to each other, JSON-ready."""
+        n = sum(result is not None for result in self.found)
+        return {"figures": n, "left_out": len(self.found) - n, "nearest_m": self.nearest if n > 1 else None}
+
+
+@renamed_parameters(apart="min_distance")
 def crowd(
     graph: MotionGraph,
     paths: Sequence[ArrayLike],
     seconds: float,
     *,
-    apart: float = 0.6,
+    min_distance: float = 0.6,
     width: int = 50,
-    rng: int = 0,
+    rng: int | np.random.Generator = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Crowd:
     """Find a walk along each path so that the characters keep a distance from each other.
@@ -54,24 +71,27 @@ def crowd(
     ----------
     paths : (N, 2) x, z in meters, each; a character whose path ends before `seconds` leaves there.
     seconds : duration.
-    apart : minimum distance in meters between the hips of any two; if there is no walk, 0.8 and 0.6 times this is
-        tried.
+    min_distance : minimum distance in meters between the hips of any two; if there is no walk, 0.8 and 0.6 times this
+        is tried.
     width : beam width; see `follow`.
-    rng : seed; each character gets its own, so that no two walk alike.
+    rng : seed or generator; each character gets its own seed, so that no two walks are the same.
     progress : called with the fraction done.
     """
     if not len(paths):
-        raise InvalidValue("a crowd needs at least one path, got none")
-    if not (np.isfinite(apart) and apart > 0.0):
-        raise InvalidValue(f"apart must be a distance above 0 m, got {apart}")
+        raise InvalidValue("paths must contain at least one path, not none")
+    if not (np.isfinite(min_distance) and min_distance > 0.0):
+        raise InvalidValue(f"min_distance must be a distance above 0 m, not {min_distance}")
     n_frames = round(seconds * graph.fps) if np.isfinite(seconds) else 0
     places = np.full((max(n_frames, 0), len(paths), 2), np.nan)
-    found: list[Followed | None] = []
+    found: list[PathResult | None] = []
+    seeds = (
+        rng.integers(2**31, size=len(paths)) if isinstance(rng, np.random.Generator) else rng + np.arange(len(paths))
+    )
     for k, path in enumerate(paths):
-        walk = _squeezed(graph, path, seconds, places[:, :k], apart, width, rng + k)
+        walk = _find_walk(graph, path, seconds, places[:, :k], min_distance, width, int(seeds[k]))
         found.append(walk)
         if walk is not None:
-            places[: len(walk.way), k] = walk.way
+            places[: len(walk.walked_path), k] = walk.walked_path
         if progress is not None:
             progress((k + 1) / len(paths))
     return Crowd(tuple(found), places, nearest_pair(places))
@@ -94,24 +114,30 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
     Their directions are evenly spaced with jitter, and some start further out, so that not all meet in the middle.
     """
     if n < 1 or not (np.isfinite(radius) and radius > 0.0):
-        raise InvalidValue(f"expected at least 1 character and a radius above 0 m, got {n} and {radius}")
-    chance = np.random.default_rng(rng)
-    angle = 2.0 * np.pi * (np.arange(n) + chance.uniform(-0.2, 0.2, n)) / n
-    across = angle + np.pi + chance.uniform(-0.5, 0.5, n)
+        raise InvalidValue(f"n must be at least 1 and radius above 0 m, not {n} and {radius}")
+    generator = np.random.default_rng(rng)
+    angle = 2.0 * np.pi * (np.arange(n) + generator.uniform(-0.2, 0.2, n)) / n
+    across = angle + np.pi + generator.uniform(-0.5, 0.5, n)
     out = radius * (1.0 + 0.35 * (np.arange(n) % 3))
     begin = np.stack([np.sin(angle), np.cos(angle)], axis=1) * out[:, None]
     end = np.stack([np.sin(across), np.cos(across)], axis=1) * (radius * 2.0)
     return [np.stack([a, b]) for a, b in zip(begin, end, strict=True)]
 
 
-def _squeezed(
-    graph: MotionGraph, path: ArrayLike, seconds: float, others: Floats, apart: float, width: int, seed: int
-) -> Followed | None:
+def _find_walk(
+    graph: MotionGraph, path: ArrayLike, seconds: float, others: Floats, min_distance: float, width: int, seed: int
+) -> PathResult | None:
     """The walk at the largest distance for which there is one, or None."""
-    for share, wider in _NEARER:
+    for fraction, wider in _NEARER:
         try:
             return follow(
-                graph, path, others=others, apart=share * apart, seconds=seconds, width=wider * width, rng=seed
+                graph,
+                path,
+                other_characters=others,
+                min_distance=fraction * min_distance,
+                seconds=seconds,
+                width=wider * width,
+                rng=seed,
             )
         except NoResult:
             continue

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core.arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.placement import find_facing
 from marey.graph.layout_kernels import EdgeLayout
-from marey.graph.motion_graph import MotionGraph
 from marey.maths import filters, rigid2d
 from marey.maths.ease import ease_in
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
 
 # Width in seconds of a Gaussian that removes hip sway but keeps turns. Sway adds length to the path without any
 # progress.
@@ -30,6 +33,7 @@ class EdgePaths:
     moves : (E, 4) cos, sin, x, z: the change of the world transform by each edge.
     headings : (N,) direction of travel at each node in radians, over half a second; if the character stands, the
         direction in which it goes next.
+    max_step : the largest of `steps`.
     """
 
     first: Ints
@@ -37,35 +41,46 @@ class EdgePaths:
     steps: Floats
     moves: Floats
     headings: Floats
+    max_step: float
 
 
-def travelled(graph: MotionGraph) -> list[Floats]:
+def smooth_paths(graph: MotionGraph) -> list[Floats]:
     """For each clip (F, 2), the path of the hips over the floor, without sway."""
     return [filters.gaussian(clip.travel[:, [0, 2]], _SWAY * graph.fps) for clip in graph.clips]
 
 
 def edge_paths(graph: MotionGraph) -> EdgePaths:
-    """The paths of all edges of a graph."""
+    """The paths of all edges of a graph; computed once per graph."""
+    known = graph._edge_paths
+    if not known:
+        known.append(_find_edge_paths(graph))
+    return known[0]
+
+
+def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
     edges = graph.edges
-    ways = travelled(graph)
+    clip_paths = smooth_paths(graph)
     lengths = edges.n_frames
     first = np.concatenate([[0], np.cumsum(lengths)])
-    clip_first = np.concatenate([[0], np.cumsum([len(way) for way in ways])])
-    flat = np.concatenate(ways)
+    clip_first = np.concatenate([[0], np.cumsum([len(clip_path) for clip_path in clip_paths])])
+    flat = np.concatenate(clip_paths)
     along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
     at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
     points = flat[at[0]]
     # The frame before an edge's first frame, or the first frame itself at the start of a clip.
     before = flat[np.maximum(at[0] - 1, np.repeat(clip_first[edges.clips[:, 0]], lengths))]
     jumps = np.repeat(edges.blends, lengths)
-    share = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
+    alpha = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
     carried = rigid2d.apply(np.repeat(edges.moves, lengths, axis=0)[jumps], flat[at[1][jumps]])
-    points[jumps] += share * (carried - points[jumps])
+    points[jumps] += alpha * (carried - points[jumps])
     inner = np.flatnonzero(along > 0)
     before[inner] = points[inner - 1]
     theta = edges.moves[:, 0]
     moves = np.stack([np.cos(theta), np.sin(theta), edges.moves[:, 1], edges.moves[:, 2]], axis=1)
-    return EdgePaths(first, points, np.linalg.norm(points - before, axis=1), moves, _headings(graph, ways))
+    steps = np.linalg.norm(points - before, axis=1)
+    max_step = float(max(steps.max(), 1e-6))
+    arrays = [set_readonly(each) for each in (first, points, steps, moves, _headings(graph, clip_paths))]
+    return EdgePaths(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], max_step)
 
 
 def edge_poses(graph: MotionGraph) -> Floats:
@@ -82,50 +97,51 @@ def edge_poses(graph: MotionGraph) -> Floats:
     at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
     out = flat[at[0]]
     jumps = np.repeat(edges.blends, lengths)
-    share = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
+    alpha = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
     moves = np.repeat(edges.moves, lengths, axis=0)[jumps]
     other = flat[at[1][jumps]]
     other = np.column_stack([other[:, 0] + moves[:, 0], rigid2d.apply(moves, other[:, 1:])])
     missing = other - out[jumps]
     missing[:, 0] = rigid2d.wrap_angle(missing[:, 0])
-    out[jumps] += share * missing
+    out[jumps] += alpha * missing
     return np.ascontiguousarray(out)
 
 
-def stretches(graph: MotionGraph, seconds: float) -> Ints:
+def find_sections(graph: MotionGraph, seconds: float) -> Ints:
     """(N,) index of the section, each of `seconds`, of its clip that each node is in."""
     long = max(1, round(seconds * graph.fps))
     where = np.stack([graph.nodes[:, 0], graph.nodes[:, 1] // long], axis=1)
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1]).reshape(-1)
 
 
-def edge_layout(graph: MotionGraph, ways: EdgePaths, seconds: float) -> EdgeLayout:
+def edge_layout(graph: MotionGraph, seconds: float) -> EdgeLayout:
     """The graph in the form that searches need; nodes in the same `seconds` of a clip are interchangeable."""
-    edges = graph.edges
+    edges, paths = graph.edges, edge_paths(graph)
     return EdgeLayout(
-        stretches(graph, seconds),
+        find_sections(graph, seconds),
         graph.first_out,
         edges.heads,
         edges.n_frames,
         edges.blends,
-        ways.first,
-        ways.points,
-        ways.steps,
-        ways.moves,
+        paths.first,
+        paths.points,
+        paths.steps,
+        paths.moves,
     )
 
 
-def _headings(graph: MotionGraph, ways: list[Floats]) -> Floats:
+def _headings(graph: MotionGraph, clip_paths: list[Floats]) -> Floats:
     out = np.zeros(len(graph.nodes))
     reach = max(1, round(0.25 * graph.fps))
-    for clip, way in enumerate(ways):
+    for clip, clip_path in enumerate(clip_paths):
         here = np.flatnonzero(graph.nodes[:, 0] == clip)
-        frames, last = graph.nodes[here, 1], len(way) - 1
+        frames, last = graph.nodes[here, 1], len(clip_path) - 1
         gone = np.zeros((len(here), 2))
         stands = np.ones(len(here), dtype=bool)
         # Widen the window around the node until the character has moved.
-        for wide in (reach, 4 * reach, 16 * reach, len(way)):
-            gone[stands] = (way[np.minimum(frames + wide, last)] - way[np.maximum(frames - wide, 0)])[stands]
+        for wide in (reach, 4 * reach, 16 * reach, len(clip_path)):
+            ahead, behind = clip_path[np.minimum(frames + wide, last)], clip_path[np.maximum(frames - wide, 0)]
+            gone[stands] = (ahead - behind)[stands]
             stands &= np.hypot(*gone.T) <= 0.05
         out[here] = np.arctan2(gone[:, 0], gone[:, 1])
     return out

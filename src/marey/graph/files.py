@@ -7,12 +7,12 @@ from dataclasses import fields
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError, UnknownFormat
-from marey.graph.motion_graph import How, MotionGraph
+from marey.errors import MareyError, ParseError
+from marey.graph.build import BuildInfo
+from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
-from marey.graph.prune import Component
+from marey.graph.prune import UNLABELED, Component
 from marey.io import archive, clip_arrays
-from marey.io.files import read_bytes, split_name, write_bytes
 
 FORMAT = "marey.graph"
 VERSION = 2
@@ -28,9 +28,6 @@ _COMPONENTS = ("component_labels", "component_frames", "component_reaches")
 
 def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
     """Write the graph to an .npz file."""
-    suffix = split_name(path)[1]
-    if suffix != ".npz":
-        raise UnknownFormat(f"a graph is written as .npz, got {suffix or 'no suffix'}", path=os.fspath(path))
     found = graph.components
     names = [component.label for component in found]
     arrays = {
@@ -39,58 +36,70 @@ def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
         "graph_labels": archive.text_array(graph.label_names, "labels"),
         "members": graph.members,
         "findings": archive.text_array(graph.findings, "findings"),
-        "built_by": archive.text_array(graph.how.kind, "how it was built"),
-        "threshold": np.array(graph.how.threshold, dtype=np.float64),
+        "built_by": archive.text_array(graph.build_info.kind, "how it was built"),
+        "threshold": np.array(graph.build_info.threshold, dtype=np.float64),
         "component_labels": archive.text_array(names, "labels"),
         "component_frames": np.array([(c.n_frames, c.of_frames) for c in found], dtype=np.int64).reshape(-1, 2),
         "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
         **{f"edge_{name}": getattr(graph.edges, name) for name in _EDGES},
     }
-    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(graph.clips) | arrays)])
+    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(graph.clips) | arrays)
 
 
 def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
     """Load a graph from a file that `save_graph` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN, *_COMPONENTS)
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
     clips = clip_arrays.clips_from(arrays, name)
     try:
-        labels = tuple(arrays["component_labels"].tolist())
+        labels = _read_labels(arrays["component_labels"])
         found = tuple(
-            Component(label, int(kept), int(had), tuple(np.array(labels)[reach].tolist()))
-            for label, (kept, had), reach in zip(
+            Component(label, int(kept), int(total), tuple(np.array(labels)[reach].tolist()))
+            for label, (kept, total), reach in zip(
                 labels, arrays["component_frames"], arrays["component_reaches"].reshape(len(labels), -1), strict=True
             )
         )
         edges = Edges(*(arrays[f"edge_{name}"] for name in _EDGES))
         _check_ranges(edges, arrays["nodes"], np.array([len(clip) for clip in clips]))
-        how = How(str(arrays["built_by"]), float(arrays["threshold"]))
+        how = BuildInfo(str(arrays["built_by"]), float(arrays["threshold"]))
         if how.kind not in _KINDS:
-            raise ValueError(f"it was built by {how.kind[:20]!r}, expected {' or '.join(_KINDS)}")
+            raise ValueError(f"its kind is {how.kind[:20]!r}, not {' or '.join(_KINDS)}")
         return MotionGraph(
             clips,
             int(arrays["half_width"]),
             arrays["nodes"],
             edges,
-            tuple(arrays["graph_labels"].tolist()),
+            _read_labels(arrays["graph_labels"]),
             arrays["members"],
             found,
             tuple(arrays["findings"].tolist()),
             how,
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the graph in this file is inconsistent ({error})", path=name) from None
+        raise ParseError(f"is not a valid motion graph ({error}); build it again", path=name) from None
+
+
+def _read_labels(names: np.ndarray) -> tuple[str, ...]:
+    """Labels of a file; those of earlier releases spell the reserved one differently."""
+    return tuple(UNLABELED if name == "(unlabelled)" else name for name in names.tolist())
 
 
 def _check_ranges(edges: Edges, nodes: np.ndarray, lengths: np.ndarray) -> None:
     """Raise an error for edges with invalid nodes, clips or frames, before anything uses them as indices."""
     ends = np.concatenate([edges.tails, edges.heads])
     if ends.size and not (ends.min() >= 0 and ends.max() < len(nodes)):
-        raise ValueError(f"edges lead to nodes {ends.min()} to {ends.max()} of {len(nodes)}")
+        raise ValueError(f"edges refer to nodes {ends.min()} to {ends.max()}, but the nodes are 0 to {len(nodes) - 1}")
     clips = edges.clips
     if clips.size and not (clips.min() >= 0 and clips.max() < len(lengths)):
-        raise ValueError(f"edges play clips {clips.min()} to {clips.max()} of {len(lengths)}")
+        raise ValueError(
+            f"edges refer to clips {clips.min()} to {clips.max()}, but the clips are 0 to {len(lengths) - 1}"
+        )
     stops = edges.starts + edges.n_frames[:, None]
-    if ((edges.starts < 0) | (edges.n_frames[:, None] < 1) | (stops > lengths[clips])).any():
-        raise ValueError("edges play frames that their clips do not have")
+    outside = (edges.starts < 0) | (edges.n_frames[:, None] < 1) | (stops > lengths[clips])
+    if outside.any():
+        e, k = np.argwhere(outside)[0]
+        raise ValueError(
+            f"edge {e} plays frames {edges.starts[e, k]} to {stops[e, k]} of clip {clips[e, k]}, which has "
+            f"{lengths[clips[e, k]]}"
+        )

@@ -8,21 +8,26 @@ beyond a limit is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.motion import Motion
-from marey.core.placement import bake_hips_into_root, find_placement, move_frames
-from marey.edit.path import with_held_feet
+from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.motion import Motion, move_frames
+from marey.core.placement import bake_hips_into_root, find_placement
+from marey.deprecation import renamed_parameters, warn_renamed
+from marey.edit.path import hold_planted_feet
 from marey.edit.replant import mix_poses, replant_feet, set_contacts
 from marey.errors import InvalidValue, NoResult
-from marey.graph.walk import Walk
 from marey.maths import rigid2d
 from marey.maths.ease import ease_in
+
+if TYPE_CHECKING:
+    from marey.graph.walk import Walk
 
 # Seconds before the adjusted part over which frames blend from the given to the cleaned motion.
 _LEAD = 0.3
@@ -30,9 +35,9 @@ _LEAD = 0.3
 _NEAR, _ROUNDS = 1e-4, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
-    """How far a motion was adjusted to arrive exactly.
+@dataclass(frozen=True, slots=True, eq=False)
+class LandingResult:
+    """A motion that was adjusted to arrive exactly, and by how much.
 
     Attributes
     ----------
@@ -48,45 +53,69 @@ class Landing:
     seconds: float
     drag: float
     swing: float
+    _motion: Motion = field(repr=False)
+
+    def motion(self) -> Motion:
+        """The adjusted motion."""
+        return self._motion
+
+    def to_dict(self) -> dict[str, float]:
+        """The size of the adjustment, JSON-ready."""
+        return {
+            "land_shift_m": self.shift,
+            "land_turn_deg": float(np.degrees(self.turn)),
+            "land_seconds": self.seconds,
+            "land_drag_m_per_s": self.drag,
+        }
+
+    def __getitem__(self, k: int) -> Any:
+        """Deprecated: the motion and the report, as a tuple would hold them."""
+        warn_renamed("using a LandingResult as a tuple", "LandingResult.motion()")
+        return (self._motion, self)[k]
 
 
-def landed(
+@renamed_parameters(at="position", most="max_shift", most_turn="max_turn", clean=("feet", feet_from_flag))
+def land_at(
     walk: Walk | Motion,
-    at: ArrayLike,
+    position: ArrayLike,
     heading: float | None = None,
     *,
     seconds: float = 2.0,
-    most: float = 0.3,
-    most_turn: float = 0.5,
-    clean: bool = True,
-) -> tuple[Motion, Landing]:
-    """Adjust the end of a motion so that the hips of the last frame are exactly above `at`, facing exactly `heading`.
+    max_shift: float = 0.3,
+    max_turn: float = 0.5,
+    feet: Feet = "clean",
+    name: str | None = None,
+) -> LandingResult:
+    """Adjust the end of a motion so that the hips of the last frame are exactly above a position, facing exactly
+    `heading`.
 
-    Returns the motion and a report of the adjustment. Frames before the last `seconds`, except a few that cleanup
-    needs, keep their exact values.
+    Frames before the last `seconds`, except a few that cleanup needs, keep their exact values.
 
     Parameters
     ----------
     walk : a walk, which is cleaned first, or any motion.
-    at : (2,) x, z in metres.
+    position : (2,) x, z in meters.
     heading : direction that hips and shoulders face, radians from +Z, positive to the left; None leaves it unchanged.
     seconds : duration of the adjusted part.
-    most, most_turn : largest adjustment allowed, in meters and radians.
-    clean : keep planted feet in place; if False they move with the adjustment.
+    max_shift, max_turn : largest adjustment allowed, in meters and radians.
+    feet : ``"clean"`` keeps planted feet in place; with None they move with the adjustment.
+    name : name of the motion; by default that of the given motion.
     """
-    goal = freeze_array(at, "the place to land at", (2,))
+    goal = freeze_array(position, "the position to land at", (2,))
     if heading is not None and not np.isfinite(heading):
-        raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
+        raise InvalidValue(f"heading must be an angle in radians, not {heading!r}")
     span = check_number(seconds, "seconds", above=True)
-    bounds = check_number(most, "most in metres"), check_number(most_turn, "most_turn in radians")
-    given = bake_hips_into_root(walk.motion(clean=clean) if isinstance(walk, Walk) else walk)
+    bounds = check_number(max_shift, "max_shift in meters"), check_number(max_turn, "max_turn in radians")
+    check_feet(feet)
+    clean = feet == "clean"
+    given = bake_hips_into_root(walk if isinstance(walk, Motion) else walk.motion(feet=feet))
     n = round(span * given.fps)
     lead = max(1, round(_LEAD * given.fps)) if clean else 0
     if n < 2 or n + lead >= len(given) - 1:
         takes = (max(n, 2) + lead + 1) / given.fps
         raise InvalidValue(
-            f"adjusting the last {span:g} s takes more than {takes:.2f} s of motion, but the walk lasts "
-            f"{given.duration:.2f} s"
+            f"adjusting the last {span:g} s needs more than {takes:.2f} s of motion, but the walk lasts "
+            f"{given.duration:.2f} s; use a longer walk, or adjust a shorter part"
         )
     end = _end(given)
     wanted = np.array([end[0] if heading is None else float(heading), *goal])
@@ -100,75 +129,75 @@ def landed(
         )
     first = len(given) - 1 - n - lead
     tail = set_contacts(given)[first:] if clean else given[first:]
-    made, moves = _bent(tail, wanted, n, lead, clean)
-    out = _put(given, made, first)
+    bent, moves = _bend(tail, wanted, n, lead, clean)
+    out = _replace_tail(given, bent, first)
     step = np.diff(moves, axis=0) * given.fps
-    report = Landing(shift, turn, span, float(np.hypot(step[:, 1], step[:, 2]).max()), float(np.abs(step[:, 0]).max()))
-    told = {"at": goal.tolist(), "heading": float(wanted[0]), "shift": shift, "turn": turn, "seconds": span}
-    return add_provenance(out, "land", **told), report
+    drag, swing = float(np.hypot(step[:, 1], step[:, 2]).max()), float(np.abs(step[:, 0]).max())
+    record = {"at": goal.tolist(), "heading": float(wanted[0]), "shift": shift, "turn": turn, "seconds": span}
+    landed = add_provenance(out if name is None else replace(out, name=name), "land", **record)
+    return LandingResult(shift, turn, span, drag, swing, landed)
 
 
 def _end(motion: Motion) -> Floats:
     """(3,) heading, x, z of the last frame."""
     last = motion[-1:]
-    return find_placement(last.skeleton, last.world(), 0)
+    return find_placement(last, 0)
 
 
-def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple[Motion, Floats]:
+def _bend(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple[Motion, Floats]:
     """The tail with its last frame at `wanted`, and (F, 3) rotation, x and z by which each frame was moved about its
     own position."""
-    share = ease_in(np.clip(np.arange(len(tail)) - lead, 0, n) / n)
+    alpha = ease_in(np.clip(np.arange(len(tail)) - lead, 0, n) / n)
     aim = wanted
-    made, about = tail, np.zeros((len(tail), 3))
+    bent, about = tail, np.zeros((len(tail), 3))
     for _ in range(_ROUNDS if clean else 1):
-        transforms, about = _moves(tail, aim, share)
-        made = move_frames(tail, transforms)
+        transforms, about = _find_moves(tail, aim, alpha)
+        bent = move_frames(tail, transforms)
         if clean:
-            made, _ = replant_feet(with_held_feet(tail, made, transforms))
+            bent, _ = replant_feet(hold_planted_feet(tail, bent, transforms))
             # Blend in from the original motion: up to here only cleanup changed anything.
-            made = mix_poses(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
-        missed = wanted - _end(made)
+            bent = mix_poses(tail, tail, bent, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
+        missed = wanted - _end(bent)
         missed[0] = rigid2d.wrap_angle(missed[0])
         if np.abs(missed).max() < _NEAR:
             break
         aim = aim + missed
     # The remaining error is invisible; removing it makes the end exact.
-    transforms, _ = _moves(made, wanted, share)
-    return move_frames(made, transforms), about
+    transforms, _ = _find_moves(bent, wanted, alpha)
+    return move_frames(bent, transforms), about
 
 
-def _moves(tail: Motion, wanted: Floats, share: Floats) -> tuple[Floats, Floats]:
+def _find_moves(tail: Motion, wanted: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """(F, 3) rigid2d that bend the path so that it ends at `wanted`, and (F, 3) rotation, x and z of each frame
     relative to where it was."""
-    way = tail.travel[:, [0, 2]]
+    route = tail.travel[:, [0, 2]]
     end = _end(tail)
-    turns = share * float(rigid2d.wrap_angle(wanted[0] - end[0]))
-    about = np.stack([turns, np.zeros_like(turns), np.zeros_like(turns)], axis=1)
-    steps = np.diff(way, axis=0)
+    angles = alpha * float(rigid2d.wrap_angle(wanted[0] - end[0]))
+    about = np.stack([angles, np.zeros_like(angles), np.zeros_like(angles)], axis=1)
+    steps = np.diff(route, axis=0)
     # Each step is rotated by the rotation reached at that time.
     middle = 0.5 * (about[1:] + about[:-1])
-    there = way[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(rigid2d.apply_vector(middle, steps), axis=0)])
-    there += share[:, None] * (wanted[1:] - there[-1])
-    about[:, 1:] = there - way
-    turned = rigid2d.apply_vector(about, way)
-    return np.concatenate([turns[:, None], there - turned], axis=1), about
+    there = route[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(rigid2d.apply_vector(middle, steps), axis=0)])
+    there += alpha[:, None] * (wanted[1:] - there[-1])
+    about[:, 1:] = there - route
+    turned = rigid2d.apply_vector(about, route)
+    return np.concatenate([angles[:, None], there - turned], axis=1), about
 
 
-def _put(motion: Motion, tail: Motion, first: int) -> Motion:
+def _replace_tail(motion: Motion, tail: Motion, first: int) -> Motion:
     """The motion with its frames from `first` on replaced by `tail`."""
-    root, turns = motion.root_positions.copy(), motion.rotations.copy()
-    root[first:], turns[first:] = tail.root_positions, tail.rotations
+    root, rotations = motion.root_positions.copy(), motion.rotations.copy()
+    root[first:], rotations[first:] = tail.root_positions, tail.rotations
     # Cleanup may have chosen the opposite quaternion for a rotation.
-    flip = (turns[first] * turns[first - 1]).sum(axis=-1) < 0.0
-    turns[first:, flip] *= -1.0
+    flip = (rotations[first] * rotations[first - 1]).sum(axis=-1) < 0.0
+    rotations[first:, flip] *= -1.0
     bones = motion.bone_offsets
     if tail.bone_offsets is not None:
-        whole = motion.skeleton.offsets if bones is None else bones
-        bones = np.broadcast_to(whole, (len(motion), *motion.skeleton.offsets.shape)).copy()
+        bones = motion.frame_offsets.copy()
         bones[first:] = tail.bone_offsets
     return replace(
         motion,
         root_positions=set_readonly(root),
-        rotations=set_readonly(turns),
+        rotations=set_readonly(rotations),
         bone_offsets=None if bones is None else set_readonly(bones),
     )

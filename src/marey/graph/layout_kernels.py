@@ -79,6 +79,27 @@ def find_table_size(n: int) -> int:
 
 
 @helper
+def apply_move(place: Transform, move: Floats1D) -> Transform:
+    """A transform after a move (4,)."""
+    c, s, x, z = place
+    mc, ms, mx, mz = move[0], move[1], move[2], move[3]
+    return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
+
+
+@helper
+def find_next_frame(counts: Ints1D, frame: int, max_frames: int) -> int:
+    """The first frame from `frame` on whose slot holds states, or `max_frames` if there is none before that.
+
+    counts : (N,) states in each slot; frame f has slot f modulo N.
+    """
+    n_slots = counts.shape[0]
+    for later in range(frame, min(frame + n_slots, max_frames)):
+        if counts[later % n_slots] > 0:
+            return later
+    return max_frames
+
+
+@helper
 def is_noted(kind: int, stamp: int, table: Ints2D) -> bool:
     """Whether a kind is in the hash table (T, 2) with this stamp already; it is afterwards."""
     size = table.shape[0]

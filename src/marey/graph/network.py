@@ -8,17 +8,17 @@ transition between frames i and j leaves its clip at i - L and enters the other 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, set_readonly
+from marey.deprecation import renamed_method
 from marey.graph.transitions import Transitions
 from marey.maths import rigid2d
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class Edges(FrozenRecord):
     """E edges, sorted by tail.
 
     Attributes
@@ -45,24 +45,24 @@ class Edges:
     labels: Bools
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        n = len(self.tails)
-        for name in ("tails", "heads", "n_frames"):
-            put(self, name, freeze_array(getattr(self, name), name, (n,), np.int64))
-        for name in ("clips", "starts"):
-            put(self, name, freeze_array(getattr(self, name), name, (n, 2), np.int64))
-        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
-        put(self, "moves", freeze_array(self.moves, "moves", (n, 3)))
-        put(self, "blends", freeze_array(self.blends, "blends", (n,), np.bool_))
-        put(self, "labels", freeze_array(self.labels, "labels", (n, None), np.bool_))
+        self._freeze(
+            tails=("n",),
+            heads=("n",),
+            n_frames=("n",),
+            clips=("n", 2),
+            starts=("n", 2),
+            distances=("n",),
+            moves=("n", 3),
+            blends=("n",),
+            labels=("n", None),
+        )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+    taken = renamed_method("taken", "select")
 
     def __len__(self) -> int:
         return len(self.tails)
 
-    def taken(self, which: Ints | Bools) -> Edges:
+    def select(self, which: Ints | Bools) -> Edges:
         """Select edges by indices or by a mask."""
         return Edges(*(getattr(self, name)[which] for name in self.__slots__))
 
@@ -98,10 +98,10 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
         labels=_blended_labels(transitions, frame_labels, half),
     )
     both = Edges(*(np.concatenate([getattr(runs, name), getattr(jumps, name)]) for name in runs.__slots__))
-    return set_readonly(nodes), both.taken(np.argsort(both.tails, kind="stable"))
+    return set_readonly(nodes), both.select(np.argsort(both.tails, kind="stable"))
 
 
-def both_ways(transitions: Transitions) -> Transitions:
+def add_reverses(transitions: Transitions) -> Transitions:
     """Each transition and its reverse: similar frames can be joined in both directions."""
     return Transitions(
         np.concatenate([transitions.clips, transitions.clips[:, ::-1]]),
@@ -111,7 +111,7 @@ def both_ways(transitions: Transitions) -> Transitions:
     )
 
 
-def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
+def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     """The same graph without unused nodes, and with consecutive clip edges merged where nothing branches."""
     n = len(nodes)
     ins, outs = np.bincount(edges.heads, minlength=n), np.bincount(edges.tails, minlength=n)
@@ -143,7 +143,7 @@ def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
         edges.moves,
         edges.blends,
         edges.labels,
-    ).taken(keep)
+    ).select(keep)
     used = np.zeros(n, dtype=bool)
     used[joined.tails] = used[joined.heads] = True
     number = np.cumsum(used) - 1

@@ -4,142 +4,123 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, freeze_array
+from marey.core.arrays import Floats, FrozenRecord, freeze_array
+from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
-from marey.graph.edge_paths import EdgePaths, edge_paths
-from marey.graph.follow import SPACING, checked_circles, checked_path
-from marey.graph.motion_graph import MotionGraph
-from marey.graph.routes import frames_to
-from marey.graph.search import Partial
+from marey.graph.edge_paths import edge_paths
+from marey.graph.follow import SPACING, check_circles, resample_path
+from marey.graph.routes import count_frames_to
+from marey.graph.search import PartialWalk
 from marey.maths import rigid2d
 
-# Cost in meters of one second on the way to a clip.
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
+
+# Cost in meters of one second before a clip is reached.
 _HURRY = 1.0
 
 
-class _Ways:
-    """The paths of a graph's edges in the world, computed on first use."""
-
-    __slots__ = ("_paths", "_top")
-
-    def __init__(self) -> None:
-        self._paths: tuple[MotionGraph, EdgePaths] | None = None
-        self._top: float | None = None
-
-    def points(self, walk: Partial, edge: int) -> tuple[Floats, Floats]:
-        """(n, 2) positions on the edge's frames, and (n,) distance in meters from the previous frame."""
-        ways = self.of(walk.graph)
-        begin, stop = int(ways.first[edge]), int(ways.first[edge + 1])
-        theta, x, z = walk.place.tolist()
-        c, s = math.cos(theta), math.sin(theta)
-        # Same as `rigid2d.apply` without its checks, which take longer than the work.
-        turned = ways.points[begin:stop] @ np.array([[c, -s], [s, c]])
-        return turned + np.array([x, z]), ways.steps[begin:stop]
-
-    def fastest(self, graph: MotionGraph) -> float:
-        """The largest step of a frame in the graph, in meters."""
-        ways = self.of(graph)
-        if self._top is None:
-            self._top = float(max(ways.steps.max(), 1e-6))
-        return self._top
-
-    def of(self, graph: MotionGraph) -> EdgePaths:
-        """All of the graph's paths."""
-        if self._paths is None or self._paths[0] is not graph:
-            self._paths, self._top = (graph, edge_paths(graph)), None
-        return self._paths[1]
+def _edge_points(walk: PartialWalk, edge: int) -> tuple[Floats, Floats]:
+    """(n, 2) world positions on the frames of an edge after a walk, and (n,) meters from the previous frame."""
+    paths = edge_paths(walk.graph)
+    begin, stop = int(paths.first[edge]), int(paths.first[edge + 1])
+    theta, x, z = walk.place.tolist()
+    c, s = math.cos(theta), math.sin(theta)
+    # Same as `rigid2d.apply` without its checks, which take longer than the work.
+    turned = paths.points[begin:stop] @ np.array([[c, -s], [s, c]])
+    return turned + np.array([x, z]), paths.steps[begin:stop]
 
 
+@renamed_fields(least_step="min_step")
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowPath:
     """Follow a path: squared distance to the path point at the same arc length, summed over frames (Kovar 4.15).
 
     Parameters
     ----------
-    path : (N, 2) x, z in metres.
-    least_step : minimum progress in meters that each frame counts for, so that standing still does not pay.
+    path : (N, 2) x, z in meters.
+    min_step : minimum progress in meters that each frame counts for, so that standing still does not pay.
     """
 
     path: ArrayLike
-    least_step: float = 0.01
+    min_step: float = 0.01
     _course: tuple[Floats, float] = field(init=False, repr=False)
-    _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_course", checked_path(self.path))
+        object.__setattr__(self, "_course", resample_path(self.path))
 
     def placed(self, graph: MotionGraph, node: int) -> Floats:
         """The rigid2d that places the clip so that this node starts the path and faces along it."""
-        ways, (course, _) = self._ways.of(graph), self._course
+        paths, (course, _) = edge_paths(graph), self._course
         ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
-        turn = float(np.arctan2(*ahead) - ways.headings[node])
-        here = rigid2d.apply(np.array([turn, 0.0, 0.0]), ways.points[ways.first[graph.first_out[node]]])
+        turn = float(np.arctan2(*ahead) - paths.headings[node])
+        here = rigid2d.apply(np.array([turn, 0.0, 0.0]), paths.points[paths.first[graph.first_out[node]]])
         return np.array([turn, *(course[0] - here)])
 
-    def begin(self, walk: Partial) -> tuple[float, float]:
+    def begin(self, walk: PartialWalk) -> tuple[float, float]:
         """Arc length 0 and distance 0."""
         return 0.0, 0.0
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, tuple[float, float]]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[float, float]]:
         """The edge's cost; then the arc length after it and the distance from the path there. Frames beyond the end of
         the path are compared with its last point."""
         course, total = self._course
-        points, steps = self._ways.points(walk, edge)
-        gone = walk.memo[0] + np.cumsum(np.maximum(steps, self.least_step))
+        points, steps = _edge_points(walk, edge)
+        gone = walk.memo[0] + np.cumsum(np.maximum(steps, self.min_step))
         at = np.minimum(gone, total) / SPACING
         low = np.minimum(at.astype(np.int64), len(course) - 2)
-        share = (at - low)[:, None]
-        wanted = course[low] * (1.0 - share) + course[low + 1] * share
+        fraction = (at - low)[:, None]
+        wanted = course[low] * (1.0 - fraction) + course[low + 1] * fraction
         off = points - wanted
         return float((off * off).sum()), (float(gone[-1]), math.hypot(*off[-1].tolist()))
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the walk has covered the length of the path."""
         return bool(walk.memo[0] >= self._course[1])
 
-    def bound(self, walk: Partial) -> float:
+    def bound(self, walk: PartialWalk) -> float:
         """The character and its target point approach each other by at most twice the largest step per frame."""
         gone, away = walk.memo
-        step = max(self._ways.fastest(walk.graph), self.least_step)
+        step = max(edge_paths(walk.graph).max_step, self.min_step)
         frames = int(min(away / (2.0 * step), (self._course[1] - gone) / step))
         return float(((away - 2.0 * step * np.arange(1, frames + 1)) ** 2).sum()) if frames > 0 else 0.0
 
 
+@renamed_fields(within="max_distance")
 @dataclass(frozen=True, slots=True, eq=False)
-class ReachPoint:
-    """Go to a point: the remaining distance, integrated over time, until it is at most `within` meters."""
+class ReachPoint(FrozenRecord):
+    """Go to a point: the remaining distance, integrated over time, until it is at most `max_distance` meters."""
 
     point: ArrayLike
-    within: float = 0.3
-    _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
+    max_distance: float = 0.3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "point", freeze_array(self.point, "the point", (2,)))
+        self._put(point=freeze_array(self.point, "the point", (2,)))
 
-    def begin(self, walk: Partial) -> float:
+    def begin(self, walk: PartialWalk) -> float:
         """Not there yet: infinite distance."""
         return np.inf
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, float]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, float]:
         """The distance to the point, integrated over the edge's frames, and the distance at its last frame."""
-        points, _ = self._ways.points(walk, edge)
+        points, _ = _edge_points(walk, edge)
         away = np.hypot(*(points - np.asarray(self.point)).T)
         return float(away.sum() / walk.graph.fps), float(away[-1])
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the walk is close enough to the point."""
-        return bool(walk.memo <= self.within)
+        return bool(walk.memo <= self.max_distance)
 
-    def bound(self, walk: Partial) -> float:
+    def bound(self, walk: PartialWalk) -> float:
         """The cost of going straight there with the largest step of the graph."""
         if not math.isfinite(walk.memo):
             return 0.0
-        return _going(walk.memo, self.within, self._ways.fastest(walk.graph)) / walk.graph.fps
+        return _sum_distances(walk.memo, self.max_distance, edge_paths(walk.graph).max_step) / walk.graph.fps
 
 
 class _Wanted(NamedTuple):
@@ -151,51 +132,51 @@ class _Wanted(NamedTuple):
     seconds: Floats
 
 
+@renamed_fields(within="max_error")
 @dataclass(frozen=True, slots=True, eq=False)
-class ReachClip:
+class ReachClip(FrozenRecord):
     """Enter a clip at a position and heading, for example a kick that has to hit (Kovar 4.2.2).
 
     As the source advises, the cost guides the whole walk and not only its end: each frame costs the remaining distance
-    and a little for its time, and entering the clip costs its squared error. For clips with few ways in,
-    `marey.graph.led_into` is faster because it knows these ways in advance.
+    and a little for its time, and entering the clip costs its squared error. For clips with few incoming
+    transitions, `marey.graph.extend_into_clip` is faster because it knows these in advance.
 
     Parameters
     ----------
     clip : name or index of the clip.
     place : (3,) rigid2d at which the clip should lie in the world.
-    within : largest error in meters at which a walk may end; a radian of rotation counts as a meter.
+    max_error : largest error in meters at which a walk may end; a radian of rotation counts as a meter.
     """
 
     clip: int | str
     place: ArrayLike
-    within: float = 0.5
-    _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
+    max_error: float = 0.5
     _goal: _Wanted | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place", freeze_array(self.place, "the place", (3,)))
+        self._put(place=freeze_array(self.place, "the place", (3,)))
 
-    def begin(self, walk: Partial) -> tuple[_Wanted, float, float]:
+    def begin(self, walk: PartialWalk) -> tuple[_Wanted, float, float]:
         """The target, and infinite distance and error."""
         graph = walk.graph
-        number = graph.clip_index(self.clip) if isinstance(self.clip, str) else int(self.clip)
+        number = graph.index(self.clip) if isinstance(self.clip, str) else int(self.clip)
         if not 0 <= number < len(graph.clips):
-            raise InvalidValue(f"expected a clip from 0 to {len(graph.clips) - 1}, got {number}")
+            raise InvalidValue(f"clip must be from 0 to {len(graph.clips) - 1}, not {number}")
         edges = graph.edges
         enters = (edges.clips[:, 1] == number) & edges.blends
         goal = self._goal
         if goal is None or goal.graph is not graph:
             there = rigid2d.apply(np.asarray(self.place), graph.clips[number].travel[0, [0, 2]])
-            times = frames_to(graph, np.unique(edges.tails[enters]), np.ones(len(edges), dtype=bool))
+            times = count_frames_to(graph, np.unique(edges.tails[enters]), np.ones(len(edges), dtype=bool))
             goal = _Wanted(graph, number, there, times / graph.fps)
-            object.__setattr__(self, "_goal", goal)
+            self._put(_goal=goal)
         return goal, np.inf, np.inf
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
         """The edge's cost, and the clip's error if the edge leads into it."""
         graph, edges = walk.graph, walk.graph.edges
         goal = walk.memo[0]
-        points, _ = self._ways.points(walk, edge)
+        points, _ = _edge_points(walk, edge)
         away = np.hypot(*(points - goal.point).T)
         cost = float(away.sum() + _HURRY * len(away)) / graph.fps
         if edges.clips[edge, 1] != goal.clip:
@@ -204,11 +185,11 @@ class ReachClip:
         off = self._off(points[-1], place)
         return cost + off**2, (goal, float(away[-1]), off)
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the walk is in the clip and the clip is close enough to its target."""
-        return bool(walk.memo[2] <= self.within)
+        return bool(walk.memo[2] <= self.max_error)
 
-    def bound(self, walk: Partial) -> float:
+    def bound(self, walk: PartialWalk) -> float:
         """The cost of the shortest time to an edge into the clip."""
         return float(_HURRY * walk.memo[0].seconds[walk.node])
 
@@ -226,22 +207,21 @@ class KeepSpeed:
 
     speed: float
     seconds: float
-    _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
         if not (self.speed >= 0.0 and self.seconds > 0.0):
-            raise InvalidValue(f"expected a speed and a time above 0, got {self.speed} m/s and {self.seconds} s")
+            raise InvalidValue(f"speed must be at least 0 m/s and seconds above 0, not {self.speed} and {self.seconds}")
 
-    def begin(self, walk: Partial) -> None:
+    def begin(self, walk: PartialWalk) -> None:
         """Nothing."""
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, None]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, None]:
         """The speed error over the edge's frames."""
-        _, steps = self._ways.points(walk, edge)
+        _, steps = _edge_points(walk, edge)
         fps = walk.graph.fps
         return float(((steps * fps - self.speed) ** 2).sum() / fps), None
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the time is over."""
         return walk.n_frames >= self.seconds * walk.graph.fps
 
@@ -253,24 +233,24 @@ class KeepStyle:
     label: str
     seconds: float
 
-    def begin(self, walk: Partial) -> int:
+    def begin(self, walk: PartialWalk) -> int:
         """The index of the label."""
-        return walk.graph.label_index(self.label)
+        return walk.graph.index(label=self.label)
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, int]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, int]:
         """The edge's seconds, if it does not have the label."""
         edges = walk.graph.edges
         lost = 0.0 if edges.labels[edge, walk.memo] else float(edges.n_frames[edge]) / walk.graph.fps
         return lost, walk.memo
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the time is over."""
         return walk.n_frames >= self.seconds * walk.graph.fps
 
 
-def _going(away: float, within: float, step: float) -> float:
-    """The remaining distance, summed over the frames needed to come within `within` meters at this step."""
-    n = max(0, math.ceil((away - within) / step))
+def _sum_distances(away: float, max_distance: float, step: float) -> float:
+    """The remaining distance, summed over the frames needed to come within `max_distance` meters at this step."""
+    n = max(0, math.ceil((away - max_distance) / step))
     return n * away - 0.5 * n * (n + 1) * step if n else 0.0
 
 
@@ -280,18 +260,17 @@ class KeepOut:
 
     objective: Any
     avoid: ArrayLike
-    _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "avoid", checked_circles(self.avoid))
+        object.__setattr__(self, "avoid", check_circles(self.avoid))
 
-    def begin(self, walk: Partial) -> Any:
+    def begin(self, walk: PartialWalk) -> Any:
         """As the objective."""
         return self.objective.begin(walk)
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, Any]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, Any]:
         """The objective's cost, or infinity if the edge enters a circle."""
-        points, _ = self._ways.points(walk, edge)
+        points, _ = _edge_points(walk, edge)
         circles = np.asarray(self.avoid)
         away = np.hypot(*(points[:, None] - circles[None, :, :2]).transpose(2, 0, 1))
         if (away < circles[:, 2]).any():
@@ -299,7 +278,7 @@ class KeepOut:
         cost, memo = self.objective.add(walk, edge)
         return float(cost), memo
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """As the objective."""
         return bool(self.objective.complete(walk))
 
@@ -308,7 +287,7 @@ class KeepOut:
         known = getattr(self.objective, "placed", None)
         return np.zeros(3) if known is None else np.asarray(known(graph, node))
 
-    def bound(self, walk: Partial) -> float:
+    def bound(self, walk: PartialWalk) -> float:
         """As the objective, if it has this method; else 0."""
         known = getattr(self.objective, "bound", None)
         return 0.0 if known is None else float(known(walk))

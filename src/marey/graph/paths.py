@@ -38,12 +38,12 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
         points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
         if length is None:
             raise InvalidValue(
-                f"{name}: a drawing has no unit; give the length of its path in meters, by length= or --length METERS"
+                f"{name}: a drawing has no unit; give the length of its path in meters with length= (--length METERS)"
             )
     else:
-        raise UnknownFormat(f"expected a path as .csv or .svg, got {suffix or 'no suffix'}", path=name)
+        raise UnknownFormat(f"a path must be a .csv or .svg file, not {suffix or 'a file without a suffix'}", path=name)
     if len(points) < 2:
-        raise ParseError("the path in it has fewer than 2 different points", path=name)
+        raise ParseError("the path must have at least 2 different points", path=name)
     return points if length is None else _scaled(points, length)
 
 
@@ -55,9 +55,9 @@ def word_path(word: str, width: float) -> Floats:
     """
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():
-        raise InvalidValue(f"a word may contain the letters a to z, A to Z, digits and spaces, got {word!r}")
+        raise InvalidValue(f"word must contain only the letters a to z, A to Z, digits and spaces, not {word!r}")
     if not (np.isfinite(width) and width > 0.0):
-        raise InvalidValue(f"the width of a word must be above 0 m, got {width}")
+        raise InvalidValue(f"width must be above 0 m, not {width}")
     strokes, at = [], 0.0
     for letter in word:
         if letter == " ":
@@ -88,7 +88,7 @@ def _rounded(points: Floats) -> Floats:
 
 def _scaled(points: Floats, length: float) -> Floats:
     if not (np.isfinite(length) and length > 0.0):
-        raise InvalidValue(f"the length of a path must be above 0 m, got {length}")
+        raise InvalidValue(f"length must be above 0 m, not {length}")
     return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
 
 
@@ -104,16 +104,18 @@ def _from_csv(text: str, path: str) -> Floats:
         except ValueError:
             if not rows and not any(_NUMBER.fullmatch(part) for part in parts):
                 continue  # a heading
-            raise ParseError(f"expected x,z in metres, got {stripped[:40]!r}", path=path, line=number) from None
+            raise ParseError(f"expected x,z in meters, got {stripped[:40]!r}", path=path, line=number) from None
         if not (np.isfinite(x) and np.isfinite(z)):
             raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
         if rows and rows[-1] == (x, z):
             raise ParseError(
-                f"the point {x:g},{z:g} repeats that of the previous line; remove one", path=path, line=number
+                f"the point {x:g},{z:g} repeats the one on the previous line; remove one of them",
+                path=path,
+                line=number,
             )
         rows.append((x, z))
     if not rows:
-        raise ParseError("the file has no points x,z", path=path)
+        raise ParseError("the file has no points; write one x,z in meters per line", path=path)
     return np.array(rows)
 
 
@@ -128,17 +130,17 @@ def _from_svg(text: str, path: str) -> Floats:
             raise ParseError("the file has no <path> or <polyline>; draw one", path=path)
         numbers = [float(number) for number in _NUMBER.findall(line[2])]
         if len(numbers) % 2:
-            raise ParseError(f"the polyline in it has {len(numbers)} numbers, expected pairs", path=path)
+            raise ParseError(f"a polyline needs pairs of numbers, but this one has {len(numbers)} numbers", path=path)
         points = np.array(numbers).reshape(-1, 2)
     if len(points) < 2 or not np.isfinite(points).all():
-        raise ParseError("the path in it has fewer than 2 points", path=path)
+        raise ParseError("the path must have at least 2 points with finite coordinates", path=path)
     # Seen from above with +Z up the page, +X is to the left.
     return -points
 
 
-def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
+def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
     """The points of SVG path data; curves become straight pieces."""
-    tokens = _COMMAND.findall(drawn)
+    tokens = _COMMAND.findall(data)
     here, start, control = np.zeros(2), np.zeros(2), None
     command, k, begun = "", 0, False
     while k < len(tokens):
@@ -153,12 +155,10 @@ def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
                 continue
         kind = command.upper()
         if kind not in _COUNTS:
-            raise ParseError(
-                f"path data with {command or 'no command'!r} is not supported; use lines and curves", path=path
-            )
+            raise ParseError(f"path command {command or 'none'!r} is not supported; use lines and curves", path=path)
         values = [float(number) for mark, number in tokens[k : k + _COUNTS[kind]] if not mark]
         if len(values) != _COUNTS[kind]:
-            raise ParseError(f"path data with {command!r} has too few numbers", path=path)
+            raise ParseError(f"path command {command!r} has too few numbers", path=path)
         k += _COUNTS[kind]
         if kind == "M":
             if begun:

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.arrays import Bools, Ints
 from marey.graph.network import Edges
 
-UNLABELLED = "(unlabelled)"
+UNLABELED = "(unlabeled)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _leads_on(edges: Edges, members: Bools) -> Bools:
 
 def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Component, ...]:
     """Summary of pruning, from the edges before it: how much of each label remains, and which labels it reaches."""
-    reach = _reachable(members, edges.taken(_leads_on(edges, members)))
+    reach = _reachable(members, edges.select(_leads_on(edges, members)))
     out = []
     for k, name in enumerate(names):
         runs = edges.labels[:, k] & ~edges.blends
@@ -62,16 +62,16 @@ def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Co
     return tuple(out)
 
 
-def findings(found: tuple[Component, ...], fps: float, least_seconds: float, remedy: str) -> tuple[str, ...]:
+def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remedy: str) -> tuple[str, ...]:
     """The warnings of Kovar 4.1.3 as sentences: small components and unreachable labels; `remedy` is a fix."""
     out = []
     alive = [each for each in found if each.n_frames]
     for each in found:
         if not each.n_frames:
             out.append(f"nothing with label {each.label!r} remains: none of its frames lead back to it; {remedy}")
-        elif each.n_frames < least_seconds * fps:
-            kept, had = each.n_frames / fps, each.of_frames / fps
-            out.append(f"only {kept:.1f} s of {had:.1f} s with label {each.label!r} can be played endlessly")
+        elif each.n_frames < min_seconds * fps:
+            playable, total = each.n_frames / fps, each.of_frames / fps
+            out.append(f"only {playable:.1f} s of {total:.1f} s with label {each.label!r} can be played endlessly")
     for one, other in permutations(alive, 2):
         if other.label not in one.reaches:
             out.append(f"no route leads from {one.label!r} to {other.label!r}; {remedy}")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.table_kernels import EdgeGains, iterate_values
-from marey.graph.walk import Walk
 
 if TYPE_CHECKING:
     from marey.core.arrays import Bools, Floats
     from marey.graph.motion_graph import MotionGraph
+    from marey.graph.walk import Walk
 
 # Length in seconds of the sections of clips that are counted.
 _STRETCH = 1.0
@@ -28,16 +29,17 @@ _RENEWED = 5.0
 # An edge that is worth this many seconds more is chosen e times as often.
 _DRAW = 0.25
 # Maximum factor by which the probability to leave a clip grows if the value elsewhere is higher.
-_MOST = 30.0
-_SETTLED, _MOST_SWEEPS = 0.02, 200
+_MAX_URGE = 30.0
+_SETTLED, _MAX_SWEEPS = 0.02, 200
 
 
+@renamed_parameters(between="transition_interval")
 def random_walk(
     graph: MotionGraph,
     seconds: float,
     rng: int | np.random.Generator = 0,
     *,
-    between: float = 2.0,
+    transition_interval: float = 2.0,
     label: str | None = None,
     start: int | None = None,
 ) -> Walk:
@@ -45,35 +47,35 @@ def random_walk(
 
     Parameters
     ----------
-    between : mean seconds of clip between transitions. The probability to leave a clip at a node grows with the time
-        until the next node, so that regions with many transitions are not favored.
+    transition_interval : mean seconds of clip between transitions. The probability to leave a clip at a node grows with
+        the time until the next node, so that regions with many transitions are not favored.
     label : use only edges inside this label's component.
     start : start node; by default random, with equal probability for each frame of each clip.
     """
     if not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
-        raise InvalidValue(f"a walk must last at least one frame, got {seconds} s")
+        raise InvalidValue(f"seconds must be at least one frame, not {seconds} s")
     n_frames = round(seconds * graph.fps)
-    if not (np.isfinite(between) and between >= 0.0):
-        raise InvalidValue(f"between must be at least 0 s, got {between}")
-    chance = np.random.default_rng(rng)
+    if not (np.isfinite(transition_interval) and transition_interval >= 0.0):
+        raise InvalidValue(f"transition_interval must be at least 0 s, not {transition_interval}")
+    generator = np.random.default_rng(rng)
     edges = graph.edges
     allowed = graph.allowed(label)
     runs = allowed & ~edges.blends
     worth = _Worth(graph, allowed)
     if start is None:
         weights = np.where(runs if runs.any() else allowed, edges.n_frames, 0).astype(float)
-        edge = int(chance.choice(len(edges), p=weights / weights.sum()))
+        edge = int(generator.choice(len(edges), p=weights / weights.sum()))
     else:
-        edge = _next_edge(graph, start, allowed, between, worth, chance)
+        edge = _next_edge(graph, start, allowed, transition_interval, worth, generator)
     taken = [edge]
     worth.play(edge)
     done = int(edges.n_frames[edge])
     while done < n_frames:
-        edge = _next_edge(graph, int(edges.heads[edge]), allowed, between, worth, chance)
+        edge = _next_edge(graph, int(edges.heads[edge]), allowed, transition_interval, worth, generator)
         taken.append(edge)
         worth.play(edge)
         done += int(edges.n_frames[edge])
-    return Walk(graph, np.array(taken), np.zeros(3), n_frames)
+    return graph.walk(taken, n_frames=n_frames)
 
 
 class _Worth:
@@ -88,7 +90,7 @@ class _Worth:
         self._frame = np.concatenate([[0], np.cumsum(lengths)])
         self._stretch = np.concatenate([firsts[k] + np.arange(n) // long for k, n in enumerate(lengths)])
         self._played = np.zeros(firsts[-1])
-        self._share = 1.0 / long
+        self._weight = 1.0 / long
         self._fade = np.exp(-graph.edges.n_frames / (_HORIZON * graph.fps))
         self._ahead = np.zeros((len(graph.nodes), 1))
         self._edges = np.zeros(len(graph.edges))
@@ -101,7 +103,7 @@ class _Worth:
         self._since += n / self._graph.fps
         if not edges.blends[edge]:
             begin = int(self._frame[edges.clips[edge, 0]] + edges.starts[edge, 0])
-            np.add.at(self._played, self._stretch[begin : begin + n], self._share)
+            np.add.at(self._played, self._stretch[begin : begin + n], self._weight)
 
     def of(self, edges: list[int]) -> Floats:
         """The values of some edges, in seconds."""
@@ -119,26 +121,26 @@ class _Worth:
         gain[~self._allowed] = -np.inf
         choices = np.empty(self._ahead.shape, dtype=np.int64)
         gains = EdgeGains(gain[:, None], self._fade, np.zeros(len(edges)), edges.heads, graph.first_out)
-        iterate_values(gains, _SETTLED, _MOST_SWEEPS, self._ahead, choices)
+        iterate_values(gains, _SETTLED, _MAX_SWEEPS, self._ahead, choices)
         self._edges = gain + self._fade * self._ahead[edges.heads, 0]
 
 
 def _next_edge(
-    graph: MotionGraph, node: int, allowed: Bools, between: float, worth: _Worth, chance: np.random.Generator
+    graph: MotionGraph, node: int, allowed: Bools, interval: float, worth: _Worth, generator: np.random.Generator
 ) -> int:
     edges = graph.edges
     outs = [edge for edge in graph.out_edges(node) if allowed[edge]]
     if not outs:
-        raise NoResult(f"no allowed edge leaves node {node}")
+        raise NoResult(f"no allowed edge leaves node {node}; allow more labels, or start elsewhere")
     if len(outs) == 1:
         return outs[0]
     runs = [edge for edge in outs if not edges.blends[edge]]
     jumps = [edge for edge in outs if edges.blends[edge]]
     if runs and jumps:
         gained = (worth.of(jumps).max() - worth.of(runs)[0]) / _DRAW
-        urge = float(np.exp(np.clip(gained, 0.0, np.log(_MOST))))
-        stay = np.exp(-urge * float(edges.n_frames[runs[0]]) / (graph.fps * between)) if between > 0.0 else 0.0
-        outs = runs if chance.random() < stay else jumps
+        urge = float(np.exp(np.clip(gained, 0.0, np.log(_MAX_URGE))))
+        stay = np.exp(-urge * float(edges.n_frames[runs[0]]) / (graph.fps * interval)) if interval > 0.0 else 0.0
+        outs = runs if generator.random() < stay else jumps
     values = worth.of(outs) / _DRAW
     weights = np.exp(values - values.max())
-    return outs[int(chance.choice(len(outs), p=weights / weights.sum()))]
+    return outs[int(generator.choice(len(outs), p=weights / weights.sum()))]

@@ -18,17 +18,19 @@ from marey.graph.layout_kernels import (
     Starts,
     Trail,
     Transform,
+    apply_move,
     find_longest,
+    find_next_frame,
     find_table_size,
     is_noted,
     keep_first,
     sort_indices,
 )
-from marey.maths.vector_kernels import squared
+from marey.maths.vector_kernels import square
 
-_TURN = 2.0 * np.pi
+_CIRCLE = 2.0 * np.pi
 # How many times more a meter counts beyond what is near enough.
-_STEEP = 5.0
+_STEEPNESS = 5.0
 
 
 class ReachSpace(NamedTuple):
@@ -52,14 +54,14 @@ class ReachGoal(NamedTuple):
     """What to come to.
 
     steer : (T, 3) places x, z, heading to steer for; NaN for any heading.
-    at : (3,) x, z, facing (NaN if it does not matter), where every frame may be an end; or empty, where walks end by
-        the tails of their node.
+    position : (3,) x, z, facing (NaN if it does not matter), where every frame may be an end; or empty, where walks
+        end by the tails of their node.
     wanted : (4,) the transform that the clip should have. Tails put the clip elsewhere, which counts by how far the
         point `entry` (2,) of the clip is off, a radian as a meter.
     """
 
     steer: Floats2D
-    at: Floats1D
+    position: Floats1D
     wanted: Floats1D
     entry: Floats1D
 
@@ -126,9 +128,9 @@ class InEdges(NamedTuple):
 
 @helper
 def _wrap_positive(angle: float) -> float:
-    """The angle from 0 to below a full turn; what rounding leaves of none is none."""
-    out = angle % _TURN
-    return out if out < _TURN - 1e-9 else 0.0
+    """The angle from 0 to below a full circle; 0 where rounding leaves it just short of one."""
+    out = angle % _CIRCLE
+    return out if out < _CIRCLE - 1e-9 else 0.0
 
 
 @kernel
@@ -155,21 +157,21 @@ def measure_dubins_path(
         if far < abs(off):
             continue
         angle = ahead if far == 0.0 else math.atan2(dx, dz) + math.asin(off / far)
-        turned = radius * _wrap_positive(first_side * (angle - ahead))
+        arcs = radius * _wrap_positive(first_side * (angle - ahead))
         if not free:
-            turned += last * _wrap_positive(last_side * (into - angle))
-        best = min(best, turned + np.sqrt(far * far - off * off))
+            arcs += last * _wrap_positive(last_side * (into - angle))
+        best = min(best, arcs + np.sqrt(far * far - off * off))
     return best if best < np.inf else np.hypot(goal_x - x, goal_z - z)
 
 
 @helper
 def _wrap(angle: float) -> float:
     """From -pi to pi."""
-    return (angle + np.pi) % _TURN - np.pi
+    return (angle + np.pi) % _CIRCLE - np.pi
 
 
 @helper
-def _left_to_go(place: Transform, point: Floats1D, heading: float, goals: Floats2D, radius: float) -> float:
+def _measure_left(place: Transform, point: Floats1D, heading: float, goals: Floats2D, radius: float) -> float:
     """Meters from a node, at `point` (2,) and going in `heading` in its clip, to the nearest of goals (T, 3)."""
     c, s, x, z = place
     wx, wz = point[0] * c + point[1] * s + x, point[1] * c - point[0] * s + z
@@ -198,7 +200,7 @@ def search_reach(
     """
     near, well, per_frame, penalty = settings.near, settings.well, settings.per_frame, settings.penalty
     only_clips, min_frames, width = settings.only_clips, settings.min_frames, settings.width
-    at, wanted, entry = goal.at, goal.wanted, goal.entry
+    position, wanted, entry = goal.position, goal.wanted, goal.entry
     first, blends, lengths = layout.first, layout.blends, layout.lengths
     records, end = trail
     n_starts = starts.states.shape[0]
@@ -215,24 +217,16 @@ def search_reach(
     counts[0] = n_starts
     table = np.full((find_table_size(room), 2), -1, np.int64)
     end[0] = end[1] = end[2] = -1
-    to_place = at.shape[0] == 3
+    to_place = position.shape[0] == 3
     wanted_turn = math.atan2(wanted[1], wanted[0])
     wanted_x = entry[0] * wanted[0] + entry[1] * wanted[1] + wanted[2]
     wanted_z = entry[1] * wanted[0] - entry[0] * wanted[1] + wanted[3]
     n_records = 0
-    quiet = 0
-    for frame in range(settings.max_frames):
-        if near + per_frame * frame >= best[0]:
-            break
+    frame = find_next_frame(counts, 0, settings.max_frames)
+    while frame < settings.max_frames and near + per_frame * frame < best[0]:
         slot = frame % n_slots
         n_here = counts[slot]
         counts[slot] = 0
-        if n_here == 0:
-            quiet += 1
-            if quiet >= n_slots:
-                break
-            continue
-        quiet = 0
         order = _rank(numbers[slot], n_here)
         n_taken = 0
         for q in range(n_here):
@@ -240,7 +234,7 @@ def search_reach(
             node = marks[slot, k, 0]
             c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
             place = (c, s, x, z)
-            if frame > 0 and is_noted(_kind(place, layout.cells[node], space.node_points[node]), frame, table):
+            if frame > 0 and is_noted(_hash_state(place, layout.cells[node], space.node_points[node]), frame, table):
                 continue
             if n_records >= records.shape[0]:
                 return n_records
@@ -253,12 +247,12 @@ def search_reach(
                 score = near + per_frame * frames + numbers[slot, k, 4] + penalty * tails.transitions[t]
                 if frames < min_frames or score >= best[0] or (only_clips and frame == 0):
                     continue
-                nc, ns, nx, nz = _onto(place, tails.moves[t])
+                nc, ns, nx, nz = apply_move(place, tails.moves[t])
                 dx = entry[0] * nc + entry[1] * ns + nx - wanted_x
                 dz = entry[1] * nc - entry[0] * ns + nz - wanted_z
                 turn = _wrap(math.atan2(ns, nc) - wanted_turn)
                 off = np.sqrt(dx * dx + dz * dz + turn * turn)
-                score += _missed(off, near, well) - near
+                score += _measure_miss(off, near, well) - near
                 if score < best[0] and _is_free_tail(t, place, tails, layout, space.avoid):
                     best[0], best[1] = score, off
                     end[0], end[1], end[2] = record, t, 0
@@ -274,10 +268,10 @@ def search_reach(
                         if frame + played < min_frames:
                             continue
                         px, pz = space.poses[j, 1], space.poses[j, 2]
-                        off = np.hypot(px * c + pz * s + x - at[0], pz * c - px * s + z - at[1])
-                        if not np.isnan(at[2]):
-                            off = max(off, settings.turn_weight * abs(_wrap(space.poses[j, 0] + theta - at[2])))
-                        score = _missed(off, near, well) + per_frame * (frame + played) + cost
+                        off = np.hypot(px * c + pz * s + x - position[0], pz * c - px * s + z - position[1])
+                        if not np.isnan(position[2]):
+                            off = max(off, settings.turn_weight * abs(_wrap(space.poses[j, 0] + theta - position[2])))
+                        score = _measure_miss(off, near, well) + per_frame * (frame + played) + cost
                         if score < best[0]:
                             best[0], best[1] = score, off
                             end[0], end[1], end[2] = record, edge, played
@@ -287,10 +281,10 @@ def search_reach(
                 if n == room:
                     n = 3 * width
                     keep_first(_rank(numbers[target], room), n, numbers[target], marks[target])
-                after = _onto(place, layout.moves[edge])
+                after = apply_move(place, layout.moves[edge])
                 numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2], numbers[target, n, 3] = after
                 numbers[target, n, 4] = cost
-                numbers[target, n, 5] = tails.wait[head] + _left_to_go(
+                numbers[target, n, 5] = tails.wait[head] + _measure_left(
                     after, space.node_points[head], space.node_headings[head], goal.steer, settings.radius
                 )
                 marks[target, n, 0], marks[target, n, 1], marks[target, n, 2] = head, record, edge
@@ -298,6 +292,7 @@ def search_reach(
             n_taken += 1
             if n_taken == width and frame > 0:
                 break
+        frame = find_next_frame(counts, frame + 1, settings.max_frames)
     return n_records
 
 
@@ -347,8 +342,8 @@ def find_tails(
                 tail = tails[edge]
                 if n == room or longer > max_frames or not allowed[edge] or counts[tail] >= max_of_node:
                     continue
-                whole = _onto((moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]), numbers[k])
-                if is_noted(_kind(whole, tail, entry), 0, table):
+                whole = apply_move((moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]), numbers[k])
+                if is_noted(_hash_state(whole, tail, entry), 0, table):
                     continue
                 numbers[n, 0], numbers[n, 1], numbers[n, 2], numbers[n, 3] = whole
                 marks[n, 0], marks[n, 1], marks[n, 2], marks[n, 3] = tail, edge, k, longer
@@ -362,17 +357,9 @@ def find_tails(
 
 
 @helper
-def _missed(off: float, near: float, well: float) -> float:
+def _measure_miss(off: float, near: float, well: float) -> float:
     """What an end costs that is so many meters off; a longer way to one that can be landed on is worth it."""
-    return max(off, near) + _STEEP * max(0.0, off - well)
-
-
-@helper
-def _onto(place: Transform, move: Floats1D) -> Transform:
-    """A transform after a move (4,)."""
-    c, s, x, z = place
-    mc, ms, mx, mz = move[0], move[1], move[2], move[3]
-    return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
+    return max(off, near) + _STEEPNESS * max(0.0, off - well)
 
 
 @helper
@@ -384,7 +371,7 @@ def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout,
         edge = tails.edges[tail, 0]
         if not _is_free(edge, place, layout, avoid):
             return False
-        place = _onto(place, layout.moves[edge])
+        place = apply_move(place, layout.moves[edge])
         tail = tails.edges[tail, 1]
     return True
 
@@ -399,19 +386,19 @@ def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -
         px, pz = layout.points[k, 0], layout.points[k, 1]
         wx, wz = px * c + pz * s + x, pz * c - px * s + z
         for m in range(avoid.shape[0]):
-            if squared(wx - avoid[m, 0]) + squared(wz - avoid[m, 1]) < squared(avoid[m, 2]):
+            if square(wx - avoid[m, 0]) + square(wz - avoid[m, 1]) < square(avoid[m, 2]):
                 return False
     return True
 
 
 @helper
-def _kind(place: Transform, cell: int, point: Floats1D) -> int:
+def _hash_state(place: Transform, cell: int, point: Floats1D) -> int:
     """A number for states within 15 degrees and 20 cm of each other."""
     c, s, x, z = place
     px, pz = point[0], point[1]
     column = int(np.floor((px * c + pz * s + x) * 5.0)) & 1023
     row = int(np.floor((pz * c - px * s + z) * 5.0)) & 1023
-    turn = int(np.floor((math.atan2(s, c) + np.pi) * (24.0 / _TURN)))
+    turn = int(np.floor((math.atan2(s, c) + np.pi) * (24.0 / _CIRCLE)))
     return ((cell * 32 + turn) * 1024 + column) * 1024 + row
 
 

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.blend.handover import Handover, TransitionPoint, handed_over
+from marey.blend.handover import Handover, TransitionPoint, make_handover
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.alike import find_alike
-from marey.graph.bridges import Bridge, plain_transitions, with_bridges
-from marey.graph.motion_graph import MotionGraph
-from marey.graph.network import both_ways
+from marey.graph.bridges import Bridge, build_with_bridges, get_plain_transitions
+from marey.graph.minima import find_transitions
+from marey.graph.network import add_reverses
 from marey.graph.transitions import Transitions
 from marey.maths import quat, rigid2d
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
 
 # Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
 _AROUND = 0.2
@@ -31,19 +35,20 @@ _CUT = 1.6
 _MAX_MEMORY = 256 * 2**20
 
 
+@renamed_parameters(most="max_transitions")
 def with_registered_transitions(
     graph: MotionGraph,
     *,
     threshold: float | None = None,
     lengths: Sequence[float] = (1.2, 0.8),
-    most: int = 200,
+    max_transitions: int = 200,
     markers: str = "body",
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
     """Add transitions to a graph, each as long as possible and with both clips in step.
 
     They are created at frame pairs less similar than those the graph already uses: the best of these, in both
-    directions. The graph is pruned again; nothing that it had is lost.
+    directions. The graph is pruned again; nothing in it is lost.
 
     Parameters
     ----------
@@ -51,58 +56,60 @@ def with_registered_transitions(
     threshold : maximum distance in meters of the middle of a transition and of the registered clips; by default 1.5
         times the largest distance of the graph's own transitions.
     lengths : lengths in seconds to try; the first that fits is used.
-    most : maximum number of new transitions; each direction counts as one and is stored as two short clips.
+    max_transitions : maximum number of new transitions; each direction counts as one and is stored as two short clips.
     markers : the markers to compare.
     progress : called with the fraction done, from 0 to 1.
     """
     tried = [check_number(length, "lengths in seconds", above=True) for length in lengths]
     if not tried:
-        raise InvalidValue("lengths must contain at least one length, got none")
-    if most < 1:
-        raise InvalidValue(f"most must be at least 1, got {most}")
-    plain = plain_transitions(graph)
+        raise InvalidValue("lengths must contain at least one length in seconds")
+    if max_transitions < 1:
+        raise InvalidValue(f"max_transitions must be at least 1, not {max_transitions}")
+    plain = get_plain_transitions(graph)
     largest = float(plain.distances.max(initial=0.0))
-    limit = 1.5 * largest if threshold is None else check_number(threshold, "threshold in metres")
-    places = _places(graph, largest, limit, markers)
+    limit = 1.5 * largest if threshold is None else check_number(threshold, "threshold in meters")
+    places = _find_frame_pairs(graph, largest, limit, markers)
     bridges: list[Bridge] = []
     for n, k in enumerate(np.argsort(places.distances, kind="stable")):
-        if len(bridges) >= most:
+        if len(bridges) >= max_transitions:
             break
-        made = _made(graph, places.taken(np.array([k])), tried, limit, markers)
-        if made is not None:
-            bridges.append(made)
+        bridge = _find_bridge(graph, places.select(np.array([k])), tried, limit, markers)
+        if bridge is not None:
+            bridges.append(bridge)
         if progress is not None:
-            progress(max(len(bridges) / most, (n + 1) / len(places)))
+            progress(max(len(bridges) / max_transitions, (n + 1) / len(places)))
     if not bridges:
         raise NoResult(
-            f"no registered transition fits at {len(places)} frame pairs between {largest:.3f} and {limit:.3f} m; "
-            "raise the threshold or use shorter lengths"
+            f"no registered transition is possible at any of {len(places)} frame pairs between "
+            f"{largest:.3f} and {limit:.3f} m; raise the threshold or use shorter lengths"
         )
-    out = with_bridges(graph.clips, graph.half_width, plain, bridges, graph.how)
+    out = build_with_bridges(graph.clips, graph.half_width, plain, bridges, graph.build_info)
     if out is None:
-        raise NoResult("with these transitions the graph has only dead ends")
+        raise NoResult("with these transitions the graph has only dead ends; raise the threshold")
     return out
 
 
-def _places(graph: MotionGraph, above: float, limit: float, markers: str) -> Transitions:
+def _find_frame_pairs(graph: MotionGraph, above: float, limit: float, markers: str) -> Transitions:
     """Directed frame pairs that are similar, but not so similar that the graph already joins them."""
     weights = frame_weights((2 * graph.half_width + 1) / graph.fps, graph.fps, "triangle")
     clouds = [point_clouds(clip, markers) for clip in graph.clips]
-    found = both_ways(find_alike(clouds, weights, limit, max_memory=_MAX_MEMORY))
-    return found.taken(found.distances > above)
+    found = add_reverses(find_transitions(clouds, weights, limit, max_memory=_MAX_MEMORY))
+    return found.select(found.distances > above)
 
 
-def _made(graph: MotionGraph, place: Transitions, lengths: list[float], limit: float, markers: str) -> Bridge | None:
+def _find_bridge(
+    graph: MotionGraph, place: Transitions, lengths: list[float], limit: float, markers: str
+) -> Bridge | None:
     """The longest transition that is possible at a frame pair, or None."""
     (a, b), (i, j) = place.clips[0].tolist(), place.frames[0].tolist()
     for length in lengths:
-        made = _handed(graph, (a, b), (i, j), length, float(place.distances[0]), markers)
-        if made is not None and made.distance <= limit:
-            return made
+        bridge = _make_bridge(graph, (a, b), (i, j), length, float(place.distances[0]), markers)
+        if bridge is not None and bridge.distance <= limit:
+            return bridge
     return None
 
 
-def _handed(
+def _make_bridge(
     graph: MotionGraph, clips: tuple[int, int], frames: tuple[int, int], length: float, distance: float, markers: str
 ) -> Bridge | None:
     fps, half = graph.fps, graph.half_width
@@ -112,19 +119,19 @@ def _handed(
     middle = [(at - first) / fps for at, first in zip(frames, firsts, strict=True)]
     settings = Handover(length, "integer", markers, 0.1, 2)
     try:
-        whole, record = handed_over(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
+        full, record = make_handover(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
     except NoResult:  # not enough frames, or no valid timewarp
         return None
     start, stop = record["frames"]
-    resumed = len(other) - (len(whole) - stop)
+    resumed = len(other) - (len(full) - stop)
     leave, enter = firsts[0] + start, firsts[1] + resumed
-    if stop >= len(whole) or start < 1:
+    if stop >= len(full) or start < 1:
         return None
     if leave + 2 * half >= len(graph.clips[clips[0]]) or enter <= 2 * half:
         return None
-    move = _move(other, resumed, whole, stop)
+    move = _move(other, resumed, full, stop)
     before = min(round(_AROUND * fps), start)
-    part = whole[start - before : min(stop + round(_AROUND * fps), len(whole))]
+    part = full[start - before : min(stop + round(_AROUND * fps), len(full))]
     named = (f"{one.name} to {other.name}", f"{one.name} to {other.name}, seen from there")
     motions = tuple(
         _named(motion, name) for motion, name in zip((part, part.moved(rigid2d.invert(move))), named, strict=True)
@@ -137,10 +144,10 @@ def _named(motion: Motion, name: str) -> Motion:
     return replace(motion, name=name)
 
 
-def _move(b: Motion, frame: int, whole: Motion, at: int) -> Floats:
+def _move(b: Motion, frame: int, full: Motion, at: int) -> Floats:
     """(3,) rigid2d that moves b's `frame` onto frame `at` of a motion that contains it."""
-    turn = quat.mul_inv(whole.rotations[at, 0], b.rotations[frame, 0])
+    turn = quat.mul_inv(full.rotations[at, 0], b.rotations[frame, 0])
     theta = 2.0 * np.arctan2(turn[2], turn[0])
     spin = np.array([float(theta), 0.0, 0.0])
-    shift = whole.root_positions[at] - rigid2d.apply(spin, b.root_positions[frame])
+    shift = full.root_positions[at] - rigid2d.apply(spin, b.root_positions[frame])
     return np.array([float(rigid2d.wrap_angle(theta)), shift[0], shift[2]])

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marey.core.arrays import Bools, Ints
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.motion_graph import MotionGraph
-from marey.graph.walk import Walk
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
+    from marey.graph.walk import Walk
 
 
-def shortest_walk(graph: MotionGraph, before: int, after: int) -> Walk:
-    """The shortest walk, in time, from one node to another; from a node to itself, the shortest loop."""
-    return quickest(graph, np.array([before]), np.array([after]))
+@renamed_parameters(before="start", after="goal")
+def shortest_walk(graph: MotionGraph, start: int | str, goal: int | str) -> Walk:
+    """The shortest walk, in time, from one node to another, or from one clip to another.
+
+    Parameters
+    ----------
+    start, goal : nodes, or names of clips. From a node to itself, the result is the shortest loop.
+    """
+    return find_shortest_walk(graph, _find_nodes(graph, start), _find_nodes(graph, goal))
 
 
-def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
+def _find_nodes(graph: MotionGraph, which: int | str) -> Ints:
+    """One node by number, or all nodes of a clip by name."""
+    if isinstance(which, str):
+        return np.flatnonzero(graph.nodes[:, 0] == graph.index(which))
+    return np.array([which], dtype=np.int64)
+
+
+def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     """The shortest walk, in time and with at least one edge, from any node of `before` to any node of `after`."""
     from scipy.sparse.csgraph import dijkstra
 
     n = len(graph.nodes)
     for node in (*before, *after):
         if not 0 <= node < n:
-            raise InvalidValue(f"nodes are numbers from 0 to {n - 1}, got {node}")
+            raise InvalidValue(f"nodes must be numbers from 0 to {n - 1}, not {node}")
     edges = graph.edges
     goals = set(after.tolist())
     away = dijkstra(_times_back(graph), indices=after, min_only=True)
@@ -32,7 +48,10 @@ def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     begun = edges.n_frames + away[edges.heads]
     first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
     if not len(first):
-        raise NoResult(f"no walk leads from {_told(graph, before)} to {_told(graph, after)}")
+        raise NoResult(
+            f"no walk leads from {_describe(graph, before)} to {_describe(graph, after)}; "
+            f"{graph.build_info.remedy} of the graph"
+        )
     out = [int(first[begun[first].argmin()])]
     while (node := int(edges.heads[out[-1]])) not in goals:
         outs = graph.out_edges(node)
@@ -40,14 +59,14 @@ def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     return graph.walk(out)
 
 
-def _told(graph: MotionGraph, nodes: Ints) -> str:
+def _describe(graph: MotionGraph, nodes: Ints) -> str:
     return f"node {nodes[0]}" if len(nodes) == 1 else f"clip {graph.clips[graph.nodes[nodes[0], 0]].name!r}"
 
 
-def shortest_ways(graph: MotionGraph, label: str) -> Ints:
+def find_first_edges(graph: MotionGraph, label: str) -> Ints:
     """(N,) the edge at each node that starts the shortest route to a label's component; -1 if there is none."""
     edges = graph.edges
-    total = edges.n_frames + time_to(graph, label)[edges.heads]
+    total = edges.n_frames + count_frames_to_label(graph, label)[edges.heads]
     best = np.minimum.reduceat(total, graph.first_out[:-1])
     leads = np.flatnonzero((total == best[edges.tails]) & np.isfinite(total))
     out = np.full(len(graph.nodes), -1, dtype=np.int64)
@@ -55,24 +74,24 @@ def shortest_ways(graph: MotionGraph, label: str) -> Ints:
     return out
 
 
-def frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
+def count_frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
     """(N,) frames from each node to the nearest of `nodes` by allowed edges (E,); infinity if unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
     return dijkstra(_times_back(graph, allowed), indices=nodes, min_only=True)
 
 
-def time_to(graph: MotionGraph, label: str) -> Any:
+def count_frames_to_label(graph: MotionGraph, label: str) -> Any:
     """(N,) frames from each node to a label's component by the shortest route; infinity if unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
-    goals = np.flatnonzero(graph.members[graph.label_index(label)])
+    goals = np.flatnonzero(graph.members[graph.index(label=label)])
     if not len(goals):
         return np.full(len(graph.nodes), np.inf)
     return dijkstra(_times_back(graph), indices=goals, min_only=True)
 
 
-def _quickest(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
+def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
     """The shortest edge for each connected pair of nodes, because a sparse matrix would add several up."""
     edges = graph.edges
     order = np.lexsort((edges.n_frames, edges.heads, edges.tails))
@@ -88,6 +107,6 @@ def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
     """(N, N) sparse matrix of frames from column to row by the shortest edge, to search back from the goals."""
     from scipy.sparse import coo_array
 
-    edges, n, taken = graph.edges, len(graph.nodes), _quickest(graph, allowed)
+    edges, n, taken = graph.edges, len(graph.nodes), _shortest_edges(graph, allowed)
     ends = (edges.heads[taken], edges.tails[taken])
     return coo_array((edges.n_frames[taken].astype(float), ends), shape=(n, n)).tocsr()

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Bools, Floats, freeze_array
+from marey.core.feet import Feet
+from marey.deprecation import bundled_parameters, renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, NoResult
-from marey.graph.motion_graph import MotionGraph
-from marey.graph.walk import Walk
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
+    from marey.graph.motion_graph import MotionGraph
+    from marey.graph.walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialWalk:
     """A partial walk during a search.
 
     Attributes
@@ -38,7 +44,7 @@ class Partial:
     n_frames: int
     cost: float
     memo: Any
-    before: Partial | None = None
+    before: PartialWalk | None = None
     edge: int = -1
 
     @property
@@ -46,22 +52,24 @@ class Partial:
         """The edges so far, in order."""
         return [part.edge for part in self.parts()][1:]
 
-    def parts(self) -> list[Partial]:
+    def parts(self) -> list[PartialWalk]:
         """The walk at each of its nodes, in order."""
         out = []
-        part: Partial | None = self
+        part: PartialWalk | None = self
         while part is not None:
             out.append(part)
             part = part.before
         return out[::-1]
 
 
-Cost = Callable[[Partial, int], float]
+Cost = Callable[[PartialWalk, int], float]
+P = ParamSpec("P")
+R = TypeVar("R")
 # Seconds after which a walk is complete if the objective is only a cost function.
 _A_WHILE = 4.0
 
 
-def _after_a_while(walk: Partial) -> bool:
+def _after_a_while(walk: PartialWalk) -> bool:
     return walk.n_frames >= _A_WHILE * walk.graph.fps
 
 
@@ -73,40 +81,40 @@ class Objective(Protocol):
     (3,) that places the clip when a walk starts at this node.
     """
 
-    def begin(self, walk: Partial) -> Any:
+    def begin(self, walk: PartialWalk) -> Any:
         """The initial memo of an empty walk."""
         ...
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, Any]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, Any]:
         """The cost of appending `edge` (infinity forbids it), and the new memo."""
         ...
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """Whether the walk may end here."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionObjective:
     """An objective made of two functions: ``cost(walk, edge)`` and ``done(walk)``, by default true after 4 s."""
 
     cost: Cost
-    done: Callable[[Partial], bool] = _after_a_while
+    done: Callable[[PartialWalk], bool] = _after_a_while
 
-    def begin(self, walk: Partial) -> None:
+    def begin(self, walk: PartialWalk) -> None:
         """No memo."""
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, None]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, None]:
         """The cost, without a memo."""
         return float(self.cost(walk, edge)), None
 
-    def complete(self, walk: Partial) -> bool:
+    def complete(self, walk: PartialWalk) -> bool:
         """The value of ``done``."""
         return bool(self.done(walk))
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchResult:
     """The result of a search.
 
     Attributes
@@ -124,79 +132,136 @@ class Searched:
     proven: bool
     n_expanded: int
 
+    def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
+        """The motion of the walk; see `Walk.motion`."""
+        return self.walk.motion(feet=feet, name=name)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The walk and how it was found, JSON-ready."""
+        return self.walk.to_dict() | {
+            "cost": self.cost,
+            "complete": self.complete,
+            "proven": self.proven,
+            "expanded": self.n_expanded,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchLimits:
+    """Budgets of a search. When one runs out, the best walk so far is returned.
+
+    Attributes
+    ----------
+    max_expanded : number of partial walks to expand in the whole search.
+    max_expanded_per_window : number of partial walks to expand in each window. A few thousand take a second.
+    max_seconds : computing time of the whole search; None for no limit.
+    cost_threshold : stop at the first complete walk that costs less than this.
+    """
+
+    max_expanded: int = 50_000
+    max_expanded_per_window: int = 1_500
+    max_seconds: float | None = None
+    cost_threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_expanded", "max_expanded_per_window"):
+            if getattr(self, name) < 1:
+                raise InvalidValue(f"{name} must be at least 1, not {getattr(self, name)}")
+
+
+def _accept_frames(function: Callable[P, R]) -> Callable[P, R]:
+    """Accept the old parameters `frames` and `keep`, which were numbers of frames."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for old, new in (("frames", "window"), ("keep", "step")):
+            if old in kwargs:
+                warn_renamed(f"search({old}=)", f"{new}= in seconds")
+                graph: Any = kwargs["graph"] if "graph" in kwargs else args[0]
+                n: Any = kwargs.pop(old)
+                kwargs[new] = None if n is None else n / graph.fps
+        return function(*args, **kwargs)
+
+    return call
+
+
+@_accept_frames
+@bundled_parameters(
+    "limits",
+    SearchLimits,
+    most_expanded="max_expanded",
+    most_of_piece="max_expanded_per_window",
+    most_seconds="max_seconds",
+    good_enough="cost_threshold",
+)
+@renamed_parameters(among="tolerance")
 def search(
     graph: MotionGraph,
     objective: Objective | Cost,
     *,
     start: int | tuple[int, ArrayLike] | None = None,
-    frames: int | None = 45,
-    keep: int = 15,
+    window: float | None = 1.5,
+    step: float = 0.5,
     label: str | None = None,
-    most_expanded: int = 50_000,
-    most_of_piece: int = 1_500,
-    most_seconds: float | None = None,
-    good_enough: float = 0.0,
-    among: float = 0.0,
+    limits: SearchLimits | None = None,
+    tolerance: float = 0.0,
     rng: int | np.random.Generator = 0,
-) -> Searched:
-    """Find the walk with the lowest cost, by branch and bound over windows of `frames` frames.
+) -> SearchResult:
+    """Find the walk with the lowest cost, by branch and bound over windows of `window` seconds.
 
     Children are expanded in order of cost. A branch is cut when its cost, plus the objective's lower bound if it has
-    one, reaches that of the best known walk. Each window of `frames` frames is searched, its first `keep` frames are
-    kept, and the search continues from there until a walk is complete. After a dead end it backtracks and looks further
-    ahead. When a budget runs out it returns the best walk so far.
+    one, reaches that of the best known walk. Each window is searched, its first `step` seconds are kept, and the search
+    continues from there until a walk is complete. After a dead end it backtracks and looks further ahead. When a budget
+    runs out it returns the best walk so far.
 
     Parameters
     ----------
     objective : costs and the stopping condition; see `marey.graph.objectives`. A plain function ``cost(walk, edge)`` is
-        minimized over 4 s; use ``Function(cost, done)`` to choose when to stop.
+        minimized over 4 s; use ``FunctionObjective(cost, done)`` to choose when to stop.
     start : a node, or a node and the rigid2d that places its clip in the world; by default all nodes are tried. Without
         a rigid2d, clips stay where they were recorded, or for `FollowPath` at the start of the path.
-    frames : window length. None searches for the whole walk at once, which proves the optimum but takes exponential
-        time.
-    keep : frames of each window that are kept.
+    window : length of a window in seconds. None searches for the whole walk at once, which proves the optimum but takes
+        exponential time.
+    step : seconds of each window that are kept.
     label : use only edges inside this label's component.
-    most_expanded, most_seconds : budgets for the whole search, in expanded walks and in seconds.
-    most_of_piece : budget for each window, in expanded walks. A few thousand take a second.
-    good_enough : stop at the first complete walk that costs less than this.
-    among : in each window, choose at random among the walks that cost at most this much more than the best.
+    limits : budgets; see `SearchLimits`.
+    tolerance : in each window, choose at random among the walks that cost at most this much more than the best.
     rng : seed or generator for that choice.
     """
-    if frames is not None and not 1 <= keep <= frames:
-        raise InvalidValue(f"keep must lie between 1 and frames={frames}, got {keep}")
-    if most_expanded < 1:
-        raise InvalidValue(f"most_expanded must be at least 1, got {most_expanded}")
-    if most_of_piece < 1:
-        raise InvalidValue(f"most_of_piece must be at least 1, got {most_of_piece}")
+    limits = SearchLimits() if limits is None else limits
+    if window is not None and not 0.0 < step <= window:
+        raise InvalidValue(f"step must be above 0 and at most window={window:g} s, not {step:g}")
+    n_window = None if window is None else max(1, round(window * graph.fps))
+    n_step = max(1, round(step * graph.fps))
     objective = _as_objective(objective)
-    of_piece = most_expanded if frames is None else most_of_piece
-    hunt = _Hunt(graph, objective, graph.allowed(label), most_expanded, of_piece, most_seconds, good_enough, among)
-    chance = np.random.default_rng(rng)
-    ahead = frames
+    if n_window is None:
+        limits = replace(limits, max_expanded_per_window=limits.max_expanded)
+    hunt = _BranchAndBound(graph, objective, graph.allowed(label), limits, tolerance)
+    generator = np.random.default_rng(rng)
+    ahead = n_window
     trail = [list(_beginnings(graph, objective, start, hunt.allowed))]
     while trail:
         heads = trail[-1]
-        found = hunt.piece(heads, None if ahead is None else heads[0].n_frames + ahead)
+        found = hunt.search_window(heads, None if ahead is None else heads[0].n_frames + ahead)
         if not found:
-            if ahead is None or hunt.spent:
+            if ahead is None or hunt.is_spent:
                 break
             # The kept part leads into a dead end: go back one window and look further ahead from there.
             trail.pop()
             ahead *= 2
             continue
-        best = found[0] if among <= 0.0 else found[int(chance.integers(len(found)))]
+        best = found[0] if tolerance <= 0.0 else found[int(generator.integers(len(found)))]
         done = objective.complete(best)
-        if done or hunt.spent:
+        if done or hunt.is_spent:
             walk = graph.walk(best.edges, best.parts()[0].place)
-            return Searched(walk, best.cost, done, done and frames is None and not hunt.cut, hunt.n)
-        trail.append([_kept(best, heads[0].n_frames + keep)])
-    if hunt.spent:
-        raise NoResult(f"no walk was found within {hunt.n} steps; raise the search budget")
+            return SearchResult(walk, best.cost, done, done and n_window is None and not hunt.is_cut, hunt.n_expanded)
+        trail.append([_cut_back(best, heads[0].n_frames + n_step)])
+    if hunt.is_spent:
+        raise NoResult(f"no walk was found within {hunt.n_expanded} steps; raise the search budget")
     what = "" if label is None else f" in {label!r}"
     raise NoResult(
         f"no walk{what} satisfies the objective and its constraints from any allowed start; relax them, or "
-        f"{graph.how.remedy} of the graph"
+        f"{graph.build_info.remedy} of the graph"
     )
 
 
@@ -204,86 +269,79 @@ def _as_objective(given: Objective | Cost) -> Objective:
     if all(hasattr(given, name) for name in ("begin", "add", "complete")):
         return given  # type: ignore[return-value]
     if callable(given):
-        return Function(given)
+        return FunctionObjective(given)
     raise InvalidValue(
-        f"expected an objective or a function cost(walk, edge), got {type(given).__name__}; see marey.graph.objectives"
+        f"objective must be an objective or a function cost(walk, edge), not {type(given).__name__}; "
+        "see marey.graph.objectives"
     )
 
 
-class _Hunt:
+class _BranchAndBound:
     """Branch and bound with budgets."""
 
     def __init__(
-        self,
-        graph: MotionGraph,
-        objective: Objective,
-        allowed: Bools,
-        most: int,
-        of_piece: int,
-        seconds: float | None,
-        good_enough: float,
-        among: float,
+        self, graph: MotionGraph, objective: Objective, allowed: Bools, limits: SearchLimits, tolerance: float
     ) -> None:
-        self.graph, self.objective, self.allowed = graph, objective, allowed
-        self.most, self.of_piece, self.good_enough, self.among = most, of_piece, good_enough, among
-        self.bound: Callable[[Partial], float] = getattr(objective, "bound", _no_bound)
-        self.until = None if seconds is None else time.monotonic() + seconds
-        self.n = 0
-        self.cut = False
+        self.graph, self.objective, self.allowed, self.limits = graph, objective, allowed, limits
+        self.tolerance = tolerance
+        self.bound: Callable[[PartialWalk], float] = getattr(objective, "bound", _no_bound)
+        self.until = None if limits.max_seconds is None else time.monotonic() + limits.max_seconds
+        self.n_expanded = 0
+        self.is_cut = False
 
     @property
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         """Whether a budget is used up."""
-        if self.n >= self.most or (self.until is not None and time.monotonic() > self.until):
-            self.cut = True
-        return self.cut
+        if self.n_expanded >= self.limits.max_expanded or (self.until is not None and time.monotonic() > self.until):
+            self.is_cut = True
+        return self.is_cut
 
-    def piece(self, heads: list[Partial], until: int | None) -> list[Partial]:
+    def search_window(self, heads: list[PartialWalk], until: int | None) -> list[PartialWalk]:
         """The cheapest walks that are complete or have `until` frames, best first."""
-        found: list[tuple[float, Partial]] = []
-        least, n_begun = np.inf, self.n
+        found: list[tuple[float, PartialWalk]] = []
+        least, n_before, limits = np.inf, self.n_expanded, self.limits
         # Depth first; the cheapest child is on top of the stack.
         stack = self._ranked(heads)
         while stack:
             value, walk = stack.pop()
-            if value > least + self.among or (value >= least and self.among <= 0.0):
+            if value > least + self.tolerance or (value >= least and self.tolerance <= 0.0):
                 continue
             # An empty walk is never complete.
             done = walk.edge >= 0 and self.objective.complete(walk)
             if done or (walk.edge >= 0 and until is not None and walk.n_frames >= until):
                 found.append((value, walk))
                 least = min(least, value)
-                if done and walk.cost < self.good_enough:
+                if done and walk.cost < limits.cost_threshold:
                     break
                 continue
-            if found and (self.spent or self.n - n_begun >= self.of_piece):
-                self.cut = self.cut or until is None
+            if found and (self.is_spent or self.n_expanded - n_before >= limits.max_expanded_per_window):
+                self.is_cut = self.is_cut or until is None
                 break
-            if self.n >= 4 * self.most:
-                self.cut = True
+            if self.n_expanded >= 4 * limits.max_expanded:
+                self.is_cut = True
                 break
-            self.n += 1
+            self.n_expanded += 1
             stack += self._ranked(self._children(walk))
-        near = [each for each in found if each[0] <= least + self.among]
+        near = [each for each in found if each[0] <= least + self.tolerance]
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
-    def _ranked(self, walks: Iterable[Partial]) -> list[tuple[float, Partial]]:
+    def _ranked(self, walks: Iterable[PartialWalk]) -> list[tuple[float, PartialWalk]]:
         """Walks with a lower bound on their total cost, best last."""
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])
 
-    def _children(self, walk: Partial) -> Iterator[Partial]:
+    def _children(self, walk: PartialWalk) -> Iterator[PartialWalk]:
         edges = self.graph.edges
         for edge in self.graph.out_edges(walk.node):
             if not self.allowed[edge]:
                 continue
             cost, memo = self.objective.add(walk, edge)
             if not cost >= 0.0:
-                raise InvalidValue(f"the costs of an objective must be at least 0, got {cost} for edge {edge}")
+                raise InvalidValue(f"the objective must return costs of at least 0, not {cost} (for edge {edge})")
             if np.isinf(cost):
                 continue
             place = _after(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
-            yield Partial(
+            yield PartialWalk(
                 walk.graph,
                 int(edges.heads[edge]),
                 place,
@@ -299,7 +357,7 @@ def _as_recorded(graph: MotionGraph, node: int) -> Floats:
     return np.zeros(3)
 
 
-def _no_bound(walk: Partial) -> float:
+def _no_bound(walk: PartialWalk) -> float:
     return 0.0
 
 
@@ -314,19 +372,19 @@ def _after(place: Floats, move: Floats) -> Floats:
 
 def _beginnings(
     graph: MotionGraph, objective: Objective, start: int | tuple[int, ArrayLike] | None, allowed: Bools
-) -> Iterator[Partial]:
+) -> Iterator[PartialWalk]:
     nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]
     placed = getattr(objective, "placed", _as_recorded)
     given = freeze_array(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
         if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, got {node}")
+            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {node}")
         if start is None and not allowed[list(graph.out_edges(node))].any():
             continue
-        empty = Partial(graph, node, placed(graph, node) if given is None else given, 0, 0.0, None)
+        empty = PartialWalk(graph, node, placed(graph, node) if given is None else given, 0, 0.0, None)
         yield replace(empty, memo=objective.begin(empty))
 
 
-def _kept(walk: Partial, n_frames: int) -> Partial:
+def _cut_back(walk: PartialWalk, n_frames: int) -> PartialWalk:
     """The walk cut back to the first node at which it has played at least `n_frames`."""
     return next(part for part in walk.parts() if part.n_frames >= n_frames or part is walk)

@@ -11,8 +11,8 @@ the fading offset makes a planted foot slide until cleanup holds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,32 +21,58 @@ from marey.compare.clouds import Clouds
 from marey.core.arrays import Floats, Ints, check_number, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Clips
+from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.bridges import Bridge, with_bridges
-from marey.graph.build import labels_of, prepared, pruned_graph
-from marey.graph.motion_graph import How, MotionGraph
+from marey.graph.bridges import Bridge, build_with_bridges
+from marey.graph.build import BuildInfo, collect_labels, prepare_graph_clips, prune_graph
 from marey.graph.network import connect_clips
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 from marey.maths import quat
 
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
+
 # Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
 _AROUND = 0.2
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SimilarityOptions:
+    """Options of `MotionGraph.build_by_similarity`.
+
+    Attributes
+    ----------
+    fade : seconds over which an offset fades out.
+    weights, velocity, acceleration : weights of the cost; see `marey.compare.pose_cost`.
+    max_distance : maximum distance in meters between the aligned bodies. Frames further apart are not joined, however
+        similar their poses, for example on a stair and next to it.
+    min_seconds, variations, rng : see `GraphOptions`.
+    """
+
+    fade: float = 0.3
+    weights: Mapping[str, float] | None = None
+    velocity: float = 0.1
+    acceleration: float = 0.01
+    max_distance: float = 0.15
+    min_seconds: float = 2.0
+    variations: int = 0
+    rng: int | np.random.Generator = 0
+
+
+@bundled_parameters(
+    "options",
+    SimilarityOptions,
+    most_apart="max_distance",
+    least_seconds="min_seconds",
+    **{name: name for name in ("fade", "weights", "velocity", "acceleration", "variations", "rng")},
+)
 def build_by_similarity(
     clips: Clips | Sequence[Motion],
     threshold: float = 0.7,
     *,
-    fade: float = 0.3,
-    weights: Mapping[str, float] | None = None,
-    velocity: float = 0.1,
-    acceleration: float = 0.01,
-    most_apart: float = 0.15,
     fps: float | None = None,
-    least_seconds: float = 2.0,
-    variations: int = 0,
-    rng: int | np.random.Generator = 0,
+    options: SimilarityOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
     """Build a graph whose transitions go from a frame to the successor of a similar frame.
@@ -59,35 +85,36 @@ def build_by_similarity(
     ----------
     clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
     threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, above 0 and at most 1.
-    fade : seconds over which an offset fades out.
-    weights, velocity, acceleration : weights of the cost; see `marey.compare.pose_cost`.
-    most_apart : maximum distance in meters between the aligned bodies. Frames further apart are not joined, however
-        similar their poses, for example on a stair and next to it.
-    fps : frame rate of the graph; by default the lowest rate of the clips.
-    least_seconds : labels with less endless motion than this are reported in `findings`.
-    variations, rng : blends to add as extra clips; see `MotionGraph.build`.
+    fps : frame rate of the graph; by default the highest rate of the clips.
+    options : fade, weights of the cost, maximum distance, variations; see `SimilarityOptions`.
     progress : called with the fraction done, from 0 to 1.
     """
+    options = SimilarityOptions() if options is None else options
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
-        raise InvalidValue(f"a similarity threshold must be above 0 and at most 1, got {threshold!r}")
-    seconds = check_number(fade, "fade in seconds", above=True)
-    limit = check_number(most_apart, "most_apart in metres")
-    motions = prepared(clips, fps)
-    if variations:
-        motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
+        raise InvalidValue(f"threshold must be a similarity above 0 and at most 1, not {threshold!r}")
+    seconds = check_number(options.fade, "fade in seconds", above=True)
+    limit = check_number(options.max_distance, "max_distance in meters")
+    motions = prepare_graph_clips(clips, fps)
+    if options.variations:
+        takes = more_takes(motions, options.variations, options.rng)
+        motions = prepare_graph_clips((*motions, *takes), motions[0].fps)
     half = max(1, round(0.5 * (seconds * motions[0].fps - 1.0)))
     if max(len(motion) for motion in motions) < 4 * half + 4:
         longest = max(motion.duration for motion in motions)
-        raise InvalidValue(f"the longest clip lasts {longest:.2f} s, too short for a fade of {seconds:g} s")
+        raise InvalidValue(
+            f"the longest clip lasts {longest:.2f} s, too short for fade={seconds:g} s; use longer clips "
+            "or a shorter fade"
+        )
     clouds = [point_clouds(motion) for motion in motions]
-    how = {"weights": weights, "velocity": velocity, "acceleration": acceleration}
-    joins = list(_joins(motions, clouds, half, limit, threshold, how, progress))
+    costs = {"weights": options.weights, "velocity": options.velocity, "acceleration": options.acceleration}
+    joins = list(_find_joins(motions, clouds, half, limit, threshold, costs, progress))
     nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
-    bridges = [bridge for each in joins for bridge in _bridges(motions, each, half)]
-    built = How("similarity", float(threshold))
-    graph = with_bridges(motions, half, nothing, bridges, built, least_seconds)
+    bridges = [bridge for each in joins for bridge in _make_bridges(motions, each, half)]
+    info = BuildInfo("similarity", float(threshold))
+    graph = build_with_bridges(motions, half, nothing, bridges, info, options.min_seconds)
     if graph is None:
-        raise NoResult(_no_graph(motions, list(_joins(motions, clouds, half, limit, 0.0, how, None)), half, threshold))
+        all_joins = list(_find_joins(motions, clouds, half, limit, 0.0, costs, None))
+        raise NoResult(_explain_no_graph(motions, all_joins, half, threshold))
     return graph
 
 
@@ -96,18 +123,18 @@ class _Joins(NamedTuple):
 
     ends: tuple[int, int]
     cells: Ints
-    alike: Floats
+    scores: Floats
     moves: Floats
     apart: Floats
 
 
-def _joins(
+def _find_joins(
     motions: Sequence[Motion],
     clouds: Sequence[Clouds],
     half: int,
-    most_apart: float,
+    max_distance: float,
     threshold: float,
-    how: dict[str, Any],
+    costs: dict[str, Any],
     progress: Callable[[float], None] | None,
 ) -> Iterator[_Joins]:
     """For each pair of clips in both directions, all frames that are similar enough and not too far apart."""
@@ -117,50 +144,52 @@ def _joins(
     window = set_readonly(window / window.sum())
     for a, one in enumerate(motions):
         for b in range(a, len(motions)):
-            cells, alike = _alike(np.asarray(pose_cost(one, motions[b], **how)), half, a == b)
-            cells, alike = cells[alike >= threshold], alike[alike >= threshold]
+            cells, scores = _find_similar_frames(np.asarray(pose_cost(one, motions[b], **costs)), half, a == b)
+            cells, scores = cells[scores >= threshold], scores[scores >= threshold]
             for ends, rows in (((a, b), cells), ((b, a), cells[:, ::-1])):
                 if not len(rows):
                     continue
                 at = [np.ascontiguousarray(rows[:, k], dtype=np.float64) for k in (0, 1)]
                 moves, squares = frame_distances(clouds[ends[0]], at[0], clouds[ends[1]], at[1], window)
                 apart = np.sqrt(squares)
-                near = apart <= most_apart
-                yield _Joins(ends, rows[near], alike[near], np.asarray(moves)[near], apart[near])
+                near = apart <= max_distance
+                yield _Joins(ends, rows[near], scores[near], np.asarray(moves)[near], apart[near])
             cells_before += lengths[a] * lengths[b]
             if progress is not None:
                 progress(min(1.0, cells_before / total))
 
 
-def _no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
+def _explain_no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
     """Error message: why there is no graph, and which similarity would give one."""
-    told = f"a similarity of {threshold:g} leaves only dead ends"
-    names, frame_labels = labels_of(motions)
+    problem = f"with a similarity of {threshold:g} the graph has only dead ends"
+    names, frame_labels = collect_labels(motions)
     lengths = np.array([len(motion) for motion in motions])
-    alike = np.concatenate([np.zeros(0), *(each.alike for each in joins)])
+    scores = np.concatenate([np.zeros(0), *(each.scores for each in joins)])
 
     def works(limit: float) -> bool:
         # A transition leaves after frame i and enters 2 half + 1 frames after frame j.
-        chosen = [(each, each.alike >= limit) for each in joins]
+        chosen = [(each, each.scores >= limit) for each in joins]
         clips = np.concatenate([np.broadcast_to(each.ends, (int(m.sum()), 2)) for each, m in chosen])
         frames = np.concatenate([each.cells[m] for each, m in chosen]) + [1 + half, 1 + half]
-        taken = Transitions(clips, frames, np.zeros(len(clips)), np.zeros((len(clips), 3)))
+        transitions = Transitions(clips, frames, np.zeros(len(clips)), np.zeros((len(clips), 3)))
         return (
-            pruned_graph(motions, half, *connect_clips(lengths, frame_labels, taken, half), names, 0.0, How())
+            prune_graph(
+                motions, half, *connect_clips(lengths, frame_labels, transitions, half), names, 0.0, BuildInfo()
+            )
             is not None
         )
 
-    steps = np.unique(alike)
+    steps = np.unique(scores)
     if not len(steps) or not works(float(steps[0])):
-        return f"{told}, and so does any other; use longer or more clips"
+        return f"{problem}, and so does any other; use longer or more clips"
     low, high = 0, len(steps) - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if works(float(steps[middle])) else (low, middle - 1)
-    return f"{told}; the largest that works is {np.floor(1000.0 * steps[low]) / 1000.0:.3f}"
+    return f"{problem}; the largest that works is {np.floor(1000.0 * steps[low]) / 1000.0:.3f}"
 
 
-def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
+def _find_similar_frames(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
     """(N, 2) local maxima of similarity with room for a transition in both directions, and their similarity (N,)."""
     cells = local_minima(cost, min_lag=2 * half + 2 if own else 0)
     if own:
@@ -172,16 +201,16 @@ def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
     return cells, similarity(cost[cells[:, 0], cells[:, 1]])
 
 
-def _bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Bridge]:
+def _make_bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Bridge]:
     """Bridges from each frame of the first clip to the successor of its match in the second."""
     a, b = joins.ends
     n = 2 * half + 1
     for (i, j), move, apart in zip(joins.cells.tolist(), joins.moves, joins.apart, strict=True):
-        motion, start = _offset(motions[a], i, motions[b], j, move, n)
+        motion, start = _add_offset(motions[a], i, motions[b], j, move, n)
         yield Bridge((a, b), i + 1, j + 1 + n, (motion, None), start, n, float(apart), np.asarray(move))
 
 
-def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
+def _add_offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
     """Clip b from frame j + 1 on, moved onto a, with the offset that turns its frame j into a's frame i; and the number
     of frames before these. Blending it into plain b fades out the offset."""
     around = round(_AROUND * a.fps)
@@ -190,16 +219,16 @@ def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple
     part = b[j - before : stop].moved(move)
     like, turned = part[before : before + 1], a[i : i + 1]
     shift = turned.root_positions[0] - like.root_positions[0]
-    turns = quat.mul_inv(turned.rotations[0], like.rotations[0])
-    turns = np.where(turns[:, :1] < 0.0, -turns, turns)
+    offsets = quat.mul_inv(turned.rotations[0], like.rotations[0])
+    offsets = np.where(offsets[:, :1] < 0.0, -offsets, offsets)
     bones = part.bone_offsets
     if a.bone_offsets is not None and bones is not None:
         bones = set_readonly(bones + (a.bone_offsets[i] - b.bone_offsets[j]))  # type: ignore[index]
-    made = replace(
+    shifted = replace(
         part,
         root_positions=set_readonly(part.root_positions + shift),
-        rotations=set_readonly(quat.mul(turns, part.rotations)),
+        rotations=set_readonly(quat.mul(offsets, part.rotations)),
         bone_offsets=bones,
         name=f"{a.name} to {b.name}",
     )
-    return made, before + 1
+    return shifted, before + 1

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.graph.walk import Walk
-from marey.measure.figures import Measure
+from marey.deprecation import renamed_parameters
+from marey.measure.metrics import Measure
 from marey.measure.skate import slide_contact, slide_weighted_speed
+
+if TYPE_CHECKING:
+    from marey.graph.walk import Walk
 
 
 class Sliding(NamedTuple):
@@ -36,15 +39,20 @@ class FootSkate(NamedTuple):
     planted: Sliding
     low: Sliding
 
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Both metrics in m/s, JSON-ready."""
+        return {"planted": self.planted._asdict(), "low": self.low._asdict()}
 
-def foot_skate(walk: Walk, made: Motion | None = None) -> FootSkate:
+
+@renamed_parameters(made="motion")
+def foot_skate(walk: Walk, motion: Motion | None = None) -> FootSkate:
     """Measure the footskate of a walk before and after cleanup, and of its clips, weighted by their play time.
 
     Parameters
     ----------
-    made : the cleaned motion of the walk, if already computed.
+    motion : the cleaned motion of the walk, if already computed.
     """
-    motions = walk.motion(clean=False), walk.motion() if made is None else made
+    motions = walk.motion(feet=None), walk.motion() if motion is None else motion
     graph = walk.graph
     runs = walk.edges[~graph.edges.blends[walk.edges]]
     runs = runs if len(runs) else walk.edges
@@ -59,7 +67,7 @@ def foot_skate(walk: Walk, made: Motion | None = None) -> FootSkate:
 
 def _sliding(measured: Measure, clips: tuple[Motion, ...], played: Floats, before: Motion, after: Motion) -> Sliding:
     values = [(float(played[k]), measured(clips[k]).value) for k in np.flatnonzero(played)]
-    known = [(share, value) for share, value in values if value is not None]
-    total = sum(share for share, _ in known)
-    sources = sum(share * value for share, value in known) / total if known else None
+    known = [(frames, value) for frames, value in values if value is not None]
+    total = sum(frames for frames, _ in known)
+    sources = sum(frames * value for frames, value in known) / total if known else None
     return Sliding(sources, measured(before).value, measured(after).value)

@@ -33,7 +33,7 @@ def iterate_values(
     """Sweep over all nodes until values (N, D) converge, and write the best edges (N, D), -1 for none; returns the
     number of sweeps.
 
-    Nodes are updated in place, forwards and backwards by turns, so that one sweep carries a gain along a whole clip.
+    Nodes are updated in place, forward and backward alternately, so that one sweep carries a gain along a whole clip.
     """
     gain, fade, turns, heads, first_out = edges
     n_nodes, n_columns = values.shape
@@ -46,12 +46,12 @@ def iterate_values(
                 for edge in range(first_out[node], first_out[node + 1]):
                     if gain[edge, d] == -np.inf:
                         continue
-                    at = d - turns[edge]
-                    low = np.floor(at)
-                    share = at - low
+                    column = d - turns[edge]
+                    low = np.floor(column)
+                    fraction = column - low
                     i = int(low) % n_columns
-                    ahead = values[heads[edge], i] * (1.0 - share)
-                    ahead += values[heads[edge], (i + 1) % n_columns] * share
+                    ahead = values[heads[edge], i] * (1.0 - fraction)
+                    ahead += values[heads[edge], (i + 1) % n_columns] * fraction
                     total = gain[edge, d] + fade[edge] * ahead
                     if total > best:
                         best, chosen = total, edge - first_out[node]

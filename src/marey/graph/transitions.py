@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from marey.core.arrays import Bools, Floats, Ints, freeze_array, reduce_frozen
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints
+from marey.deprecation import renamed_method
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transitions:
+class Transitions(FrozenRecord):
     """T pairs of frames.
 
     Attributes
@@ -27,19 +25,13 @@ class Transitions:
     transforms: Floats
 
     def __post_init__(self) -> None:
-        n = len(self.distances)
-        put = object.__setattr__
-        put(self, "clips", freeze_array(self.clips, "clips", (n, 2), np.int64))
-        put(self, "frames", freeze_array(self.frames, "frames", (n, 2), np.int64))
-        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
-        put(self, "transforms", freeze_array(self.transforms, "transforms", (n, 3)))
+        self._freeze(distances=("n",), clips=("n", 2), frames=("n", 2), transforms=("n", 3))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+    taken = renamed_method("taken", "select")
 
     def __len__(self) -> int:
         return len(self.distances)
 
-    def taken(self, which: Ints | Bools) -> Transitions:
+    def select(self, which: Ints | Bools) -> Transitions:
         """Select transitions by indices or by a mask."""
         return Transitions(self.clips[which], self.frames[which], self.distances[which], self.transforms[which])

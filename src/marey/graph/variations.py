@@ -12,24 +12,27 @@ import numpy as np
 from marey.blend.blend import blend
 from marey.core.annotations import add_provenance
 from marey.core.arrays import check_index, check_number
+from marey.core.feet import Feet, feet_from_flag
 from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.register import RegistrationCurve, register
 
-_MOST_SPREAD = 1.5
+_MAX_SPREAD = 1.5
 # Two clips of one label are takes of one action if their registered distance is at most this, in meters.
 _ONE_ACTION = 0.12
 # Maximum number of takes that are blended together; of more, a random subset.
-_MOST_TAKES = 8
+_MAX_TAKES = 8
 
 
+@renamed_parameters(enforce=("feet", feet_from_flag))
 def variations(
     motions: Sequence[Motion] | RegistrationCurve,
     n: int,
     rng: int | np.random.Generator = 0,
     *,
     spread: float = 1.0,
-    enforce: bool = True,
+    feet: Feet = "clean",
 ) -> tuple[Motion, ...]:
     """n blends of takes of one action with random weights; the same seed gives the same result.
 
@@ -41,7 +44,7 @@ def variations(
     motions : two or more takes, registered with the defaults of `marey.register`, or a registration.
     spread : distance from the mean of the takes: 0 always gives the mean, 1 any mixture with equal probability, and up
         to 1.5 extrapolates beyond the takes.
-    enforce : keep contacts in place by foot cleanup.
+    feet : "clean" keeps contacts in place by foot cleanup; None leaves the feet as they are.
 
     Raises
     ------
@@ -49,20 +52,20 @@ def variations(
     """
     count = check_index(n, "n")
     if count < 1:
-        raise InvalidValue(f"expected at least 1 variation, got n={count}")
-    wide = check_number(spread, "spread")
-    if wide > _MOST_SPREAD:
-        raise InvalidValue(f"spread must be at most {_MOST_SPREAD}, beyond which blends break down, got {wide:g}")
+        raise InvalidValue(f"n, the number of variations, must be at least 1, not {count}")
+    scale = check_number(spread, "spread")
+    if scale > _MAX_SPREAD:
+        raise InvalidValue(f"spread must be at most {_MAX_SPREAD}, not {scale:g}: blends break down beyond that")
     reg = motions if isinstance(motions, RegistrationCurve) else register(motions)
-    chance = np.random.default_rng(rng)
+    generator = np.random.default_rng(rng)
     even = 1.0 / reg.n_motions
     takes = [motion.name for motion in reg.motions]
     out = []
     for k in range(count):
-        weights = even + wide * (chance.dirichlet(np.ones(reg.n_motions)) - even)
-        made = blend(reg, weights, enforce=enforce, name=f"{' + '.join(takes)} #{k + 1}")
-        told = {"takes": takes, "weights": weights.tolist(), "spread": wide, "number": k + 1, "of": count}
-        out.append(add_provenance(made, "variation", **told))
+        weights = even + scale * (generator.dirichlet(np.ones(reg.n_motions)) - even)
+        motion = blend(reg, weights, feet=feet, name=f"{' + '.join(takes)} #{k + 1}")
+        record = {"takes": takes, "weights": weights.tolist(), "spread": scale, "number": k + 1, "of": count}
+        out.append(add_provenance(motion, "variation", **record))
     return tuple(out)
 
 
@@ -78,30 +81,32 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
     """
     count = check_index(n, "variations")
     if count < 1:
-        raise InvalidValue(f"expected at least 1 variation, got {count}")
-    chance = np.random.default_rng(rng)
+        raise InvalidValue(f"n, the number of variations, must be at least 1, not {count}")
+    generator = np.random.default_rng(rng)
     numbers: Counter[str] = Counter()
     out: list[Motion] = []
     alone: list[str] = []
-    for action, clips in _by_action(motions).items():
-        for takes in _takes(clips, chance):
+    for action, clips in _group_by_action(motions).items():
+        for takes in _group_takes(clips, generator):
             if len(takes) < 2:
                 alone += [motion.name for motion in takes]
                 continue
-            for made in variations(takes, count, chance):
+            for motion in variations(takes, count, generator):
                 numbers[action] += 1
-                out.append(replace(made, name=f"{action} variation {numbers[action]}"))
+                out.append(replace(motion, name=f"{action} variation {numbers[action]}"))
     if not out:
         raise NoResult(
             "no two of these clips are takes of one action that can be blended into variations; label the takes of an "
-            "action alike, or build without variations"
+            "action with the same label, or build without variations"
         )
     if alone:
-        warnings.warn(f"no variations of {', '.join(alone)}, because no other clip is similar", MareyWarning, 3)
+        warnings.warn(
+            f"no variations of {', '.join(alone)}, because no other clip is similar; add another take", MareyWarning, 3
+        )
     return tuple(out)
 
 
-def _by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
+def _group_by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
     """Clips by the label that each has longest; ties go to the label that is longest over all clips."""
     lengths: list[Counter[str]] = []
     for motion in motions:
@@ -116,25 +121,25 @@ def _by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
     return out
 
 
-def _takes(clips: list[Motion], chance: np.random.Generator) -> list[list[Motion]]:
+def _group_takes(clips: list[Motion], generator: np.random.Generator) -> list[list[Motion]]:
     """Groups of clips that can be blended together; of large groups, a random subset."""
     left = list(clips)
     out: list[list[Motion]] = []
     while left:
         first, *others = left
-        group = [first, *(other for other in others if _go_together(first, other))]
+        group = [first, *(other for other in others if _can_blend(first, other))]
         # Each fits the first, but two of them may not fit each other.
-        while len(group) > 2 and not _go_together(*group):
+        while len(group) > 2 and not _can_blend(*group):
             group.pop()
         taken = {id(motion) for motion in group}
         left = [motion for motion in left if id(motion) not in taken]
-        if len(group) > _MOST_TAKES:
-            group = [group[k] for k in np.sort(chance.choice(len(group), _MOST_TAKES, replace=False))]
+        if len(group) > _MAX_TAKES:
+            group = [group[k] for k in np.sort(generator.choice(len(group), _MAX_TAKES, replace=False))]
         out.append(group)
     return out
 
 
-def _go_together(*motions: Motion) -> bool:
+def _can_blend(*motions: Motion) -> bool:
     try:
         register(motions, max_distance=_ONE_ACTION)
     except (NoResult, InvalidValue):

@@ -9,24 +9,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from marey.core.annotations import join_contacts
-from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, Ints, freeze_array, set_readonly
 from marey.core.contacts import Contacts
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
 from marey.core.source import Source
+from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue
+from marey.graph.approach import extend_into_clip as _extend_into_clip
+from marey.graph.approach import extend_to as _extend_to
+from marey.graph.approach import replan_end as _replan_end
+from marey.graph.edge_paths import edge_paths
+from marey.graph.landing import land_at as _land_at
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from marey.graph.landing import Landing
     from marey.graph.motion_graph import MotionGraph
 
 
-class Part(NamedTuple):
+class WalkPart(NamedTuple):
     """A section of a walk's motion: output frames `start` to `stop`, and the clip frames they came from.
 
     `into` and `into_frame` name the clip being blended into and its first frame, or are None.
@@ -41,7 +47,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Walk:
+class Walk(FrozenRecord):
     """A path through a graph: each edge starts where the previous one ends.
 
     Attributes
@@ -61,25 +67,21 @@ class Walk:
         graph = self.graph
         edges = freeze_array(self.edges, "edges", (None,), np.int64)
         if not len(edges):
-            raise InvalidValue("a walk needs at least one edge")
+            raise InvalidValue("edges must contain at least one edge")
         if edges.min() < 0 or edges.max() >= len(graph.edges):
             raise InvalidValue(
-                f"edges must be numbers from 0 to {len(graph.edges) - 1}, got {edges.min()} to {edges.max()}"
+                f"edges must be numbers from 0 to {len(graph.edges) - 1}, not {edges.min()} to {edges.max()}"
             )
         broken = np.flatnonzero(graph.edges.heads[edges[:-1]] != graph.edges.tails[edges[1:]])
         if len(broken):
             k = int(broken[0])
-            raise InvalidValue(f"edge {edges[k + 1]} does not begin where edge {edges[k]} ends")
+            raise InvalidValue(f"edge {edges[k + 1]} does not begin at the node where edge {edges[k]} ends")
         played = graph.edges.n_frames[edges]
-        whole = int(played.sum())
-        if not whole - int(played[-1]) < self.n_frames <= whole:
-            raise InvalidValue(f"these edges play {whole} frames, got n_frames={self.n_frames}")
-        put = object.__setattr__
-        put(self, "edges", edges)
-        put(self, "start", freeze_array(self.start, "start", (3,)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        total = int(played.sum())
+        if not total - int(played[-1]) < self.n_frames <= total:
+            raise InvalidValue(f"n_frames must end within the last edge, at most {total}, not {self.n_frames}")
+        self._put(edges=edges)
+        self._freeze(start=(3,))
 
     def __len__(self) -> int:
         return self.n_frames
@@ -100,57 +102,61 @@ class Walk:
     @property
     def end(self) -> Floats:
         """(3,) rigid2d of the last frame before cleanup: position of the hips and facing direction."""
-        last = self._joined("walk")[-1:]
-        return find_placement(last.skeleton, last.world(), 0)
+        last = self._join("walk")[-1:]
+        return find_placement(last, 0)
 
-    def begun_at(self, at: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
-        """The same walk moved so that it starts with the hips above `at` (x, z in meters) and travels in the direction
-        `heading`, radians from +Z; by default the direction does not change."""
-        from marey.graph.edge_paths import edge_paths
+    @renamed_parameters(at="position")
+    def place_at(self, position: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
+        """Move the walk so that it starts at a position.
 
-        ways = edge_paths(self.graph)
-        ahead = float(ways.headings[self.graph.edges.tails[self.edges[0]]])
+        Parameters
+        ----------
+        position : (2,) x, z in meters of the hips on the first frame.
+        heading : direction of travel at the start, radians from +Z; by default it does not change.
+        """
+        paths = edge_paths(self.graph)
+        ahead = float(paths.headings[self.graph.edges.tails[self.edges[0]]])
         turn = float(self.start[0]) if heading is None else heading - ahead
         clip, frame = self.graph.edges.clips[self.edges[0], 0], self.graph.edges.starts[self.edges[0], 0]
         here = rigid2d.apply(np.array([turn, 0.0, 0.0]), self.graph.clips[clip].travel[frame, [0, 2]])
-        return replace(self, start=np.array([turn, *(freeze_array(at, "the place to begin at", (2,)) - here)]))
+        return replace(self, start=np.array([turn, *(freeze_array(position, "the position to start at", (2,)) - here)]))
 
-    def padded(self, before: float, after: float) -> Walk:
+    def pad(self, before: float, after: float) -> Walk:
         """Extend the walk by up to `before` seconds of its first clip and `after` seconds of its last, as far as the
         graph has them."""
         edges = self.graph.edges
-        taken = self.edges.tolist()
+        chosen = self.edges.tolist()
         frames = round(before * self.graph.fps)
         while frames > 0:
-            into = np.flatnonzero((edges.heads == edges.tails[taken[0]]) & ~edges.blends)
-            if not len(into) or int(into[0]) in taken:
+            into = np.flatnonzero((edges.heads == edges.tails[chosen[0]]) & ~edges.blends)
+            if not len(into) or int(into[0]) in chosen:
                 break
-            taken.insert(0, int(into[0]))
-            frames -= int(edges.n_frames[taken[0]])
+            chosen.insert(0, int(into[0]))
+            frames -= int(edges.n_frames[chosen[0]])
         frames = round(after * self.graph.fps)
         while frames > 0:
-            out_of = [e for e in self.graph.out_edges(int(edges.heads[taken[-1]])) if not edges.blends[e]]
+            out_of = [e for e in self.graph.out_edges(int(edges.heads[chosen[-1]])) if not edges.blends[e]]
             if not out_of:
                 break
-            taken.append(out_of[0])
+            chosen.append(out_of[0])
             frames -= int(edges.n_frames[out_of[0]])
         # Clip edges do not change the placement, so the start stays the same.
-        return self.graph.walk(taken, self.start, int(edges.n_frames[taken].sum()) + min(0, frames))
+        return self.graph.walk(chosen, self.start, int(edges.n_frames[chosen].sum()) + min(0, frames))
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WalkPart, ...]:
         """What is played when. Adjacent sections of one clip are merged."""
         return tuple(self._parts())
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[WalkPart]:
         names = [clip.name for clip in self.graph.clips]
         edges = self.graph.edges
         at = 0
-        open_part: Part | None = None
+        open_part: WalkPart | None = None
         for e in self.edges:
             stop = min(at + int(edges.n_frames[e]), self.n_frames)
             (a, b), (i, j) = edges.clips[e], edges.starts[e]
-            part = Part(
+            part = WalkPart(
                 at, stop, names[a], int(i), names[b] if edges.blends[e] else None, int(j) if edges.blends[e] else None
             )
             if open_part is not None and part.into is None and open_part.into is None:
@@ -163,7 +169,8 @@ class Walk:
         if open_part is not None:
             yield open_part
 
-    def motion(self, *, clean: bool = True, name: str = "walk") -> Motion:
+    @renamed_parameters(clean=("feet", feet_from_flag))
+    def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
         """The motion that the walk plays.
 
         Transitions are blended as in Kovar 4.11 to 4.13. Their contacts come from the first clip in the first half and
@@ -171,41 +178,40 @@ class Walk:
 
         Parameters
         ----------
-        clean : remove footskate by the contacts. If False, a walk within one clip equals that clip exactly.
+        feet : ``"clean"`` removes footskate by the contacts. With None, a walk within one clip equals that clip
+            exactly.
         name : name of the motion.
         """
-        made = self._joined(name)
-        if not clean or made.contacts is None or not made.contacts.mask.any():
-            return made
-        from marey.clean import clean as planted
+        check_feet(feet)
+        joined = self._join(name)
+        if feet is None or joined.contacts is None or not joined.contacts.mask.any():
+            return joined
+        from marey.clean import clean
 
-        return planted(made)
+        return clean(joined)
 
-    def landed(self, at: ArrayLike, heading: float | None = None, **options: Any) -> tuple[Motion, Landing]:
-        """The motion with its end adjusted to stop exactly at a position; see `marey.graph.landed`."""
-        from marey.graph.landing import landed
+    def to_dict(self) -> dict[str, Any]:
+        """What the walk plays, JSON-ready."""
+        return {
+            "frames": self.n_frames,
+            "seconds": self.n_frames / self.graph.fps,
+            "transitions": sum(part.into is not None for part in self.parts),
+            "parts": [part._asdict() for part in self.parts],
+        }
 
-        return landed(self, at, heading, **options)
+    extend_to = _extend_to
+    extend_into_clip = _extend_into_clip
+    replan_end = _replan_end
+    land_at = _land_at
 
-    def led_to(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
-        """Extend the walk until it is near a position; see `marey.graph.led_to`."""
-        from marey.graph.approach import led_to
+    begun_at = renamed_method("begun_at", "place_at")
+    ended = renamed_method("ended", "replan_end")
+    landed = renamed_method("landed", "land_at")
+    led_into = renamed_method("led_into", "extend_into_clip")
+    led_to = renamed_method("led_to", "extend_to")
+    padded = renamed_method("padded", "pad")
 
-        return led_to(self, at, heading, **options)
-
-    def ended(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
-        """Replan the last seconds of the walk so that it ends near a position; see `marey.graph.ended`."""
-        from marey.graph.approach import ended
-
-        return ended(self, at, heading, **options)
-
-    def led_into(self, clip: str, at: ArrayLike, heading: float, **options: Any) -> Walk:
-        """Extend the walk into a clip at a position and heading; see `marey.graph.led_into`."""
-        from marey.graph.approach import led_into
-
-        return led_into(self, clip, at, heading, **options)
-
-    def _joined(self, name: str) -> Motion:
+    def _join(self, name: str) -> Motion:
         graph = self.graph
         edges, clips = graph.edges, graph.clips
         places = self.places
@@ -215,9 +221,9 @@ class Walk:
             (int(a), int(i), int(n))
             for (a, _), (i, _), n in zip(edges.clips[self.edges], edges.starts[self.edges], counts, strict=True)
         ]
-        roots, turns, offsets = _gathered(clips, runs)
+        roots, rotations, offsets = _gather(clips, runs)
         placed = np.repeat(places[:-1], counts, axis=0)
-        roots, turns = _carried(roots, turns, placed)
+        roots, rotations = _move_frames(roots, rotations, placed)
         jumps = [k for k, e in enumerate(self.edges) if edges.blends[e]]
         if jumps:
             into = [
@@ -227,20 +233,20 @@ class Walk:
             steps = np.concatenate([np.arange(n) for _, _, n in into])
             first = np.cumsum(counts) - counts
             frames = np.concatenate([np.arange(first[k], first[k] + counts[k]) for k in jumps])
-            other_roots, other_turns, other_offsets = _gathered(clips, into)
+            other_roots, other_rotations, other_offsets = _gather(clips, into)
             carried = np.repeat(places[1:][jumps], counts[jumps], axis=0)
-            other_roots, other_turns = _carried(other_roots, other_turns, carried)
-            share = ease_in((steps + 1.0) / (2 * graph.half_width + 2))
-            roots[frames] += share[:, None] * (other_roots - roots[frames])
-            turns[frames] = quat.slerp(turns[frames], other_turns, share[:, None])
+            other_roots, other_rotations = _move_frames(other_roots, other_rotations, carried)
+            alpha = ease_in((steps + 1.0) / (2 * graph.half_width + 2))
+            roots[frames] += alpha[:, None] * (other_roots - roots[frames])
+            rotations[frames] = quat.slerp(rotations[frames], other_rotations, alpha[:, None])
             if offsets is not None and other_offsets is not None:
-                offsets[frames] += share[:, None, None] * (other_offsets - offsets[frames])
+                offsets[frames] += alpha[:, None, None] * (other_offsets - offsets[frames])
         parts = [part._asdict() for part in self.parts]
         floors = [clip.source.floor for clip in clips if clip.source.floor is not None]
         return Motion(
             graph.skeleton,
             set_readonly(roots),
-            set_readonly(quat.unroll(turns)),
+            set_readonly(quat.unroll(rotations)),
             graph.fps,
             name=name,
             contacts=self._contacts(counts),
@@ -257,9 +263,9 @@ class Walk:
         for e, n in zip(self.edges, counts.tolist(), strict=True):
             (a, b), (i, j) = edges.clips[e].tolist(), edges.starts[e].tolist()
             half = min(n, self.graph.half_width + 1) if edges.blends[e] else n
-            pieces.append((_cut(clips[a].contacts, i, i + half), half))
+            pieces.append((_slice_contacts(clips[a].contacts, i, i + half), half))
             if n > half:
-                pieces.append((_cut(clips[b].contacts, j + half, j + n), n - half))
+                pieces.append((_slice_contacts(clips[b].contacts, j + half, j + n), n - half))
         return join_contacts(pieces)
 
     def _labels(self, counts: Ints) -> Labels:
@@ -273,14 +279,14 @@ class Walk:
                 for label in clips[clip].labels.sliced(start, start + n):
                     spans.setdefault(label.name, []).append((at + label.start, at + label.stop))
             at += n
-        return Labels(tuple(Label(name, *span) for name, runs in spans.items() for span in _united(runs)))
+        return Labels(tuple(Label(name, *span) for name, runs in spans.items() for span in _merge_runs(runs)))
 
 
-def _cut(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
+def _slice_contacts(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
     return None if contacts is None else contacts.sliced(start, stop)
 
 
-def _united(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_runs(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Merge half-open runs that touch or overlap."""
     start, stop = -1, -1
     for a, b in sorted(runs):
@@ -293,25 +299,19 @@ def _united(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield start, stop
 
 
-def _gathered(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tuple[Floats, Floats, Floats | None]:
+def _gather(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tuple[Floats, Floats, Floats | None]:
     """Concatenated root positions, rotations and bone offsets of runs (clip, start, n_frames)."""
     roots = np.concatenate([clips[c].root_positions[i : i + n] for c, i, n in runs])
-    turns = np.concatenate([clips[c].rotations[i : i + n] for c, i, n in runs])
+    rotations = np.concatenate([clips[c].rotations[i : i + n] for c, i, n in runs])
     if all(clip.bone_offsets is None for clip in clips):
-        return roots, turns, None
-    return roots, turns, np.concatenate([_offsets(clips[c], i, n) for c, i, n in runs])
+        return roots, rotations, None
+    return roots, rotations, np.concatenate([clips[c].frame_offsets[i : i + n] for c, i, n in runs])
 
 
-def _offsets(clip: Motion, start: int, n: int) -> Floats:
-    if clip.bone_offsets is not None:
-        return clip.bone_offsets[start : start + n]
-    return np.broadcast_to(clip.skeleton.offsets, (n, *clip.skeleton.offsets.shape))
-
-
-def _carried(roots: Floats, turns: Floats, places: Floats) -> tuple[Floats, Floats]:
+def _move_frames(roots: Floats, rotations: Floats, places: Floats) -> tuple[Floats, Floats]:
     """Move each frame by its own rigid2d. Frames with an identity transform keep their exact values."""
     moved = places.any(axis=1)
     if moved.any():
         roots[moved] = rigid2d.apply(places[moved], roots[moved])
-        turns[moved, 0] = quat.mul(rigid2d.to_quat(places[moved]), turns[moved, 0])
-    return roots, turns
+        rotations[moved, 0] = quat.mul(rigid2d.to_quat(places[moved]), rotations[moved, 0])
+    return roots, rotations

@@ -116,7 +116,7 @@ def find_asf(amc_path: str | os.PathLike[str]) -> Path:
         present = sorted(entry for entry in path.parent.iterdir() if entry.suffix.lower() == ".asf")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UnreadableFile(f"cannot look for its ASF file beside it ({reason})", path=amc_path) from None
+        raise UnreadableFile(f"cannot list its folder to find the ASF file ({reason})", path=amc_path) from None
     stems = [path.stem]
     while "_" in stems[-1]:
         stems.append(stems[-1].rpartition("_")[0])
@@ -132,7 +132,7 @@ def find_asf(amc_path: str | os.PathLike[str]) -> Path:
     wanted = ", ".join(f"{stem}.asf" for stem in stems[:5])
     raise UnreadableFile(
         f"an AMC file needs its skeleton; looked for {wanted} or a single .asf file in {str(path.parent)!r}, "
-        f'found {found}; name it with load(..., skeleton="x.asf") or --skeleton x.asf',
+        f'found {found}; pass the file with load(..., skeleton="x.asf") or --skeleton x.asf',
         path=amc_path,
     )
 
@@ -143,7 +143,8 @@ def _rate(stated: float | None, fps: float | None) -> tuple[float, str]:
     if stated is not None:
         return stated, f"rate {stated:g} Hz from :SAMPLES-PER-SECOND"
     return ASSUMED_FPS, (
-        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; fps= or --fps overrides"
+        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; file_fps= or --file-fps "
+        "overrides"
     )
 
 
@@ -168,7 +169,11 @@ def _read_head(lines: Sequence[str], degrees: bool, path: str) -> _Head:
         elif keyword == ":samples-per-second" and len(tokens) > 1:
             head.fps = parse_number(tokens[1], "samples per second", path, number)
             if not 0 < head.fps <= 100_000:
-                raise ParseError(f"expected a rate up to 100000, got {shown(tokens[1])}", path=path, line=number)
+                raise ParseError(
+                    f"expected a frame rate greater than 0 and up to 100000 Hz, got {shown(tokens[1])}",
+                    path=path,
+                    line=number,
+                )
     raise ParseError("the file has no frames", path=path)
 
 
@@ -270,7 +275,9 @@ def _read_lines(
         for i in needed - seen.keys():
             missing.setdefault(i, []).append(f)
     if not order:
-        raise ParseError("expected lines with bones after the frame's number", path=path, line=starts[0] + 1)
+        raise ParseError(
+            "expected lines of bone values after the frame number, got none", path=path, line=starts[0] + 1
+        )
     _warn_missing(missing, columns, len(values), warnings)
     return values
 
@@ -307,10 +314,15 @@ def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, lin
     bone = columns.index.get(bone_key(tokens[0]))
     if bone is None:
         if tokens[0].startswith(":"):
-            raise ParseError(f"keyword {shown(tokens[0])} among the frames", path=path, line=line)
+            raise ParseError(
+                f"expected a bone or a frame number, got the keyword {shown(tokens[0])}; keywords must come before "
+                "the frames",
+                path=path,
+                line=line,
+            )
         raise ParseError(
             f"bone {shown(tokens[0])} is not in the skeleton{similar(tokens[0][:80], columns.names)}; "
-            f"is the ASF file the right one?",
+            "check that this is the right ASF file",
             path=path,
             line=line,
         )

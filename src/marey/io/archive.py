@@ -1,13 +1,17 @@
-"""NPZ archives: named arrays of numbers and text with a format name and a version, and no executable content.
+"""The files of built results: a format name, a version and the content, nothing of it executable.
 
-Every built result that marey saves is one of these. The same arrays always give the same bytes; sizes and types are
-checked before anything is unpacked.
+Results with large arrays are NPZ archives (`read_arrays`, `write_arrays`), small ones that people may edit are JSON
+objects (`read_json`, `write_json`). The same content always gives the same bytes; sizes and types of arrays are
+checked before anything is unpacked. A file of another kind, or of a newer version, is refused in the same words
+everywhere.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import math
+import os
 import re
 import struct
 import sys
@@ -21,13 +25,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.errors import InvalidValue, LimitExceeded, MareyError, ParseError, UnknownVersion
+from marey.errors import InvalidValue, LimitExceeded, MareyError, ParseError, UnknownFormat, UnknownVersion
 from marey.io import limits
+from marey.io.files import read_bytes, split_name, write_bytes
 
-__all__ = ["Head", "check_total", "pack", "text_array", "unpack"]
+__all__ = [
+    "KINDS",
+    "Head",
+    "check_format",
+    "check_suffix",
+    "check_total",
+    "pack",
+    "read_arrays",
+    "read_format",
+    "read_json",
+    "text_array",
+    "write_arrays",
+    "write_json",
+]
+
+# What each format name stands for, in messages.
+KINDS = {
+    "marey.action_space": "an action space",
+    "marey.directions": "a direction table",
+    "marey.gait_space": "a gait space",
+    "marey.gaze_map": "a gaze map",
+    "marey.gaze_triads": "a list of gaze markers",
+    "marey.graph": "a motion graph",
+    "marey.motion": "a motion",
+    "marey.parametric": "a parametric motion",
+    "marey.pmg": "a character",
+    "marey.registration": "a registration curve",
+    "marey.retarget": "a retarget map",
+    "marey.sidecar": "a sidecar",
+    "marey.splices": "a splice set",
+    "marey.web": "a match web",
+}
 
 # Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge all.
 _MAX_TEXT = 4096
+_MAX_FORMAT_BYTES = 4096
 # Code points D800 to DFFF are surrogates, which are invalid on their own.
 _SURROGATES = 0xD800 >> 11
 # The earliest time that a zip can store; the current time would make every save differ.
@@ -40,6 +77,95 @@ _HEADER = re.compile(
     r"'shape':\s*\((?P<shape>[0-9, ]{0,99})\),?\s*\}\s*"
 )
 _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
+
+
+def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], kind: str) -> None:
+    """Raise UnknownFormat if a file to read or to write does not have the suffix of its kind.
+
+    Parameters
+    ----------
+    path : the file; upper and lower case suffixes are the same.
+    suffix : such as ``".npz"``, or several that are allowed.
+    kind : what the file holds, with its article, such as ``"a motion graph"``.
+    """
+    allowed = (suffix,) if isinstance(suffix, str) else suffix
+    if not os.path.basename(os.fspath(path)).lower().endswith(allowed):
+        known = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+        got = split_name(path)[1] or "no suffix"
+        raise UnknownFormat(f"{kind} is saved as {known}, got {got}; change the file name", path=os.fspath(path))
+
+
+def check_format(got: tuple[object, object], expected: tuple[str, int], path: str | os.PathLike[str]) -> None:
+    """Raise UnknownVersion if a file is of another kind or version; both are pairs (format name, version)."""
+    (form, version), (expected_form, expected_version) = got, expected
+    if form != expected_form:
+        raise UnknownVersion(
+            f"expected {_describe_format(expected_form)}, got {_describe_format(str(form)[:40])}", path=path
+        )
+    if version != expected_version:
+        is_newer = isinstance(version, int | float) and version > expected_version
+        raise UnknownVersion(
+            f"the file has format version {str(version)[:40]}, but this version of marey reads {expected_version}; "
+            f"{'update marey' if is_newer else 'build it again'}",
+            path=path,
+        )
+
+
+def _describe_format(form: str) -> str:
+    return f"{KINDS[form]} ({form})" if form in KINDS else f"a file of format {form!r}"
+
+
+def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays to an .npz file with format name and version."""
+    check_suffix(path, ".npz", KINDS[form])
+    write_bytes(path, [pack(form, version, arrays)])
+
+
+def read_json(path: str | os.PathLike[str], form: str, version: int, *, required: bool = True) -> dict[str, Any]:
+    """Read a JSON object with this format name and version, which are not `required` in files written by hand."""
+    kind = KINDS[form]
+    check_suffix(path, ".json", kind)
+    try:
+        content = json.loads(read_bytes(path).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        reason = getattr(error, "msg", None) or str(error)
+        raise ParseError(f"not valid JSON ({reason}); expected {kind}", path=path, line=line) from None
+    if not isinstance(content, dict) or (required and "format" not in content):
+        raise ParseError(f'expected {kind}, a JSON object with "format": "{form}"', path=path)
+    stated = {"format": form, "version": None if required else version} | content
+    check_format((stated["format"], stated["version"]), (form, version), path)
+    return content
+
+
+def write_json(path: str | os.PathLike[str], form: str, version: int, content: Mapping[str, Any]) -> None:
+    """Write a JSON object with format name and version, one line for each innermost object or list."""
+    check_suffix(path, ".json", KINDS[form])
+    entries = {"format": form, "version": version, **content}
+    lines = [f" {json.dumps(key)}: {_to_json(value, 1)}" for key, value in entries.items()]
+    write_bytes(path, [b"{\n", ",\n".join(lines).encode(), b"\n}\n"])
+
+
+def _to_json(value: Any, depth: int) -> str:
+    if isinstance(value, Mapping) and any(isinstance(each, Mapping) for each in value.values()):
+        parts = [f"{_to_json(key, 0)}: {_to_json(each, depth + 1)}" for key, each in value.items()]
+    elif isinstance(value, list | tuple) and any(isinstance(each, Mapping) for each in value):
+        parts = [_to_json(each, depth + 1) for each in value]
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    begin, end = "{}" if isinstance(value, Mapping) else "[]"
+    separator = "\n" + " " * (depth + 1)
+    return begin + separator + f",{separator}".join(parts) + "\n" + " " * depth + end
+
+
+def read_format(path: str | os.PathLike[str]) -> str:
+    """The format name in an NPZ file, such as ``"marey.graph"``; empty if it has none or is not an NPZ file."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
+            begin = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
+        return str(np.lib.format.read_array(begin, allow_pickle=False))
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,42 +183,47 @@ def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     members: dict[str, NDArray[Any]] = {"format": np.array(form), "version": np.array(version, dtype="<i8")}
     members |= {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
-    packed = _zipped(members, zipfile.ZIP_DEFLATED)
+    packed = _zip_arrays(members, zipfile.ZIP_DEFLATED)
     # A long motion that hardly moves compresses so well that a careful reader would take it for a zip bomb.
     if n_bytes > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
-        packed = _zipped(members, zipfile.ZIP_STORED)
+        packed = _zip_arrays(members, zipfile.ZIP_STORED)
     return packed
 
 
-def unpack(
-    data: bytes,
-    path: str,
+def read_arrays(
+    path: str | os.PathLike[str],
     form: str,
     version: int,
     required: Iterable[str],
     optional: Iterable[str] = (),
     check: Callable[[dict[str, Head]], None] | None = None,
+    data: bytes | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of an NPZ file, read-only, of any width and byte order.
+    """Read the arrays of an .npz file, of any width and byte order; they are read-only.
 
     Parameters
     ----------
-    data, path : the file; `path` is for messages.
+    path : the file, also for messages. data : its contents, if they are read already.
     form, version : the expected format name and version; others raise an error that names them.
     required, optional : the arrays to read; others are ignored.
     check : called with shapes and types before anything is unpacked; raises if they are wrong.
     """
-    wanted = tuple(required)
-    with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        heads = _read_heads(archive, ("format", "version", *wanted, *optional), path)
-        _check_format(archive, heads, form, version, path)
-        missing = [name for name in wanted if name not in heads]
+    wanted, name = tuple(required), os.fspath(path)
+    if data is None:
+        check_suffix(path, ".npz", KINDS[form])
+        data = read_bytes(path)
+    with _reporting(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        heads = _read_heads(archive, ("format", "version", *wanted, *optional), name)
+        _check_format(archive, heads, form, version, name)
+        missing = [array for array in wanted if array not in heads]
         if missing:
-            raise ParseError(f"expected an array {missing[0]!r}, found none", path=path)
+            raise ParseError(
+                f"array {missing[0]!r} is missing; this is not a complete file of {KINDS.get(form, form)}", path=name
+            )
         if check is not None:
             check(heads)
-        check_total(heads, len(data), path)
-        return {name: _load(archive, name, head, path) for name, head in heads.items()}
+        check_total(heads, len(data), name)
+        return {array: _load(archive, array, head, name) for array, head in heads.items()}
 
 
 def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
@@ -100,7 +231,8 @@ def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
     total = sum(math.prod(head.shape) * max(head.dtype.itemsize, 8) for head in heads.values())
     if total > limits.MAX_EXPANSION * file_bytes + limits.EXPANSION_FLOOR:
         raise LimitExceeded(
-            f"its arrays would take {total / 2**20:.0f} MB from a file of {file_bytes / 2**20:.2f} MB",
+            f"its arrays would take {total / 2**20:.0f} MB, too much for a file of {file_bytes / 2**20:.2f} MB; it "
+            "may be damaged",
             path=path,
         )
 
@@ -110,14 +242,14 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
     for part in (text,) if isinstance(text, str) else text:
         if len(part) > _MAX_TEXT or part.endswith("\0"):
             raise InvalidValue(
-                f"an NPZ file holds text of up to {_MAX_TEXT} letters that does not end in a zero byte, "
-                f"but {what} has {part[:20]!r}... of {len(part)}; rename it first"
+                f"{what} must have at most {_MAX_TEXT} characters and must not end in a zero byte to be stored in an "
+                f"NPZ file, got {part[:20]!r}... with {len(part)}; rename it first"
             )
     array = np.array(text, dtype=np.str_)
     return array.astype(array.dtype.newbyteorder("<"))
 
 
-def _zipped(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
+def _zip_arrays(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in arrays.items():
@@ -163,32 +295,33 @@ def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> di
             continue
         info = archive.getinfo(f"{name}.npy")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ParseError(f"array {name!r} uses a compression that NPZ files do not use", path=path)
+            raise ParseError(
+                f"array {name!r} is compressed with a method that NPZ files do not use; expected stored or deflated",
+                path=path,
+            )
         with archive.open(info) as stream:
             heads[name] = _parse_head(stream.read(16384), name, path)
         head = heads[name]
         stated = info.file_size - head.start
         expected = math.prod(head.shape) * head.dtype.itemsize
         if stated != expected:
-            raise ParseError(
-                f"array {name!r} should take {expected} bytes by its header, but takes {stated}", path=path
-            )
+            raise ParseError(f"array {name!r} has {stated} bytes, but its header requires {expected}", path=path)
     return heads
 
 
 def _parse_head(begin: bytes, name: str, path: str) -> Head:
     """Parse a member's first bytes as text, never evaluated."""
     if begin[:6] != b"\x93NUMPY" or begin[6:7] not in (b"\1", b"\2", b"\3"):
-        raise ParseError(f"array {name!r} is not in NumPy's format", path=path)
+        raise ParseError(f"array {name!r} is not in the NumPy format", path=path)
     width = 2 if begin[6] == 1 else 4
     start = 8 + width + int.from_bytes(begin[8 : 8 + width], "little")
     match = _HEADER.fullmatch(begin[8 + width : start].decode("latin-1")) if start <= len(begin) else None
     if match is None:
-        raise ParseError(f"array {name!r} has a header that NumPy does not write", path=path)
+        raise ParseError(f"array {name!r} has a header that NumPy would not write", path=path)
     shape = tuple(int(part) for part in match["shape"].replace(" ", "").split(",") if part)
     if not _DTYPE.fullmatch(match["dtype"]):
         raise ParseError(
-            f"array {name!r} has type {match['dtype']!r}, expected numbers or text; objects are not read",
+            f"array {name!r} has type {match['dtype']!r}, expected numbers or text; arrays of objects cannot be loaded",
             path=path,
         )
     try:
@@ -203,20 +336,12 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
     for name, kind in (("format", "U"), ("version", "iu")):
         head = heads.pop(name, None)
         if head is None:
-            raise ParseError(
-                f"not a {form.removeprefix('marey.')} file written by marey: it has no array {name!r}", path=path
-            )
+            kind = KINDS.get(form, form)
+            raise ParseError(f"not {kind} written by marey: it has no array {name!r}", path=path)
         if head.shape != () or head.dtype.kind not in kind or head.dtype.itemsize > 4 * _MAX_TEXT:
-            raise ParseError(f"array {name!r} is malformed", path=path)
+            raise ParseError(f"array {name!r} must be a single value of the right type; the file is damaged", path=path)
         marks.append(_load(archive, name, head, path).item())
-    if marks[0] != form:
-        raise UnknownVersion(f"expected format {form!r}, got {marks[0][:40]!r}", path=path)
-    if marks[1] != version:
-        raise UnknownVersion(
-            f"the file has version {marks[1]}, and this marey reads version {version}; "
-            f"{'update marey' if marks[1] > version else 'build it again'}",
-            path=path,
-        )
+    check_format((marks[0], marks[1]), (form, version), path)
 
 
 def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray[Any]:
@@ -226,7 +351,7 @@ def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray
         # One byte more than expected, so that zipfile reaches the end and compares checksums.
         content = stream.read(n_bytes + 1)
     if len(content) != n_bytes:
-        raise ParseError(f"array {name!r} is cut off", path=path)
+        raise ParseError(f"array {name!r} is truncated", path=path)
     if head.dtype.kind == "U":
         codes = np.frombuffer(content, np.dtype("u4").newbyteorder(head.dtype.byteorder))
         if (codes > sys.maxunicode).any() or (codes >> 11 == _SURROGATES).any():

@@ -20,7 +20,7 @@ import numpy as np
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.skeleton import end_name
 from marey.core.source import Source
-from marey.errors import ParseError, similar
+from marey.errors import ParseError, format_list, similar
 from marey.io import limits
 from marey.io.raw import RawMotion
 from marey.maths import euler, quat
@@ -34,7 +34,7 @@ MAX_NUMBER = 1e12
 _DOFS = ("rx", "ry", "rz", "tx", "ty", "tz", "l")
 _ROOT_DOFS = ("tx", "ty", "tz", "rx", "ry", "rz")
 _INCH = 0.0254
-# A standing figure's largest extent, from a child to a giant with raised arms, in meters.
+# A standing body's largest extent, from a child to a giant with raised arms, in meters.
 _FIGURE_METRES = (0.7, 2.9)
 # CMU directions are unit vectors to six digits; larger deviations are not rounding.
 _UNIT_SLACK = 0.01
@@ -118,7 +118,7 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
     sections = _split_sections(decode_text(data), path)
     for keyword in (":root", ":bonedata", ":hierarchy"):
         if keyword not in sections:
-            raise ParseError(f"expected a {keyword} section, found none; is this an ASF file?", path=path)
+            raise ParseError(f"the {keyword} section is missing; is this an ASF file?", path=path)
     length_factor, degrees = _read_units(sections.get(":units"), path)
     root = _read_root(sections[":root"], path)
     bones = _read_bones(sections[":bonedata"], path)
@@ -128,7 +128,9 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
     dofs = (root.order, *(bones[name].dofs for name in order[1:]))
     moving = [name for name, dof in zip(order[1:], dofs[1:], strict=True) if any(d[0] != "r" for d in dof)]
     if moving:
-        warnings.append(f"bones {_listed(moving)} have degrees of freedom other than rotations, which are not applied")
+        warnings.append(
+            f"bones {_list_names(moving)} have degrees of freedom other than rotations, which are not applied"
+        )
     scale = math.pi / 180.0 if degrees else 1.0
     name = sections[":name"].args if ":name" in sections else []
     return AsfSkeleton(
@@ -297,7 +299,7 @@ def _read_units(section: _Section | None, path: str) -> tuple[float, bool]:
         elif key.lower() == "angle":
             word = values[0].lower() if values else ""
             if word not in ("deg", "degree", "degrees", "rad", "radian", "radians"):
-                raise ParseError(f"expected angle deg or rad, got {shown(word)}", path=path, line=line)
+                raise ParseError(f"expected deg or rad after angle, got {shown(word)}", path=path, line=line)
             degrees = word.startswith("deg")
     return factor, degrees
 
@@ -315,7 +317,9 @@ def _read_root(section: _Section, path: str) -> _Root:
         elif word == "orientation":
             root.orientation = _numbers(values, 3, "orientation", path, line)
     if not root.order:
-        raise ParseError("expected 'order TX TY TZ RX RY RZ' or the like in :root", path=path, line=section.line)
+        raise ParseError(
+            "expected a line such as 'order TX TY TZ RX RY RZ' in :root, got none", path=path, line=section.line
+        )
     return root
 
 
@@ -326,7 +330,8 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
         word = key.lower()
         if word == "begin":
             if bone is not None:
-                raise ParseError(f"expected 'end' of the bone begun in line {bone.line}", path=path, line=line)
+                message = f"expected 'end' of the bone that begins in line {bone.line}, got another 'begin'"
+                raise ParseError(message, path=path, line=line)
             bone = _Bone(line)
         elif bone is None:
             raise ParseError(f"expected 'begin' of a bone, got {shown(key)}", path=path, line=line)
@@ -338,7 +343,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
         else:
             _read_bone_line(bone, word, values, path, line)
     if bone is not None:
-        raise ParseError(f"the bone begun in line {bone.line} has no 'end'", path=path, line=bone.line)
+        raise ParseError(f"the bone that begins in line {bone.line} has no 'end'", path=path, line=bone.line)
     return bones
 
 
@@ -346,7 +351,7 @@ def _read_bone_line(bone: _Bone, word: str, values: list[str], path: str, line: 
     """Read the needed values; others (id, limits, masses, vendor extensions) are ignored."""
     if word == "name":
         if not values:
-            raise ParseError("expected a bone name", path=path, line=line)
+            raise ParseError("expected a bone name, got none", path=path, line=line)
         bone.name = values[0]
     elif word == "direction":
         bone.direction = _numbers(values, 3, "direction", path, line)
@@ -380,7 +385,7 @@ def _check_bone(bone: _Bone, bones: dict[str, _Bone], path: str) -> None:
 
 
 def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tuple[list[str], list[int]]:
-    """Bone names from the root down, a bone's whole limb before its next sibling, and each one's parent."""
+    """Bone names from the root down, a bone's entire limb before its next sibling, and each one's parent."""
     children: dict[str, list[str]] = {ROOT: [], **{name: [] for name in bones}}
     placed: dict[str, int] = {}
     for line, tokens in section.lines:
@@ -394,7 +399,9 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
                 )
         for child in names[1:]:
             if child == ROOT:
-                raise ParseError("the root cannot hang from a bone", path=path, line=line)
+                raise ParseError(
+                    "the root cannot be the child of a bone; check the :hierarchy section", path=path, line=line
+                )
             if child in placed:
                 raise ParseError(
                     f"bone {shown(child)} already has a parent, given in line {placed[child]}",
@@ -420,10 +427,10 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
 def _refuse_loose(loose: set[str], placed: dict[str, int], bones: dict[str, _Bone], path: str) -> None:
     orphan = next((name for name in bones if name in loose and name not in placed), None)
     if orphan is not None:
-        message = f"bone {shown(orphan)} has no parent in :hierarchy"
+        message = f"bone {shown(orphan)} has no parent; add it to the :hierarchy section"
         raise ParseError(message, path=path, line=bones[orphan].line)
     name = next(name for name in bones if name in loose)
-    message = f"the hierarchy runs in a circle at bone {shown(name)} and never reaches the root"
+    message = f"the :hierarchy section has a cycle through bone {shown(name)} that is not connected to the root"
     raise ParseError(message, path=path, line=placed[name])
 
 
@@ -437,11 +444,11 @@ def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, 
     norms = np.linalg.norm(directions, axis=1)
     nowhere = [bone.name for i, bone in enumerate(bones, start=1) if norms[i] == 0.0 and lengths[i] > 0.0]
     if nowhere:
-        warnings.append(f"bones {_listed(nowhere)} have a length but no direction; they are taken as points")
+        warnings.append(f"bones {_list_names(nowhere)} have a length but no direction; they are taken as points")
     wrong = (np.abs(norms - 1.0) > _UNIT_SLACK) & (norms > 0.0)
     if wrong.any():
         names = [bone.name for i, bone in enumerate(bones, start=1) if wrong[i]]
-        warnings.append(f"directions of bones {_listed(names)} are not unit vectors; they are scaled to be")
+        warnings.append(f"directions of bones {_list_names(names)} are not unit vectors; they are scaled to be")
         directions[wrong] /= norms[wrong, None]
     return directions, lengths
 
@@ -488,7 +495,6 @@ def _dof_words(values: Iterable[str], allowed: Sequence[str], path: str, line: i
     return words
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """Up to five names for a message."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(repr(re.sub(r"\s+", " ", name[:40])) for name in names[:5]) + more
+    return format_list([repr(re.sub(r"\s+", " ", name[:40])) for name in names], 5)

@@ -8,11 +8,10 @@ End Site, nested or several End Sites. Ambiguous files raise an error that names
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from marey.errors import ParseError
+from marey.errors import ParseError, format_list
 from marey.io import limits
 from marey.io.text_numbers import complaint, parse_numbers, shown
 
@@ -70,12 +69,16 @@ def parse_header(data: bytes, path: str) -> Header:
     for tree in header.trees:
         renamed = _name_joints(tree)
         if renamed:
-            told = (f"{j.file_name!r} on line {line_of(data, j.at)} is called {j.name!r}" for j in renamed[:_SHOWN])
-            header.warnings.append(f"joints without a name of their own: {_listed(told, len(renamed))}")
+            names = [
+                f"{j.file_name!r} on line {line_number(data, j.at)} is called {j.name!r}" for j in renamed[:_SHOWN]
+            ]
+            header.warnings.append(
+                f"joints without a name of their own: {format_list(names, _SHOWN, total=len(renamed))}"
+            )
     return header
 
 
-def line_of(data: bytes, at: int) -> int:
+def line_number(data: bytes, at: int) -> int:
     """1-based line of a byte, whichever line end the file uses."""
     head = data[:at]
     return head.count(b"\n") + head.count(b"\r") - head.count(b"\r\n") + 1
@@ -125,7 +128,7 @@ class _Parser:
         return shown(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
 
     def error(self, message: str) -> ParseError:
-        return ParseError(message, path=self.path, line=line_of(self.data, self.word_at))
+        return ParseError(message, path=self.path, line=line_number(self.data, self.word_at))
 
     # The grammar.
 
@@ -148,7 +151,7 @@ class _Parser:
                 raise self.error(f"expected {'ROOT or MOTION' if self.trees else 'ROOT'}, got {self.got()}")
             word = self.take_keyword()
         if not self.trees:
-            raise self.error("expected a ROOT before MOTION, got none")
+            raise self.error("expected a ROOT before MOTION, got no joints")
 
     def tree(self) -> None:
         """Parse from a ROOT to its closing brace, without recursion: hierarchies may be thousands of joints deep."""
@@ -161,7 +164,7 @@ class _Parser:
             joint = tree[stack[-1]]
             if word in (b"OFFSET", b"CHANNELS"):
                 if word in seen[-1]:
-                    raise self.error(f"expected one {word.decode()} of {_who(joint)}, got a second one")
+                    raise self.error(f"expected one {word.decode()} for {_who(joint)}, got a second one")
                 seen[-1].add(word)
                 if word == b"OFFSET":
                     joint.offset = self.offset()
@@ -171,7 +174,7 @@ class _Parser:
                 if word == b"END" and self.take().upper() != b"SITE":
                     raise self.error(f"expected 'End Site', got 'End' and {self.got()}")
                 if len(stack) >= limits.MAX_DEPTH:
-                    limits.check_depth(len(stack) + 1, self.path, line_of(self.data, self.word_at))
+                    limits.check_depth(len(stack) + 1, self.path, line_number(self.data, self.word_at))
                 self.open_joint(tree, parent=stack[-1], is_end=word != b"JOINT")
                 stack.append(len(tree) - 1)
                 seen.append(set())
@@ -182,14 +185,16 @@ class _Parser:
             elif word in (b"", b"MOTION", b"ROOT"):
                 raise self.error(f"expected {len(stack)} more '}}' before {self.got()}; a brace is missing above")
             elif _CHANNEL.fullmatch(word) and joint.channels:
-                raise self.error(f"expected {len(joint.channels)} CHANNELS of {_who(joint)} as announced, got more")
+                raise self.error(
+                    f"expected {len(joint.channels)} CHANNELS for {_who(joint)}, the number it states, got more"
+                )
             else:
                 raise self.error(f"expected OFFSET, CHANNELS, JOINT, End Site or '}}', got {self.got()}")
 
     def open_joint(self, tree: list[Joint], parent: int, is_end: bool) -> None:
         at = self.word_at
         given = self.name()
-        if not given and not is_end and self.next() != b"{":  # the name may be on a line of its own
+        if not given and not is_end and self.next() != b"{":  # the name may be on its own line
             self.take()
             self.at = self.word_at
             given = self.name()
@@ -224,7 +229,7 @@ class _Parser:
     def channels(self, joint: Joint) -> None:
         who = _who(joint)
         if joint.column != self.n_columns:  # else the column order would be ambiguous
-            raise self.error(f"expected CHANNELS of {who} before those of its children, got them after")
+            raise self.error(f"expected the CHANNELS of {who} before those of its children, got them after")
         word = self.take()
         if not re.fullmatch(rb"\d{1,4}", word):
             raise self.error(f"expected the number of CHANNELS of {who}, got {self.got()}")
@@ -235,42 +240,42 @@ class _Parser:
             if match is None:
                 word = self.take()
                 if word.upper() in _KEYWORDS:
-                    raise self.error(f"expected {count} CHANNELS of {who} as announced, got {len(names)}")
+                    raise self.error(f"expected {count} CHANNELS for {who}, the number it states, got {len(names)}")
                 raise self.error(f"expected a channel such as Xposition or Zrotation, got {self.got()}")
             self.take()
             names.append(match[1].decode().upper() + match[2].decode().lower())
         positions = [name for name in names if name.endswith("position")]
         if len(set(positions)) != len(positions):
             raise self.error(f"expected each position channel of {who} once, got {' '.join(positions)}")
-        turns = [name for name in names if name.endswith("rotation")]
-        if any(a == b for a, b in pairwise(turns)):  # X Y X are proper Euler angles, but X X is a mistake
+        rotations = [name for name in names if name.endswith("rotation")]
+        if any(a == b for a, b in pairwise(rotations)):  # X Y X are proper Euler angles, but X X is a mistake
             self.repeated.append(self.word_at)
         joint.channels = tuple(names)
         self.n_columns += count
 
     def oddities(self) -> list[str]:
-        told = list(self.warnings)
+        messages = list(self.warnings)
         if self.without_offset:
-            told.append(f"joints without OFFSET, read as 0 0 0: {self.lines(self.without_offset)}")
+            messages.append(f"joints without OFFSET, read as 0 0 0: {self.lines(self.without_offset)}")
         if self.repeated:
-            told.append(
+            messages.append(
                 f"a rotation channel is named twice in a row, and both are applied: {self.lines(self.repeated)}"
             )
         if self.comments:
-            told.append(f"comments were skipped: {self.lines(self.comments)}")
-        return told
+            messages.append(f"comments were skipped: {self.lines(self.comments)}")
+        return messages
 
     def lines(self, places: list[int]) -> str:
-        return _listed((f"line {line_of(self.data, at)}" for at in places[:_SHOWN]), len(places))
+        return format_list([f"line {line_number(self.data, at)}" for at in places[:_SHOWN]], _SHOWN, total=len(places))
 
 
 def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
     """The names as text; one encoding serves the whole file."""
-    whole = b"\n".join(joint.given for joint in joints)
-    encoding = _encoding(whole)
+    joined = b"\n".join(joint.given for joint in joints)
+    encoding = _encoding(joined)
     if encoding != "utf-8":
         evidence.append(f"joint names are not UTF-8 and were read as {encoding}")
-    for joint, name in zip(joints, whole.decode(encoding).split("\n"), strict=True):
+    for joint, name in zip(joints, joined.decode(encoding).split("\n"), strict=True):
         joint.file_name = f"{END_SITE} {name}".strip() if joint.is_end else name
 
 
@@ -291,7 +296,7 @@ def _is_in(text: bytes, encoding: str) -> bool:
 
 
 def _name_joints(tree: list[Joint]) -> list[Joint]:
-    """Assign unique names: joints keep theirs if possible, End Sites are called ``<Parent>End``.
+    """Assign unique names: joints keep their names if possible, End Sites are called ``<Parent>End``.
 
     Returns the renamed joints.
     """
@@ -322,12 +327,6 @@ def _name_joints(tree: list[Joint]) -> list[Joint]:
                 joint.name = free(joint.name, "")
             taken.add(joint.name)
     return [joint for joint in tree if not joint.is_end and joint.name != joint.file_name]
-
-
-def _listed(some: Iterable[str], n_all: int) -> str:
-    """``line 1, line 2 and 39 more``."""
-    words = list(some)
-    return ", ".join(words) + (f" and {n_all - len(words)} more" if n_all > len(words) else "")
 
 
 def _who(joint: Joint) -> str:

@@ -46,67 +46,56 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
     """
     n_rows = 0
     base = 0
-    at = start
-    while at < stop:
-        row_start = at
+    position = start
+    while position < stop:
+        row_start = position
         count = 0
-        while at < stop:
-            c = data[at]
+        while position < stop:
+            c = data[position]
             if c == 32 or c == 9:
-                at += 1
+                position += 1
                 continue
             if c == 10 or c == 13:
                 if count > 0:
                     break
-                at += 1
-                row_start = at
+                position += 1
+                row_start = position
                 continue
             if count == n_columns or base + n_columns > values.shape[0]:
                 return n_rows, row_start
             negative = c == 45
             if negative or c == 43:
-                at += 1
-            # Digits before and after the point; `digit` is the byte less 48, so that -2 is the point.
-            first_digit = at
-            mantissa = 0
-            digit = int(data[at]) - 48
-            while 0 <= digit <= 9:
-                mantissa = mantissa * 10 + digit
-                at += 1
-                digit = int(data[at]) - 48
-            n_digits = at - first_digit
+                position += 1
+            first_digit = position
+            mantissa, position = _read_digits(data, position, 0)
+            n_digits = position - first_digit
             exponent = 0
-            if digit == -2:
-                at += 1
-                point = at
-                digit = int(data[at]) - 48
-                while 0 <= digit <= 9:
-                    mantissa = mantissa * 10 + digit
-                    at += 1
-                    digit = int(data[at]) - 48
-                exponent = point - at
+            if data[position] == 46:
+                point = position + 1
+                mantissa, position = _read_digits(data, point, mantissa)
+                exponent = point - position
                 n_digits -= exponent
             if n_digits == 0:
                 return n_rows, row_start
             if n_digits > 18:  # more than 64 bits hold
-                mantissa, exponent, is_whole = _read_long_number(data, first_digit, at)
+                mantissa, exponent, is_whole = _read_long_number(data, first_digit, position)
                 if not is_whole:
                     return n_rows, row_start
-            c = data[at]
+            c = data[position]
             if c == 101 or c == 69:
-                at += 1
-                sign = data[at]
+                position += 1
+                sign = data[position]
                 if sign == 45 or sign == 43:
-                    at += 1
-                first_digit = at
+                    position += 1
+                first_digit = position
                 power = 0
-                while 48 <= data[at] <= 57:
-                    power = min(power * 10 + int(data[at]) - 48, 1_000_000_000)
-                    at += 1
-                if at == first_digit:
+                while 48 <= data[position] <= 57:
+                    power = min(power * 10 + int(data[position]) - 48, 1_000_000_000)
+                    position += 1
+                if position == first_digit:
                     return n_rows, row_start
                 exponent += -power if sign == 45 else power
-                c = data[at]
+                c = data[position]
             # A number ends at white space, or where a sign begins the next one.
             if not (c == 32 or c == 10 or c == 13 or c == 9 or c == 45 or c == 43):
                 return n_rows, row_start
@@ -119,6 +108,18 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
         elif count > 0:
             return n_rows, row_start
     return n_rows, stop
+
+
+@helper
+def _read_digits(data: Array, start: int, mantissa: int) -> tuple[int, int]:
+    """Append the digits from byte `start` on to a whole number; returns it and where they end."""
+    end = start
+    digit = int(data[end]) - 48
+    while 0 <= digit <= 9:
+        mantissa = mantissa * 10 + digit
+        end += 1
+        digit = int(data[end]) - 48
+    return mantissa, end
 
 
 @helper
@@ -156,18 +157,18 @@ def _read_long_number(data: Array, start: int, stop: int) -> tuple[int, int, boo
     n_used = 0
     after_point = False
     is_whole = True
-    for at in range(start, stop):
-        if data[at] == 46:
+    for position in range(start, stop):
+        if data[position] == 46:
             after_point = True
             continue
         if n_used < 18:
-            mantissa = mantissa * 10 + int(data[at]) - 48
+            mantissa = mantissa * 10 + int(data[position]) - 48
             if mantissa > 0:
                 n_used += 1
             if after_point:
                 exponent -= 1
         else:
-            is_whole = is_whole and data[at] == 48
+            is_whole = is_whole and data[position] == 48
             if not after_point:
                 exponent += 1
     return mantissa, exponent, is_whole

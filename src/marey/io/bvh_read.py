@@ -106,9 +106,7 @@ def _as_bytes(data: bytes, path: str) -> bytes:
     try:
         return data[: len(data) // width * width].decode(encoding).encode("utf-8")
     except UnicodeError:
-        raise ParseError(
-            f"expected {encoding.upper()}, got something else; save the file as UTF-8", path=path
-        ) from None
+        raise ParseError(f"the text is not valid {encoding.upper()}; save the file as UTF-8", path=path) from None
 
 
 def _choose_tree(header: Header, root: str | int | None, path: str, warnings: list[str]) -> list[Joint]:

@@ -15,7 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, set_readonly
 from marey.errors import ParseError
 from marey.io import limits
-from marey.io.bvh_header import line_of
+from marey.io.bvh_header import line_number
 from marey.io.bvh_kernels import parse_rows
 from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
 from marey.io.threads import run_in_halves
@@ -50,7 +50,7 @@ class _Section:
         self.warnings = warnings
 
     def error(self, message: str, at: int) -> ParseError:
-        return ParseError(message, path=self.path, line=line_of(self.data, at))
+        return ParseError(message, path=self.path, line=line_number(self.data, at))
 
 
 def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
@@ -59,32 +59,32 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     n_announced, time, start = _preamble(data, start, warnings)
     section = _Section(data, path, start, n_columns, n_announced, warnings)
     if n_columns == 0:
-        raise ParseError("expected motion, got a hierarchy in which no joint has CHANNELS", path=path)
+        raise ParseError("the file holds no motion: no joint of its hierarchy has CHANNELS", path=path)
     if section.start >= section.stop:
         raise section.error("expected rows of numbers in the MOTION section, got none", section.stop)
     values, at = _clean_rows(section)
-    is_whole = True
+    is_complete = True
     if at < section.stop:
-        values, is_whole = _careful_rows(section, at, values)
-    if is_whole and _ends_within_number(section):
+        values, is_complete = _careful_rows(section, at, values)
+    if is_complete and _ends_within_number(section):
         values = values[:-1]
         warnings.append("the file ends within a number; its last row was dropped")
     n_frames = len(values)
     if n_frames == 0:
-        raise section.error("expected rows of numbers in the MOTION section, got none that is complete", start)
+        raise section.error("expected rows of numbers in the MOTION section, got no complete row", start)
     limits.check_frames(n_frames, path)
     if n_announced is None:
         warnings.append(f"the number of frames is not given; {_rows(n_frames)} found")
     elif n_announced != n_frames:
         frames = "1 frame" if n_announced == 1 else f"{n_announced} frames"
         are = "is" if n_frames == 1 else "are"
-        told = f"the header announces {frames}, but there {are} {_rows(n_frames)}; the rows count"
+        message = f"the header announces {frames}, but there {are} {_rows(n_frames)}; the rows count"
         if n_announced > n_frames and section.stop == len(data):
-            told += " (the file ends without a line end, so its last number may be cut off)"
-        warnings.append(told)
+            message += " (the file ends without a line end, so its last number may be cut off)"
+        warnings.append(message)
     if time is None or not time[1]:
         return Rows(values, None, None, warnings)
-    return Rows(values, time[1].decode("latin-1"), line_of(data, time.start(1)), warnings)
+    return Rows(values, time[1].decode("latin-1"), line_number(data, time.start(1)), warnings)
 
 
 def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
@@ -102,8 +102,8 @@ def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re
     count = frames[1] if frames is not None else None
     if count is None:
         return None, time, at
-    whole, _, decimals = count.lstrip(b"+-").partition(b".")
-    if not whole.isdigit() or len(whole) > 18 or decimals.strip(b"0"):
+    integer, _, decimals = count.lstrip(b"+-").partition(b".")
+    if not integer.isdigit() or len(integer) > 18 or decimals.strip(b"0"):
         warnings.append(f"the number of frames is not a whole number: {shown(count)}")
         return None, time, at
     return int(float(count)), time, at
@@ -199,9 +199,9 @@ def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, boo
         if bad is not None:
             break
     n_rows, over = divmod(len(numbers), section.n_columns)
-    if odd is not None and not _is_told_apart(section, np.array(ends), len(done)):
+    if odd is not None and not _is_unambiguous(section, np.array(ends), len(done)):
         raise section.error(
-            f"expected {section.n_columns} numbers in a row, got {odd[1]}; none may be missing or too many", odd[0]
+            f"expected {section.n_columns} numbers in each row, got {odd[1]}; add or remove numbers in this row", odd[0]
         )
     if over:
         section.warnings.append(f"the last row is cut short ({over} of {section.n_columns} numbers) and was dropped")
@@ -225,7 +225,7 @@ def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) 
         column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
         raise section.error(f"number {n_before + 1} of the line (column {column}): {complaint(word)}", at)
     if is_junk:
-        section.warnings.append(f"text after the last row was ignored: {shown(word)} on line {line_of(data, at)}")
+        section.warnings.append(f"text after the last row was ignored: {shown(word)} on line {line_number(data, at)}")
 
 
 def _has_row(section: _Section, at: int) -> bool:
@@ -239,7 +239,7 @@ def _has_row(section: _Section, at: int) -> bool:
     return False
 
 
-def _is_told_apart(section: _Section, ends: np.ndarray, n_done: int) -> bool:
+def _is_unambiguous(section: _Section, ends: np.ndarray, n_done: int) -> bool:
     """Whether irregular lines can be split into rows unambiguously.
 
     `ends` counts the numbers up to each line's end. A short last line is a truncated row. Otherwise row ends must

@@ -16,7 +16,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import MareyWarning
+from marey.errors import MareyWarning, format_list
 from marey.io import axes
 from marey.io.bvh_header import END_SITE
 from marey.io.rate import frame_time_text
@@ -25,7 +25,8 @@ from marey.maths import euler, quat
 
 _POSITIONS = ("Xposition", "Yposition", "Zposition")
 _ROTATIONS = ("Zrotation", "Xrotation", "Yrotation")
-# Quaternions that agree this well are the same rotation, and so many degrees are none: below the last digit written.
+# Quaternions that agree this well are the same rotation. Angles below this many degrees are none: they are below the
+# last digit written.
 _SAME = 1e-9
 _NO_DEGREES = 5e-9
 _CHUNK = 1 << 18  # numbers formatted at a time
@@ -80,11 +81,11 @@ class _Tracks:
         # Data of the file are usable only if they describe the same joints, and any motion at all.
         channels = source.channels or ()
         self.file_channels = channels if len(channels) == len(skeleton) and any(channels) else None
-        self.file_turns: list[tuple[str, ...] | None] = [None] * len(skeleton)
+        self.file_rotations: list[tuple[str, ...] | None] = [None] * len(skeleton)
         self.file_angles: list[Floats | None] = [None] * len(skeleton)
         if self.file_channels is None:
             return
-        self.file_turns = [_rotation_names(names) for names in self.file_channels]
+        self.file_rotations = [_rotation_names(names) for names in self.file_channels]
         if source.file_offsets is not None:
             own = axes.vectors_from_file(source.file_offsets, source.up)
             self.file_offsets = axes.vectors_to_file(own, up) * (source.unit / unit)
@@ -93,8 +94,8 @@ class _Tracks:
 
     def of(self, j: int) -> _Track:
         path, rest = self._place(j)
-        turns, angles = self._turns(j)
-        channels = self._arranged(j, self._position_channels(j, path, rest), turns)
+        rotations, angles = self._rotation_channels(j)
+        channels = self._arrange_channels(j, self._position_channels(j, path, rest), rotations)
         offset = rest.copy()
         values = np.empty((self.n_frames, len(channels)))
         turning = [k for k, name in enumerate(channels) if name not in _POSITIONS]
@@ -103,7 +104,7 @@ class _Tracks:
             if name in _POSITIONS:
                 axis = _POSITIONS.index(name)
                 values[:, k] = path[:, axis]
-                offset[axis] = self.file_offsets[j, axis]  # the channel replaces it, so what the file had may stay
+                offset[axis] = self.file_offsets[j, axis]  # the channel replaces it, so keep the file's offset
         return _Track(offset, channels, values)
 
     def _place(self, j: int) -> tuple[Floats, Floats]:
@@ -116,32 +117,32 @@ class _Tracks:
 
     def _position_channels(self, j: int, path: Floats, rest: Floats) -> tuple[str, ...]:
         """The file's position channels; all three if those cannot describe the joint's movement."""
-        had: tuple[str, ...] = _POSITIONS if j == 0 else ()
+        file_names: tuple[str, ...] = _POSITIONS if j == 0 else ()
         if self.file_channels is not None and not (self.rigid and j > 0):
-            had = tuple(name for name in self.file_channels[j] if name in _POSITIONS)
+            file_names = tuple(name for name in self.file_channels[j] if name in _POSITIONS)
         moving = {name for k, name in enumerate(_POSITIONS) if _differ(path[:, k], rest[k])}
-        return had if moving <= set(had) else _POSITIONS
+        return file_names if moving <= set(file_names) else _POSITIONS
 
-    def _arranged(self, j: int, positions: tuple[str, ...], turns: tuple[str, ...]) -> tuple[str, ...]:
+    def _arrange_channels(self, j: int, positions: tuple[str, ...], rotations: tuple[str, ...]) -> tuple[str, ...]:
         """The channels in the file's order, if it has just these; else positions first."""
         if self.file_channels is not None:
-            kept = self.file_channels[j]
-            if set(kept) == {*positions, *turns} and _rotation_names(kept) == turns:
-                return kept
-        return (*positions, *turns)
+            names = self.file_channels[j]
+            if set(names) == {*positions, *rotations} and _rotation_names(names) == rotations:
+                return names
+        return (*positions, *rotations)
 
-    def _turns(self, j: int) -> tuple[tuple[str, ...], Floats]:
+    def _rotation_channels(self, j: int) -> tuple[tuple[str, ...], Floats]:
         """Rotation channels of a joint and their values in degrees (F, n)."""
         now = self.rotations[:, j]
-        had, angles = self.file_turns[j], self.file_angles[j]
-        if had is not None and angles is not None and _same_rotations(angles, had, now):
-            return had, angles
-        if not had and (self.is_end[j] or had is not None) and quat.angle(now).max() <= _SAME:
+        file_names, angles = self.file_rotations[j], self.file_angles[j]
+        if file_names is not None and angles is not None and _same_rotations(angles, file_names, now):
+            return file_names, angles
+        if not file_names and (self.is_end[j] or file_names is not None) and quat.angle(now).max() <= _SAME:
             return (), np.empty((self.n_frames, 0))
-        names = _completed(had or _ROTATIONS)
+        names = _complete_channels(file_names or _ROTATIONS)
         order = "".join(name[0] for name in names)
         angles = np.rad2deg(euler.continuous(euler.to_euler(now, order), order))
-        n = len(names) if had is None or names[: len(had)] != had else len(had)
+        n = len(names) if file_names is None or names[: len(file_names)] != file_names else len(file_names)
         if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now rotates about axes without a channel
             n = len(names)
         return names[:n], angles[:, :n]
@@ -169,7 +170,7 @@ def _same_rotations(angles: Floats, names: tuple[str, ...], rotations: Floats) -
     return bool(np.abs(again - rotations).max() <= _SAME)
 
 
-def _completed(names: tuple[str, ...]) -> tuple[str, ...]:
+def _complete_channels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Three rotation channels that begin with `names` and can represent every rotation, if possible."""
     if len(names) < 3:
         names = (*names, *(name for name in _ROTATIONS if name not in names))[:3]
@@ -238,6 +239,8 @@ def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
             changed.append(f"{wanted!r} to {written!r}")
         headings.append(f"{'JOINT' if j else 'ROOT'} {written}")
     if changed:
-        told = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
-        warnings.warn(f"joint names that a BVH file cannot hold were changed: {told}", MareyWarning, stacklevel=2)
+        listed = format_list(changed, 5)
+        warnings.warn(
+            f"joint names that are not allowed in a BVH file were changed: {listed}", MareyWarning, stacklevel=2
+        )
     return headings

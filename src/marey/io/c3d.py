@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +58,15 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     layout, parameters = read_layout(data, name)
     evidence: list[str] = []
     all_labels = _labels(parameters, layout.n_points)
-    kept = _markers_only(parameters, all_labels, evidence, name)
-    labels = _unique_labels(all_labels, kept)
-    positions, valid = _unpack_points(data, layout, kept)
+    selected = _markers_only(parameters, all_labels, evidence, name)
+    labels = _unique_labels(all_labels, selected)
+    positions, valid = _unpack_points(data, layout, selected)
     del data
 
     looks = _look(positions, valid, labels)
-    meters = _find_unit(parameters, given_unit, looks, evidence, name)
-    upward = _find_up(parameters, given_up, looks, evidence, name)
+    clues = _Clues(parameters, looks, evidence, name)
+    meters = _find_unit(clues, given_unit)
+    upward = _find_up(clues, given_up)
     _to_meters_y_up(positions, upward, meters)
     return Markers(
         names=tuple(labels),
@@ -77,10 +78,10 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     )
 
 
-def _unpack_points(data: bytes, layout: Layout, kept: Sequence[int]) -> tuple[Floats, Bools]:
-    """Positions (F, M, 3) of the points `kept`, in the file's unit and axes, 0 where not valid; and validity (F, M).
+def _unpack_points(data: bytes, layout: Layout, selected: Sequence[int]) -> tuple[Floats, Bools]:
+    """Positions (F, M, 3) of the points `selected`, in the file's unit and axes, 0 if not valid; and validity (F, M).
 
-    A point is four numbers: x, y, z, and a word that is negative where the point was not seen, and otherwise tells
+    A point is four numbers: x, y, z, and a word that is negative where the point was not seen, and otherwise says
     which cameras saw it and how well. Integers are steps of `layout.scale`; floats are in the file's unit already.
     """
     width, order = (4, "") if layout.is_float else (2, ">" if layout.processor == "mips" else "<")
@@ -91,9 +92,9 @@ def _unpack_points(data: bytes, layout: Layout, kept: Sequence[int]) -> tuple[Fl
         offset=layout.start,
         strides=(layout.frame_bytes, 4 * width, width),
     )
-    columns = slice(None) if len(kept) == layout.n_points else list(kept)
-    positions = np.empty((layout.n_frames, len(kept), 3))
-    valid = np.empty((layout.n_frames, len(kept)), dtype=np.bool_)
+    columns = slice(None) if len(selected) == layout.n_points else list(selected)
+    positions = np.empty((layout.n_frames, len(selected), 3))
+    valid = np.empty((layout.n_frames, len(selected)), dtype=np.bool_)
     for part in _parts(layout.n_frames, 4 * layout.n_points):
         chosen = raw[part, columns]
         values = to_floats(chosen, layout.processor) if layout.is_float else chosen.astype(np.float64)
@@ -124,9 +125,9 @@ def _labels(parameters: Parameters, n_points: int) -> list[str]:
     return labels + [""] * (n_points - len(labels))
 
 
-def _unique_labels(labels: Sequence[str], kept: Sequence[int]) -> list[str]:
-    """Unique names for the points kept: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
-    wanted = [labels[i] or f"unlabelled{i}" for i in kept]
+def _unique_labels(labels: Sequence[str], selected: Sequence[int]) -> list[str]:
+    """Unique names for the selected points: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
+    wanted = [labels[i] or f"unlabelled{i}" for i in selected]
     taken, used = set(wanted), dict.fromkeys(wanted, 0)
     names: list[str] = []
     for name in wanted:
@@ -146,21 +147,21 @@ def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[
     # Two rows, read column by column: the name of a list, then its content.
     groups.update(g for g, kind in zip(stated[::2], stated[1::2], strict=False) if kind.upper() != "LENGTH")
     other = {label for group in groups for label in parameters.texts("POINT", group)} - {""}
-    kept = [i for i, label in enumerate(labels) if label not in other]
-    if not kept:
-        raise ParseError(f"none of its {len(labels)} points is a marker; all are computed values", path=path)
-    if len(kept) < len(labels):
+    selected = [i for i, label in enumerate(labels) if label not in other]
+    if not selected:
+        raise ParseError(f"the file has no markers: all of its {len(labels)} points are computed values", path=path)
+    if len(selected) < len(labels):
         evidence.append(
-            f"{len(labels) - len(kept)} of {len(labels)} points are left out: the file lists them as angles, "
+            f"{len(labels) - len(selected)} of {len(labels)} points are left out: the file lists them as angles, "
             "forces or other computed values, not positions"
         )
-    return kept
+    return selected
 
 
 def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
     """Lowest and highest coordinate (N, 3) of the labeled markers in up to 64 frames that have some."""
-    labelled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
-    columns = labelled or list(range(len(labels)))
+    labeled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
+    columns = labeled or list(range(len(labels)))
     seen = np.flatnonzero(valid[:, columns].sum(axis=1) >= min(3, len(columns)))
     frames = seen[np.unique(np.linspace(0, len(seen) - 1, _N_LOOKS).astype(int))] if len(seen) else seen
     chosen = positions[frames][:, columns]
@@ -170,10 +171,21 @@ def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Float
     return low, high
 
 
-def _find_unit(
-    parameters: Parameters, given: float | None, looks: tuple[Floats, Floats], evidence: list[str], path: str
-) -> float:
+class _Clues(NamedTuple):
+    """What unit and up axis are found from; `evidence` says how.
+
+    looks : lowest and highest coordinate (N, 3) of the markers in some frames.
+    """
+
+    parameters: Parameters
+    looks: tuple[Floats, Floats]
+    evidence: list[str]
+    path: str
+
+
+def _find_unit(clues: _Clues, given: float | None) -> float:
     """Meters per unit."""
+    parameters, looks, evidence, path = clues
     if given is not None:
         evidence.append(f"unit {recognize.unit_name(given)} as given")
         return given
@@ -184,38 +196,38 @@ def _find_unit(
         return meters
     low, high = looks
     size = float(np.median(high - low, axis=0).max()) if len(low) else 0.0
-    told = f"POINT:UNITS {word[:20]!r} is not a unit of length" if word else "no POINT:UNITS"
+    reason = f"POINT:UNITS {word[:20]!r} is not a unit of length" if word else "no POINT:UNITS"
     if size <= 0.0:
-        evidence.append(f"unit mm assumed: {told}, and no markers to tell it from")
+        evidence.append(f"unit mm assumed: {reason}, and no markers to measure")
         return 0.001
     units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
     best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))
-    evidence.append(f"unit {best}: {told}, and the markers are {size * units[best]:.2f} m across with it")
-    warnings.warn(f"{path}: {evidence[-1]}; unit= or --unit overrides", MareyWarning, stacklevel=3)
+    evidence.append(f"unit {best}: {reason}, and with it the markers are {size * units[best]:.2f} m across")
+    warnings.warn(f"{path}: {evidence[-1]}; pass unit= or --unit if this is wrong", MareyWarning, stacklevel=3)
     return units[best]
 
 
-def _find_up(
-    parameters: Parameters, given: str | None, looks: tuple[Floats, Floats], evidence: list[str], path: str
-) -> str:
-    """The file's upward axis."""
+def _find_up(clues: _Clues, given: str | None) -> str:
+    """The file's up axis."""
+    parameters, looks, evidence, path = clues
     if given is not None:
         evidence.append(f"{given.upper()} up as given")
         return given
-    seen, is_sure, told = _recognize_up(*looks)
+    seen, is_sure, reason = _recognize_up(*looks)
     word = (parameters.texts("POINT", "Y_SCREEN") or [""])[0].strip(" \0").lower().removeprefix("+")
     if word in axes.UPS:
         evidence.append(f"{word.upper()} up from POINT:Y_SCREEN")
         if is_sure and seen != word:
             warnings.warn(
-                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {told}; up= or --up overrides",
+                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {reason}; pass up= or --up",
                 MareyWarning,
                 stacklevel=3,
             )
         return word
-    evidence.append(told)
+    evidence.append(reason)
     if not is_sure:
-        warnings.warn(f"{path}: {told}, which is not certain; up= or --up overrides", MareyWarning, stacklevel=3)
+        message = f"{path}: {reason}, which is not certain; pass up= or --up if it is wrong"
+        warnings.warn(message, MareyWarning, stacklevel=3)
     return seen
 
 
@@ -238,8 +250,8 @@ def _recognize_up(low: Floats, high: Floats) -> tuple[str, bool, str]:
             misfits[sign + letter] = (abs(floor) + wander + size - float(extent[k])) / size
             floors[sign + letter] = floor
     best, second = sorted(misfits, key=lambda axis: misfits[axis])[:2]
-    told = (
+    reason = (
         f"{best.upper()} up: along it the lowest marker stays near the floor, at {floors[best] / size:.2f} "
         f"of the body's size, and the markers reach {float(extent['xyz'.index(best[-1])]) / size:.2f} of it"
     )
-    return best, misfits[second] - misfits[best] > _CLEAR, told
+    return best, misfits[second] - misfits[best] > _CLEAR, reason

@@ -155,7 +155,7 @@ def to_floats(raw: NDArray[Any], processor: str) -> Floats:
 def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
     """Header and parameters, with every claim about the points checked against the file's length."""
     if len(data) < 2 * BLOCK:
-        raise ParseError(f"a C3D file has at least {2 * BLOCK} bytes, this one has {len(data)}", path=path)
+        raise ParseError(f"not a C3D file: expected at least {2 * BLOCK} bytes, got {len(data)}", path=path)
     if data[1] != _KEY or data[0] < 2:
         raise ParseError("not a C3D file: the key byte 0x50 is missing in its header", path=path)
     at = (data[0] - 1) * BLOCK
@@ -172,23 +172,26 @@ def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
 
     fps = parameters.number("POINT", "RATE") or header.rate
     if not 0.0 < fps <= _MAX_RATE:
-        raise ParseError(f"expected a rate between 0 and {_MAX_RATE:g} Hz, got {fps:g}", path=path)
+        raise ParseError(f"expected a frame rate greater than 0 and up to {_MAX_RATE:g} Hz, got {fps:g}", path=path)
     stated = _count_frames(parameters, header)
     if stated < 1:
-        raise ParseError(f"the header counts from frame {header.first} to frame {header.last}", path=path)
-    layout, room = _settle_layout(parameters, header, (at, end, len(data)), (stated, fps), path)
+        raise ParseError(
+            f"the last frame must not come before the first, got frames {header.first} to {header.last} in the header",
+            path=path,
+        )
+    layout, room = _choose_layout(parameters, header, (at, end, len(data)), (stated, fps), path)
     limits.check_markers(layout.n_points, path)
     limits.check_frames(layout.n_frames, path)
     if layout.n_frames < 1:
         raise ParseError(
-            f"a frame of {layout.n_points} points needs {layout.frame_bytes} bytes, but only {room} are left for the "
-            "data; the file is cut off or its header is wrong",
+            f"a frame of {layout.n_points} points needs {layout.frame_bytes} bytes, but only {room} remain for the "
+            "data; the file is truncated or its header is wrong",
             path=path,
         )
     if layout.n_frames < stated:
         warnings.warn(
-            f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames; it is cut off or its header is "
-            "wrong, and the frames there are were kept",
+            f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames; it is truncated or its header is "
+            "wrong, and the complete frames were kept",
             MareyWarning,
             stacklevel=3,
         )
@@ -223,7 +226,7 @@ def _read_records(
             break
         link = start + 2 + length
         if link + 2 > stop:
-            raise ParseError(f"the parameter record at byte {start} is cut off at byte {stop}", path=path)
+            raise ParseError(f"the parameter record at byte {start} is truncated at byte {stop}", path=path)
         number = int.from_bytes(data[start + 1 : start + 2], signed=True)
         name = data[start + 2 : link].decode("latin-1").strip().upper()
         (offset,) = offsets.unpack_from(data, link)
@@ -239,7 +242,8 @@ def _read_records(
         position = link + offset
         if not end <= position <= stop:
             raise ParseError(
-                f"the record after {name[:32]!r} should begin between bytes {end} and {stop}, but is said to at "
+                f"the record after {name[:32]!r} should begin between bytes {end} and {stop}, but its offset points "
+                "to byte "
                 f"{position}",
                 path=path,
             )
@@ -260,7 +264,7 @@ def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tu
     dimensions = tuple(data[at + 2 : begin])
     end = begin + math.prod(dimensions) * _SIZES[kind]
     if end > stop:
-        raise ParseError(f"parameter {name[:32]!r} is longer than the parameter section", path=path)
+        raise ParseError(f"parameter {name[:32]!r} extends past the end of the parameter section", path=path)
     return Parameter(kind, dimensions, data[begin:end]), end
 
 
@@ -285,21 +289,21 @@ def _long_number(words: list[float]) -> int:
     return (int(words[0]) & _FULL_WORD) + ((int(words[1]) & _FULL_WORD) << 16)
 
 
-def _settle_layout(
-    parameters: Parameters, header: _Header, section: tuple[int, int, int], told: tuple[int, float], path: str
+def _choose_layout(
+    parameters: Parameters, header: _Header, section: tuple[int, int, int], timing: tuple[int, float], path: str
 ) -> tuple[Layout, int]:
     """The layout, and how many bytes there are for it.
 
-    Where parameters and header contradict each other, that reading holds which the data fill to the last block;
-    if none does, the parameters', as long as the data suffice for it.
+    If parameters and header contradict each other, the layout that the data fill to the last block is used. If there is
+    none, the parameters are used, provided that there is enough data.
 
     Parameters
     ----------
     section : first byte of the parameters, the byte after them, and the file's length.
-    told : frames as stated, frames per second.
+    timing : frames as stated, frames per second.
     """
     at, _, length = section
-    stated, fps = told
+    stated, fps = timing
     choices = {
         "where the data begin": _starts(parameters, header, section, path),
         "the number of points": _point_counts(parameters, header, path),
@@ -324,18 +328,20 @@ def _settle_layout(
             if len(values) > 1
         )
         if not filling and spare[0] < 0:
-            message = f"parameters and header contradict each other ({doubts}), and neither fits the file's length"
+            message = (
+                f"parameters and header contradict each other ({doubts}), and neither matches the length of the file"
+            )
             raise ParseError(message, path=path)
         chosen = filling[0] if filling else chosen
         warnings.warn(
             f"{path}: parameters and header contradict each other ({doubts}); {chosen.n_points} points and "
-            f"{chosen.n_analog} analog values in a frame, scale {chosen.scale:g}, from byte {chosen.start} on "
-            f"{'fit the length of the file' if filling else 'are what the parameters say'}",
+            f"{chosen.n_analog} analog values per frame, scale {chosen.scale:g}, starting at byte {chosen.start}, "
+            f"{'match the length of the file' if filling else 'are taken from the parameters'}",
             MareyWarning,
             stacklevel=4,
         )
-    whole = min(stated, room(chosen) // chosen.frame_bytes)
-    return replace(chosen, n_frames=whole), room(chosen)
+    n_frames = min(stated, room(chosen) // chosen.frame_bytes)
+    return replace(chosen, n_frames=n_frames), room(chosen)
 
 
 def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
@@ -345,16 +351,18 @@ def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, in
     starts = [(block - 1) * BLOCK for block in blocks if block >= 2]
     usable = [float(start) for start in starts if start < length and not at <= start < end]
     if not usable:
-        raise ParseError(f"the data should begin in block {header.data_block}, which is not there", path=path)
+        raise ParseError(
+            f"the data should begin in block {header.data_block}, which is past the end of the file", path=path
+        )
     return _different(usable)
 
 
 def _point_counts(parameters: Parameters, header: _Header, path: str) -> list[float]:
     if not parameters.numbers("POINT", "USED"):
-        raise ParseError("expected a number in a parameter POINT:USED, found none", path=path)
+        raise ParseError("the parameter POINT:USED (number of points) is missing or not a number", path=path)
     used = parameters.count("POINT", "USED")
     if used < 1:
-        raise ParseError(f"the file holds no points (POINT:USED is {used})", path=path)
+        raise ParseError(f"the file has no points (POINT:USED is {used})", path=path)
     return _different([float(used), float(header.n_points or used)])
 
 
@@ -363,9 +371,7 @@ def _scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
     stated = parameters.number("POINT", "SCALE")
     scales = [scale for scale in (stated, header.scale) if math.isfinite(scale) and scale != 0.0]
     if not scales:
-        message = (
-            f"the scale is {header.scale:g} in the header and {stated:g} in POINT:SCALE, expected one other than 0"
-        )
+        message = f"the scale must not be 0, got {header.scale:g} in the header and {stated:g} in POINT:SCALE"
         raise ParseError(message, path=path)
     return scales[:1] if (scales[0] < 0.0) == (scales[-1] < 0.0) else scales
 

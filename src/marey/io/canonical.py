@@ -31,7 +31,9 @@ def to_motion(
 ) -> Motion:
     """The motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
-        raw.warnings.append(f"a rate of {raw.fps:.3g} Hz is implausible; fps= or --fps sets another")
+        raw.warnings.append(
+            f"a frame rate of {raw.fps:.3g} Hz is implausible; pass file_fps= or --file-fps to set another"
+        )
     for text in raw.warnings:
         warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
     evidence = list(raw.evidence)
@@ -45,7 +47,9 @@ def to_motion(
         offsets = axes.vectors_from_file(raw.offsets, up_axis) * meters
         bones = raw.bone_offsets
         if raw.fps is None:
-            raise ParseError("the file has no frame rate; give it with fps= or --fps", path=raw.source.path)
+            raise ParseError(
+                "the file does not state its frame rate; pass file_fps= or --file-fps", path=raw.source.path
+            )
         return Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
             root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * meters),
@@ -58,7 +62,7 @@ def to_motion(
     except JointNotFound:  # in the caller's role map
         raise
     except InvalidValue as error:
-        raise ParseError(f"the file's motion is not usable: {error}", path=raw.source.path) from None
+        raise ParseError(f"the motion in this file is invalid: {error}", path=raw.source.path) from None
 
 
 def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
@@ -79,8 +83,8 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
         return unit
     if raw.unit is not None:
         height = recognize.stature(skeleton)
-        told = "" if height is None else f", which makes a figure {height * raw.unit:.2f} m tall"
-        evidence.append(f"unit {recognize.unit_name(raw.unit)} by what the file says{told}")
+        size = "" if height is None else f", which makes a body {height * raw.unit:.2f} m tall"
+        evidence.append(f"unit {recognize.unit_name(raw.unit)} from the file{size}")
         return raw.unit
     guess = recognize.recognize_unit(skeleton)
     evidence.append(guess.evidence)

@@ -56,9 +56,11 @@ def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
     names = [point.name for point in points]
     for clip in clips:
         if clip.fps != first.fps or not clip.skeleton.fits(first.skeleton):
-            raise InvalidValue(f"clips must be of one skeleton and rate, but {clip.name!r} differs from {first.name!r}")
+            raise InvalidValue(
+                f"clips must share a skeleton and a frame rate, but {clip.name!r} differs from {first.name!r}"
+            )
         if clip.contacts is not None and list(clip.contacts.names) != names:
-            raise InvalidValue(f"clips must have the same contact points, but {clip.name!r} differs")
+            raise InvalidValue(f"clips must have the same contact points, but those of {clip.name!r} differ")
     masks = [np.zeros((len(c), len(names)), dtype=bool) if c.contacts is None else c.contacts.mask for c in clips]
     labels = [(k, label) for k, clip in enumerate(clips) for label in clip.labels]
     roles = first.skeleton.role_map
@@ -83,14 +85,7 @@ def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
         "floors": np.array([np.nan if clip.source.floor is None else clip.source.floor for clip in clips]),
     }
     if any(clip.bone_offsets is not None for clip in clips):
-        arrays["bone_offsets"] = np.concatenate(
-            [
-                np.broadcast_to(clip.skeleton.offsets, (len(clip), *clip.skeleton.offsets.shape))
-                if clip.bone_offsets is None
-                else clip.bone_offsets
-                for clip in clips
-            ]
-        )
+        arrays["bone_offsets"] = np.concatenate([clip.frame_offsets for clip in clips])
     return arrays
 
 
@@ -99,7 +94,9 @@ def clips_from(arrays: Mapping[str, NDArray[Any]], path: str) -> tuple[Motion, .
     try:
         return _clips(arrays)
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the clips in it do not fit together ({error})", path=path) from None
+        raise ParseError(
+            f"the clips in this file are inconsistent ({error}); build and save it again", path=path
+        ) from None
 
 
 def _clips(arrays: Mapping[str, NDArray[Any]]) -> tuple[Motion, ...]:
@@ -117,7 +114,7 @@ def _clips(arrays: Mapping[str, NDArray[Any]]) -> tuple[Motion, ...]:
     )
     stops = np.cumsum(arrays["clip_lengths"])
     if len(arrays["rotations"]) != (stops[-1] if len(stops) else 0):
-        raise InvalidValue(f"{len(arrays['rotations'])} frames for clips of {stops[-1]}")
+        raise InvalidValue(f"it holds {len(arrays['rotations'])} frames, but its clips have {stops[-1]}")
     offsets = arrays.get("bone_offsets")
     labels: dict[int, list[Label]] = {}
     for name, (clip, start, stop) in zip(arrays["label_names"].tolist(), arrays["label_spans"].tolist(), strict=True):

@@ -12,7 +12,7 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
 from marey.io.loading import clip_names
-from marey.io.rest import starts_with_rest_pose
+from marey.io.rest import REST_NOTE, starts_with_rest_pose
 
 _FORMATS = {"bvh": "BVH", "amc": "ASF/AMC", "asf": "ASF", "glb": "GLB", "npz": "NPZ", "c3d": "C3D"}
 
@@ -60,7 +60,7 @@ def _motion(motion: Motion) -> dict[str, Any]:
         "net_m": None,
         "speed_mps": None,
         "moving_bones": 0 if moving is None else int((np.ptp(moving, axis=0).max(axis=1)[1:] > 1e-6).sum()),
-        "starts_with_rest_pose": starts_with_rest_pose(motion),
+        "starts_with_rest_pose": REST_NOTE in motion.source.evidence or starts_with_rest_pose(motion),
         "contacts": [] if motion.contacts is None else list(motion.contacts.names),
         "labels": list(motion.labels.names),
         "skeleton": [

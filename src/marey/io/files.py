@@ -22,7 +22,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         kind = os.stat(path).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # reading a pipe without a writer would block forever
-            raise UnreadableFile("is a pipe or a device, expected a file; copy what it gives into one", path=path)
+            raise UnreadableFile("is a pipe or a device, expected a file; write its content to a file first", path=path)
         with open(os.fspath(path), "rb") as stream:
             data = stream.read()
     except MareyError:
@@ -32,7 +32,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     except IsADirectoryError:
         raise UnreadableFile("is a folder, expected a file", path=path) from None
     except PermissionError:
-        raise UnreadableFile("may not be read (permission denied)", path=path) from None
+        raise UnreadableFile("cannot be read (permission denied)", path=path) from None
     except (OSError, ValueError) as error:
         raise UnreadableFile(f"cannot be read ({_reason(error)})", path=path) from None
     if not data:
@@ -57,7 +57,7 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
         if target.is_dir():
             raise UnwritableFile("is a folder, expected a file name to write to", path=path)
         if not target.parent.is_dir():
-            raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; make it first", path=path)
+            raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=path)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
         with os.fdopen(handle, "wb") as stream:
             for part in parts:

@@ -19,7 +19,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.source import Source
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue, UnknownName, format_list, similar
 from marey.io import limits
 from marey.io.gltf_chunks import Gltf, Json, Nodes, Track, read_nodes, unique_names
 from marey.io.rate import check_rate
@@ -32,7 +32,7 @@ SLOWEST_FPS = 10.0
 COMMON_FPS = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0, 100.0)
 # Rates this near to a whole number are that number: 1/30 s in float32 is off by 1e-7, 29.97 Hz by 1e-3.
 WHOLE_FPS = 1e-4
-# Translations that stray less than this share of the figure's size (10 µm for a person) are rounding:
+# Translations that stray less than this fraction of the body's size (10 µm for a person) are rounding:
 # exporters put up to 3 µm between a node's translation and the keys that repeat it.
 STILL = 4e-6
 # Axes whose scales differ by less than this, relatively, count as scaled evenly.
@@ -73,7 +73,7 @@ def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | in
     offsets, root, rotations, moving = _bake(gltf, nodes, above, joints, tracks, clock)
     for values in (offsets, root, rotations, moving):
         if values is not None and not np.isfinite(values).all():
-            gltf.fail("scales and translations multiply to numbers that are not finite")
+            gltf.fail("the scales and translations of the nodes multiply to numbers that are not finite")
     names, file_names = _joint_names(gltf, joints)
     place = {node: j for j, node in enumerate(joints)}
     stem = PurePath(path.replace("\\", "/")).stem
@@ -112,7 +112,7 @@ def _choose_clip(gltf: Gltf, clip: str | int | None) -> Json | None:
     names = _clip_names(gltf)
     if clip is None:
         if len(names) > 1:
-            others = _listed(names[1:])
+            others = _list_names(names[1:])
             gltf.warnings.append(
                 f"the file has {len(names)} animations; {names[0]!r} is read, clip= or --clip chooses among {others}"
             )
@@ -121,7 +121,7 @@ def _choose_clip(gltf: Gltf, clip: str | int | None) -> Json | None:
         return gltf.objects("animations")[names.index(clip)]
     if not isinstance(clip, str) and 0 <= clip < len(names):
         return gltf.objects("animations")[clip]
-    has = f"it has {_listed(names)}" if names else "it has none"
+    has = f"it has {_list_names(names)}" if names else "it has none"
     near = similar(clip, names) if isinstance(clip, str) else ""
     raise UnknownName(f"{gltf.path}: no animation {clip!r} in the file; {has}{near}")
 
@@ -142,7 +142,7 @@ def _read_channels(gltf: Gltf, animation: Json, n_nodes: int) -> dict[tuple[int,
         if channels.setdefault(key, sampler) != sampler:
             doubles.add(key[0])
     if doubles:
-        names = _listed([_node_name(gltf, node) for node in sorted(doubles)])
+        names = _list_names([_node_name(gltf, node) for node in sorted(doubles)])
         gltf.warnings.append(f"two channels animate the same property; the first is read: {names}")
     return channels
 
@@ -170,7 +170,7 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
     skins = [gltf.indices(skin, "joints", f"skins[{i}]", n_nodes) for i, skin in enumerate(entries)]
     skins = [joints for joints in skins if joints]
     if skins:
-        # A file may hold several figures, each with animations of its own.
+        # A file may hold several bodies, each with its own animations.
         chosen = max(skins, key=lambda joints: len(animated.intersection(joints)))
         rank = {node: i for i, node in reversed(list(enumerate(chosen)))}
     else:
@@ -193,7 +193,7 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
     tops.sort(key=lambda node: (-counts[node], first[node]))
     roots = [_common_root(nodes, counts, rank, top) for top in tops]
     if len(roots) > 1:
-        others = _listed([_node_name(gltf, root) for root in roots[1:]])
+        others = _list_names([_node_name(gltf, root) for root in roots[1:]])
         gltf.warnings.append(
             f"the joints hang from {len(roots)} separate roots; the tree of {_node_name(gltf, roots[0])!r} "
             f"is read, not {others}"
@@ -223,8 +223,8 @@ def _node_name(gltf: Gltf, node: int) -> str:
     where = f"nodes[{node}]"
     entry = gltf.objects("nodes")[node]
     extras = entry.get("extras")
-    ours = extras.get("marey") if isinstance(extras, dict) else None
-    stored = ours.get("joint") if isinstance(ours, dict) else None
+    own = extras.get("marey") if isinstance(extras, dict) else None
+    stored = own.get("joint") if isinstance(own, dict) else None
     if isinstance(stored, str) and stored:
         return stored.encode("utf-8", "replace").decode("utf-8")
     return gltf.text(entry, "name", where) or f"node_{node}"
@@ -237,14 +237,12 @@ def _joint_names(gltf: Gltf, joints: Sequence[int]) -> tuple[tuple[str, ...], tu
     if names == given:
         return names, ()
     changed = [f"{old!r} is called {new!r}" for old, new in zip(given, names, strict=True) if old != new]
-    more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
-    gltf.warnings.append(f"joints share a name: the second {', '.join(changed[:5])}{more}")
+    gltf.warnings.append(f"duplicate joint names: the second {format_list(changed, 5)}")
     return names, given
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(repr(name) for name in names[:8]) + more
+def _list_names(names: Sequence[str]) -> str:
+    return format_list([*map(repr, names)], 8)
 
 
 # The rate.
@@ -297,19 +295,19 @@ def _recognize_rate(times: Floats) -> tuple[float, str]:
     apart = np.diff(times) > max(1e-5, 4.0 * _FLOAT32 * float(np.abs(times).max()))
     keys = times[np.concatenate([[True], apart])]
     if len(keys) == 1:
-        return DEFAULT_FPS, f"rate {DEFAULT_FPS:g} Hz assumed: the file has no two keys to tell it from"
+        return DEFAULT_FPS, f"rate {DEFAULT_FPS:g} Hz assumed: the file has fewer than two keys"
     steps = np.diff(keys)
     guesses = [(len(keys) - 1) / (keys[-1] - keys[0])]
     for step in (np.median(steps), steps.min()):
         guesses += [1.0 / step, float(np.rint(1.0 / step))]
     for guess in guesses:
-        whole = float(np.rint(guess))
-        rate = whole if abs(guess - whole) <= WHOLE_FPS * guess else float(guess)
-        if rate >= SLOWEST_FPS and (share := _share_on_frames(keys, rate)) > 0.95:
-            most = "the" if share == 1.0 else "most"
+        integer = float(np.rint(guess))
+        rate = integer if abs(guess - integer) <= WHOLE_FPS * guess else float(guess)
+        if rate >= SLOWEST_FPS and (fraction := _fraction_on_frames(keys, rate)) > 0.95:
+            most = "the" if fraction == 1.0 else "most"
             return rate, f"rate {rate:.6g} Hz: {most} keys lie 1/{rate:.6g} s or multiples of it apart"
     for rate in COMMON_FPS:
-        if _share_on_frames(keys, rate) == 1.0:
+        if _fraction_on_frames(keys, rate) == 1.0:
             return (
                 rate,
                 f"rate {rate:g} Hz: the keys are sparse, and each lies on a frame at this common rate",
@@ -317,7 +315,7 @@ def _recognize_rate(times: Floats) -> tuple[float, str]:
     return DEFAULT_FPS, f"rate {DEFAULT_FPS:g} Hz assumed: the keys lie on no uniform grid"
 
 
-def _share_on_frames(keys: Floats, rate: float) -> float:
+def _fraction_on_frames(keys: Floats, rate: float) -> float:
     frames, slack = _in_frames(keys, float(keys[0]), rate)
     return float(np.mean(np.abs(frames - np.rint(frames)) <= slack))
 
@@ -325,8 +323,8 @@ def _share_on_frames(keys: Floats, rate: float) -> float:
 def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
     """The rate that marey's own writer left in the animation's extras."""
     extras = None if animation is None else animation.get("extras")
-    ours = extras.get("marey") if isinstance(extras, dict) else None
-    value = ours.get("fps") if isinstance(ours, dict) else None
+    own = extras.get("marey") if isinstance(extras, dict) else None
+    value = own.get("fps") if isinstance(own, dict) else None
     if value is None:
         return None
     try:
@@ -374,8 +372,8 @@ def _bake(
         offsets[j] = rest[nodes.parents[node]][1] @ locals_[node].translation
 
     rotations = np.empty((clock.n_frames, len(joints), 4))
-    root, turns = _compose([locals_[node] for node in (*above, joints[0])])
-    rotations[:, 0] = quat.mul_inv(turns, rest[joints[0]][0])
+    root, rotation = _compose([locals_[node] for node in (*above, joints[0])])
+    rotations[:, 0] = quat.mul_inv(rotation, rest[joints[0]][0])
     moved: dict[int, Floats] = {}
     still = STILL * float(np.linalg.norm(np.ptp(places, axis=0)))
     for j, node in enumerate(joints[1:], start=1):
@@ -470,7 +468,7 @@ def _split_linear(gltf: Gltf, linear: Floats, where: str) -> tuple[Floats, Float
             turn = left @ np.diag([1.0, 1.0, -1.0]) @ right
         return quat.from_matrix(turn), sign * (right.T * sizes) @ right
     except (np.linalg.LinAlgError, InvalidValue):
-        gltf.fail(f"'{where}.matrix' has no rotation in it")
+        gltf.fail(f"'{where}.matrix' is degenerate and holds no rotation")
 
 
 def _varies(track: Track) -> bool:
@@ -492,7 +490,7 @@ def _warn_of_scales(gltf: Gltf, nodes: Nodes, locals_: dict[int, _Local], tracks
             animated.append(_node_name(gltf, node))
     if uneven:
         gltf.warnings.append(
-            f"non-uniform scale, which shears the nodes below, is exact only at rest: {_listed(uneven)}"
+            f"non-uniform scale, which shears the nodes below, is exact only at rest: {_list_names(uneven)}"
         )
     if animated:
-        gltf.warnings.append(f"animated scale is ignored; the rest size is kept: {_listed(animated)}")
+        gltf.warnings.append(f"animated scale is ignored; the rest size is kept: {_list_names(animated)}")

@@ -1,4 +1,4 @@
-"""Writing motions as glTF 2.0 binary: joints as nodes, a skin with a simple figure, and animations.
+"""Writing motions as glTF 2.0 binary: joints as nodes, a skin with a simple body, and animations.
 
 glTF is right-handed, Y up and in meters, as marey is; only quaternions change their order, to xyzw.
 """
@@ -17,7 +17,7 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.io import limits
-from marey.io.glb_figure import build_figure
+from marey.io.glb_body import build_body_mesh
 from marey.io.gltf_chunks import pack_glb, unique_names
 from marey.maths import quat
 
@@ -39,19 +39,19 @@ _MATERIAL = {
 }
 
 
-def write_glb(motions: Sequence[Motion], *, figure: bool = True) -> bytes:
+def write_glb(motions: Sequence[Motion], *, body: bool = True) -> bytes:
     """The bytes of a GLB file with all `motions`.
 
     Parameters
     ----------
     motions : at least one. Those with the same skeleton share its nodes; other skeletons get nodes of their
         own, whose names begin with ``figure2:``, ``figure3:`` and so on.
-    figure : whether to add a simple body, so that viewers show more than bare joints.
+    body : whether to add a simple body, so that viewers show more than bare joints.
 
     Animations have the names of the motions, with a number appended to duplicates. Their extras store the rate.
     """
     if not motions:
-        raise InvalidValue("expected at least one motion to write, got none")
+        raise InvalidValue("motions must hold at least one motion, got none")
     for motion in motions:
         _check(motion)
     file = _File()
@@ -60,7 +60,7 @@ def write_glb(motions: Sequence[Motion], *, figure: bool = True) -> bytes:
     for number, group in enumerate(groups, start=1):
         members = [motions[i] for i in group]
         moving = _Moving.of(members)
-        first = _add_skeleton(file, members[0].skeleton, moving, number, figure)
+        first = _add_skeleton(file, members[0].skeleton, moving, number, body)
         tracks.update((i, (first, moving)) for i in group)
     names = unique_names(motion.name or "motion" for motion in motions)
     for i, (motion, name) in enumerate(zip(motions, names, strict=True)):
@@ -72,15 +72,19 @@ def write_glb(motions: Sequence[Motion], *, figure: bool = True) -> bytes:
 def _check(motion: Motion) -> None:
     if len(motion.skeleton) > MAX_SKIN_JOINTS:
         raise InvalidValue(
-            f"a GLB skin holds {MAX_SKIN_JOINTS} joints at most, {motion.name!r} has {len(motion.skeleton)}"
+            f"a GLB file can hold at most {MAX_SKIN_JOINTS} joints, but {motion.name!r} has {len(motion.skeleton)}; "
+            "save it as .bvh or .npz"
         )
     arrays = (motion.skeleton.offsets, motion.root_positions, motion.bone_offsets)
     if any(array is not None and np.abs(array).max() > np.finfo(np.float32).max / 4 for array in arrays):
-        raise InvalidValue(f"positions of {motion.name!r} are too large for GLB, which stores float32")
+        raise InvalidValue(
+            f"positions of {motion.name!r} are too large for GLB, which stores float32; check their unit"
+        )
     last = np.array([len(motion) - 2, len(motion) - 1]) / motion.fps
     if len(motion) > 1 and not np.diff(last.astype(np.float32))[0] > 0.0:
         raise InvalidValue(
-            f"{motion.name!r} has more frames than GLB can tell apart in float32 seconds; save it in parts"
+            f"{motion.name!r} is too long for GLB, whose float32 times cannot separate its last frames; save it in "
+            "parts"
         )
 
 
@@ -104,7 +108,7 @@ def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
 class _Moving:
     """(J,) which joints rotate, which move relative to their parents, and which move too little to be visible."""
 
-    turns: Bools
+    rotates: Bools
     slides: Bools
     rigid: Bools
 
@@ -116,15 +120,15 @@ class _Moving:
         from another clip that a viewer played before.
         """
         skeleton = motions[0].skeleton
-        turns = ~skeleton.is_end_site
+        rotates = ~skeleton.is_end_site
         stray = np.zeros(len(skeleton))
         for motion in motions:
-            turns = turns | (np.abs(motion.rotations[..., 1:]).max(axis=(0, 2)) > 0.0)
+            rotates = rotates | (np.abs(motion.rotations[..., 1:]).max(axis=(0, 2)) > 0.0)
             if motion.bone_offsets is not None:
                 gap = np.linalg.norm(motion.bone_offsets - skeleton.offsets, axis=2).max(axis=0)
                 stray = np.maximum(stray, gap)
         stray[0] = 0.0
-        return _Moving(turns, stray > SAME_OFFSETS, stray <= LOOSE * skeleton.bone_lengths)
+        return _Moving(rotates, stray > SAME_OFFSETS, stray <= LOOSE * skeleton.bone_lengths)
 
 
 @dataclass(slots=True)
@@ -189,7 +193,7 @@ class _File:
         return pack_glb(document, b"".join(self.parts))
 
 
-def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int, figure: bool) -> int:
+def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
     """Nodes, skin and body; returns the node of joint 0. Joint j's node is that plus j."""
     first = len(file.nodes)
     prefix = "" if number == 1 else f"figure{number}:"
@@ -211,19 +215,19 @@ def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int,
     (matrices,) = file.add_view([to_joint.reshape(-1, 16)])
     joints = list(range(first, first + len(skeleton)))
     file.skins.append({"inverseBindMatrices": matrices, "joints": joints, "skeleton": first})
-    if figure:
-        _add_figure(file, skeleton, moving.rigid)
+    if body:
+        _add_body(file, skeleton, moving.rigid)
     return first
 
 
-def _add_figure(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
-    body = build_figure(skeleton, rigid)
-    positions = body.positions.astype(np.float32)
+def _add_body(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
+    mesh = build_body_mesh(skeleton, rigid)
+    positions = mesh.positions.astype(np.float32)
     joints = np.zeros((len(positions), 4), dtype=np.uint8 if len(skeleton) <= 256 else np.uint16)
-    joints[:, 0] = body.joints
+    joints[:, 0] = mesh.joints
     weights = np.zeros((len(positions), 4), dtype=np.uint8)
     weights[:, 0] = 255
-    columns = (positions, body.normals.astype(np.float32), joints, weights)
+    columns = (positions, mesh.normals.astype(np.float32), joints, weights)
     place, normal, joint, weight = (file.add_view([column], vertices=True)[0] for column in columns)
     file.bound(place, positions)
     file.accessors[weight]["normalized"] = True
@@ -262,7 +266,7 @@ def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[
     """Values (F, C) for each (joint, path) that needs a channel."""
     channels = {(0, "translation"): motion.root_positions.astype(np.float32)}
     rotations: Floats = quat.unroll(quat.normalize(motion.rotations))
-    for j in np.flatnonzero(moving.turns).tolist():
+    for j in np.flatnonzero(moving.rotates).tolist():
         channels[j, "rotation"] = rotations[:, j, [1, 2, 3, 0]].astype(np.float32)
     if motion.bone_offsets is not None:
         for j in np.flatnonzero(moving.slides).tolist():

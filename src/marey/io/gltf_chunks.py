@@ -35,9 +35,9 @@ def pack_glb(document: Json, binary: bytes) -> bytes:
     """A GLB file of a JSON document and its one buffer; both chunks are padded to 4 bytes."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # A lone surrogate in a name has no UTF-8 form; '?' takes its place rather than the whole file failing.
-    chunks = [(JSON_CHUNK, _padded(text.encode("utf-8", "replace"), b" "))]
+    chunks = [(JSON_CHUNK, _pad(text.encode("utf-8", "replace"), b" "))]
     if binary:
-        chunks.append((BIN_CHUNK, _padded(binary, b"\0")))
+        chunks.append((BIN_CHUNK, _pad(binary, b"\0")))
     total = 12 + sum(8 + len(body) for _, body in chunks)
     parts = [struct.pack("<4sII", MAGIC, 2, total)]
     for kind, body in chunks:
@@ -45,7 +45,7 @@ def pack_glb(document: Json, binary: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _padded(body: bytes, filler: bytes) -> bytes:
+def _pad(body: bytes, filler: bytes) -> bytes:
     return body + filler * (-len(body) % 4)
 
 
@@ -160,7 +160,7 @@ class Gltf:
             at += size
             n_chunks += 1
         if text is None:
-            self.fail("expected a JSON chunk right after the header, found none")
+            self.fail("expected a JSON chunk right after the header, got none")
         return text, binary
 
     def _parse(self, text: memoryview) -> Json:
@@ -170,7 +170,7 @@ class Gltf:
         try:
             document = json.loads(bytes(text).decode("utf-8"), parse_constant=refuse)
         except RecursionError:
-            self.fail("the JSON chunk is nested too deep")
+            self.fail("the JSON chunk is nested too deeply")
         except ValueError as error:  # includes UnicodeDecodeError and JSONDecodeError
             self.fail(f"the JSON chunk cannot be parsed ({error})")
         if not isinstance(document, dict):
@@ -274,7 +274,7 @@ class Gltf:
         times = self.accessor(clock, 1)
         if clock not in self._rising:
             if np.any(np.diff(times[:, 0]) < 0.0):
-                self.fail(f"the key times of {what} go back in time; expected them to increase")
+                self.fail(f"the key times of {what} must increase, but some go back in time")
             self._rising.add(clock)
         values = self.accessor(self.index(sampler, "output", where, n_accessors), width)
         wanted = len(times) * (3 if interpolation == "CUBICSPLINE" else 1)
@@ -340,7 +340,7 @@ class Gltf:
         view = self.objects("bufferViews")[index]
         for name in _COMPRESSION:
             if name in self.child(view, "extensions", where):
-                self.fail(f"the animation is compressed with {name}, which is not read; export it uncompressed")
+                self.fail(f"the animation is compressed with {name}, which is not supported; export it uncompressed")
         buffers = self.objects("buffers")
         number = self.index(view, "buffer", where, len(buffers))
         if number != 0 or "uri" in buffers[number]:
@@ -354,7 +354,7 @@ class Gltf:
         start = self.integer(view, "byteOffset", where, 0)
         length = self.integer(view, "byteLength", where)
         if start + length > held:
-            self.fail(f"'{where}' reaches to byte {shown(start + length)} of a buffer of {held}")
+            self.fail(f"'{where}' ends at byte {shown(start + length)}, but the buffer has only {held} bytes")
         return start, length, self.integer(view, "byteStride", where, 0)
 
     def _replace_sparse(self, sparse: Json, where: str, values: Floats, component: np.dtype[Any]) -> None:
@@ -367,7 +367,7 @@ class Gltf:
             self.fail(f"'{where}.indices.componentType' must be an unsigned integer type")
         at = self._elements(places, f"{where}.indices", count, 1, kind)[:, 0].astype(np.int64)
         if at.max() >= len(values):
-            self.fail(f"'{where}.indices' points at element {at.max()} of {len(values)}")
+            self.fail(f"'{where}.indices' refers to element {at.max()}, but there are only {len(values)}")
         replaced = self.child(sparse, "values", where)
         values[at] = self._elements(replaced, f"{where}.values", count, values.shape[1], component)
 
@@ -376,7 +376,7 @@ class Gltf:
         self._spent += n_bytes
         if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
             raise LimitExceeded(
-                f"'{where}' brings the animation to {self._spent / 2**20:.0f} MB from a file of "
+                f"with '{where}' the animation would take {self._spent / 2**20:.0f} MB, too much for a file of "
                 f"{self.size / 2**20:.2f} MB; its counts are implausible",
                 path=self.path,
             )
@@ -403,7 +403,7 @@ class Nodes:
 def read_nodes(gltf: Gltf) -> Nodes:
     entries = gltf.objects("nodes")
     if not entries:
-        gltf.fail("the file has no nodes, hence no skeleton")
+        gltf.fail("the file has no nodes and therefore no skeleton")
     parents = [-1] * len(entries)
     children = [gltf.indices(entry, "children", f"nodes[{i}]", len(entries)) for i, entry in enumerate(entries)]
     for i, below in enumerate(children):
@@ -422,7 +422,7 @@ def read_nodes(gltf: Gltf) -> Nodes:
             stack.append(child)
     if len(order) < len(entries):
         lost = min(set(range(len(entries))) - set(order))
-        gltf.fail(f"node {lost} is part of a loop or hangs from one; expected a tree")
+        gltf.fail(f"node {lost} is in a cycle or a descendant of one; expected a tree")
     return Nodes(parents, children, depths, order)
 
 

@@ -17,25 +17,25 @@ EXPANSION_FLOOR = 32 * 2**20
 
 def check_joints(n_joints: int, path: object) -> None:
     if n_joints > MAX_JOINTS:
-        raise LimitExceeded(f"the hierarchy has more than {MAX_JOINTS} joints, which is the limit", path=path)
+        raise LimitExceeded(f"the hierarchy has more than {MAX_JOINTS} joints (the maximum)", path=path)
 
 
 def check_depth(depth: int, path: object, line: int | None = None) -> None:
     if depth > MAX_DEPTH:
-        raise LimitExceeded(f"joints are nested more than {MAX_DEPTH} deep, which is the limit", path=path, line=line)
+        raise LimitExceeded(f"joints are nested more than {MAX_DEPTH} levels deep (the maximum)", path=path, line=line)
 
 
 def check_frames(n_frames: int, path: object) -> None:
     if n_frames > MAX_FRAMES:
         raise LimitExceeded(
-            f"the motion has {n_frames} frames, over the limit of {MAX_FRAMES}; cut the file into parts",
+            f"the motion has {n_frames} frames (maximum {MAX_FRAMES}); split the file",
             path=path,
         )
 
 
 def check_markers(n_markers: int, path: object) -> None:
     if n_markers > MAX_MARKERS:
-        raise LimitExceeded(f"the recording has {n_markers} markers, over the limit of {MAX_MARKERS}", path=path)
+        raise LimitExceeded(f"the recording has {n_markers} markers (maximum {MAX_MARKERS})", path=path)
 
 
 def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> None:
@@ -43,7 +43,7 @@ def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> N
     needed = 32 * n_frames * n_joints
     if needed > MAX_EXPANSION * file_bytes + EXPANSION_FLOOR:
         raise LimitExceeded(
-            f"{n_frames} frames of {n_joints} joints would take {needed / 2**20:.0f} MB from a file of "
+            f"{n_frames} frames of {n_joints} joints would take {needed / 2**20:.0f} MB, too much for a file of "
             f"{file_bytes / 2**20:.2f} MB; the number of joints or frames is implausible",
             path=path,
         )

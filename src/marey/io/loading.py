@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
+from marey.core.resample import resample
 from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
 from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
-from marey.io.rest import starts_with_rest_pose
+from marey.io.rest import trim_rest_pose
 
 if TYPE_CHECKING:
     from marey.core.markers import Markers
@@ -25,28 +26,42 @@ _OPTIONS = {
     "root": (".bvh",),
     "clip": (".glb",),
     "skeleton": (".amc",),
-    "fps": (".bvh", ".amc", ".asf", ".glb"),
+    "file_fps": (".bvh", ".amc", ".asf", ".glb"),
 }
 
 
-def load(path: StrPath, **options: Any) -> Any:
+def load(
+    path: StrPath,
+    *,
+    unit: str | float | None = None,
+    up: str | None = None,
+    fps: float | None = None,
+    file_fps: float | None = None,
+    root: str | int | None = None,
+    clip: str | int | None = None,
+    skeleton: StrPath | None = None,
+    roles: Mapping[str, str] | StrPath | None = None,
+    trim_rest: bool = True,
+) -> Any:
     """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
 
-    Takes the options of `load_motion` or `load_markers`. These have precise return types.
+    Parameters as in `load_motion`; markers have `unit` and `up` only. `load_motion` and `load_markers` have precise
+    return types.
 
     Examples
     --------
     >>> walk = marey.load("walk.bvh")                            # doctest: +SKIP
-    >>> walk = marey.load("walk.bvh", unit="cm", trim_rest=True)   # doctest: +SKIP
+    >>> walk = marey.load("walk.bvh", unit="cm", fps=30)         # doctest: +SKIP
     """
+    others: dict[str, Any] = {"fps": fps, "file_fps": file_fps, "root": root, "clip": clip}
+    others |= {"skeleton": skeleton, "roles": roles}
     suffix = _suffix(path)
-    if suffix in MARKER_SUFFIXES:
-        given = {option: value for option, value in options.items() if value is not None and value is not False}
-        for option in sorted(given.keys() - {"unit", "up"}):
-            told = f"{option}= or --{option.replace('_', '-')}"
-            raise InvalidValue(f"{told} means nothing for a {suffix} file, which holds markers")
-        return load_markers(path, **given)
-    return load_motion(path, **options)
+    if suffix not in MARKER_SUFFIXES:
+        return load_motion(path, unit=unit, up=up, trim_rest=trim_rest, **others)
+    for option, value in others.items():
+        if value is not None:
+            raise InvalidValue(f"{_describe_option(option)} does not apply to a {suffix} file, which holds markers")
+    return load_markers(path, unit=unit, up=up)
 
 
 def load_motion(
@@ -55,11 +70,12 @@ def load_motion(
     unit: str | float | None = None,
     up: str | None = None,
     fps: float | None = None,
+    file_fps: float | None = None,
     root: str | int | None = None,
     clip: str | int | None = None,
     skeleton: StrPath | None = None,
     roles: Mapping[str, str] | StrPath | None = None,
-    trim_rest: bool = False,
+    trim_rest: bool = True,
 ) -> Motion:
     """Load a motion with its annotations, in meters, Y up.
 
@@ -67,25 +83,28 @@ def load_motion(
     ----------
     unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
     up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
-    fps : frames per second, if the file has no rate or a wrong one. A GLB is sampled at this rate.
+    fps : frames per second of the result, which is resampled to it; by default the file's.
+    file_fps : frames per second that the file was recorded at, if it has no rate or a wrong one. The curves of a GLB
+        file are sampled at this rate.
     root : name or index of the ROOT, for BVH files with several.
     clip : name or index of the animation, for GLB files with several.
     skeleton : the ASF file of an AMC file; by default, found in the same folder.
     roles : role to joint name, or a JSON file with such a map; overrides the detected roles.
-    trim_rest : drop frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
+    trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
 
-    ``motion.source.evidence`` explains how unit, axes and rate were found. Problems in the file cause a `MareyWarning`.
+    ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
+    in the file cause a `MareyWarning`.
     """
     suffix = _suffix(path)
-    given = {"root": root, "clip": clip, "skeleton": skeleton, "fps": fps}
+    given = {"root": root, "clip": clip, "skeleton": skeleton, "file_fps": file_fps}
     for option, value in given.items():
         if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
             raise InvalidValue(
-                f"{option}= or --{option} means nothing for a {suffix} file; it is for {', '.join(_OPTIONS[option])}"
+                f"{_describe_option(option)} does not apply to a {suffix} file, only to {', '.join(_OPTIONS[option])}"
             )
-    if fps is not None:
-        fps = check_rate(fps)
-    raw = _read(path, suffix, fps=fps, root=root, clip=clip, skeleton=skeleton)
+    if file_fps is not None:
+        file_fps = check_rate(file_fps, "file_fps")
+    raw = _read(path, suffix, fps=file_fps, root=root, clip=clip, skeleton=skeleton)
     role_map = _role_map(roles)
     motion = to_motion(raw, unit, up, role_map)
     has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
@@ -95,11 +114,9 @@ def load_motion(
         motion = annotate(motion, path)
     if role_map:  # the caller's map overrides the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
-    if trim_rest and starts_with_rest_pose(motion):
-        told = (*motion.source.evidence, "frame 0 was a rest pose and is left out")
-        motion = motion[1:]
-        motion = replace(motion, source=replace(motion.source, evidence=told))
-    return motion
+    if trim_rest:
+        motion = trim_rest_pose(motion)
+    return motion if fps is None or fps == motion.fps else resample(motion, fps)
 
 
 def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | None = None) -> Markers:
@@ -107,7 +124,7 @@ def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | No
     from marey.io.c3d import read_c3d
 
     if _suffix(path) not in MARKER_SUFFIXES:
-        raise UnknownFormat(f"markers are read from {', '.join(MARKER_SUFFIXES)} files", path=path)
+        raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
     return read_c3d(os.fspath(path), unit=unit, up=up)
 
 
@@ -145,8 +162,8 @@ def _read(
         raw.evidence.append(f"skeleton from {os.path.basename(os.fspath(asf_path))}")
         if skeleton is None and not split_name(path)[0].startswith(split_name(asf_path)[0]):
             raw.warnings.append(
-                f"the skeleton is that of {os.path.basename(os.fspath(asf_path))}, the only ASF file beside it, though "
-                "its name does not fit; skeleton= or --skeleton names another"
+                f"the skeleton is that of {os.path.basename(os.fspath(asf_path))}, the only ASF file next to it, "
+                "though its name does not fit; skeleton= or --skeleton names another"
             )
         return raw
     if suffix == ".asf":
@@ -165,12 +182,12 @@ def _read(
 
         return read_npz(read_bytes(path), name)
     if suffix in MARKER_SUFFIXES:
-        raise UnknownFormat("holds markers, not a skeleton's motion; read it with load_markers", path=path)
+        raise UnknownFormat("holds markers, not the motion of a skeleton; load it with load_markers", path=path)
     if os.path.isdir(path):
         raise UnreadableFile("is a folder, expected a file", path=path)
     known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
-    shown = repr(suffix) if suffix else "no suffix"
-    raise UnknownFormat(f"no reader for {shown}; supported are {known}", path=path)
+    shown = repr(suffix) if suffix else "a file without a suffix"
+    raise UnknownFormat(f"cannot load {shown}; supported formats are {known}", path=path)
 
 
 def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
@@ -186,6 +203,10 @@ def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
     if not isinstance(content, dict) or not all(isinstance(joint, str) for joint in content.values()):
         raise ParseError('expected a role map such as {"left_hand": "Hand_L"}', path=roles)
     return content
+
+
+def _describe_option(name: str) -> str:
+    return f"{name}= or --{name.replace('_', '-')}"
 
 
 def _suffix(path: StrPath) -> str:

@@ -18,8 +18,8 @@ bone_offsets       (F, J, 3)   float     only where bones move: offsets frame by
 source_format      ()          text      of the file that the motion came from, such as ``bvh``; or ""
 source_unit        ()          float     meters per unit of that file
 source_up          ()          text      its upward axis, such as ``y`` or ``z``
-frame_time_text    ()          text      only if it had one: the frame time as it was spelled
-channels           (J,)        text      only if it had them: each joint's BVH channels, blanks between
+frame_time_text    ()          text      if known: the frame time as it was spelled
+channels           (J,)        text      if known: each joint's BVH channels, blanks between
 file_names         (J,)        text      only if they differ: the joint names as that file has them
 =================  ==========  ========  ==================================================================
 
@@ -31,6 +31,7 @@ same motion always gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -43,7 +44,7 @@ from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue, ParseError
 from marey.io import limits
-from marey.io.archive import Head, pack, text_array, unpack
+from marey.io.archive import Head, pack, read_arrays, text_array
 from marey.io.raw import RawMotion
 from marey.maths import quat
 
@@ -77,9 +78,8 @@ def read_npz(data: bytes, path: str) -> RawMotion:
 
     Numbers may be of any width and byte order. Sizes are checked before anything is unpacked.
     """
-    arrays = unpack(
-        data, path, FORMAT, VERSION, _REQUIRED, _OPTIONAL, lambda heads: _check_heads(heads, len(data), path)
-    )
+    check = partial(_check_heads, file_bytes=len(data), path=path)
+    arrays = read_arrays(path, FORMAT, VERSION, _REQUIRED, _OPTIONAL, check, data)
     texts = _texts(arrays, path)
     numbers = _numbers(arrays, path)
     rotations = _unit_rotations(numbers["rotations"], path)
@@ -89,7 +89,7 @@ def read_npz(data: bytes, path: str) -> RawMotion:
         raise ParseError(str(error), path=path) from None
     fps = float(numbers["fps"])
     if fps <= 0.0:
-        raise ParseError(f"expected a positive fps, got {fps:g}", path=path)
+        raise ParseError(f"fps must be positive, got {fps:g}; save the file again with a valid frame rate", path=path)
     return RawMotion(
         names=skeleton.names,
         parents=skeleton.parents,
@@ -164,7 +164,7 @@ def _numbers(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, Floats]
         with np.errstate(over="ignore", invalid="ignore"):
             numbers[name] = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
         if not np.isfinite(numbers[name]).all():
-            raise ParseError(f"array {name!r} holds values that are not finite", path=path)
+            raise ParseError(f"array {name!r} must hold finite numbers only", path=path)
     return numbers
 
 
@@ -177,7 +177,7 @@ def _texts(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, tuple[str
     for joint in texts.get("channels", ()):
         unknown = set(joint.split()) - _CHANNELS
         if unknown:
-            raise ParseError(f"array 'channels' holds the unknown channel {min(unknown)[:40]!r}", path=path)
+            raise ParseError(f"array 'channels' has an unknown channel {min(unknown)[:40]!r}", path=path)
     return texts
 
 
@@ -185,7 +185,9 @@ def _unit_rotations(rotations: Floats, path: str) -> Floats:
     lengths = np.sqrt(np.einsum("fjk,fjk->fj", rotations, rotations))
     worst = float(np.abs(lengths - 1.0).max())
     if not worst <= _NEARLY_UNIT:
-        raise ParseError("array 'rotations' must hold unit quaternions, wxyz, but some are not of length 1", path=path)
+        raise ParseError(
+            "array 'rotations' must hold unit quaternions (w, x, y, z), but some do not have length 1", path=path
+        )
     return quat.normalize(rotations) if worst > _UNIT else rotations
 
 
@@ -201,8 +203,8 @@ def _source(texts: Mapping[str, tuple[str, ...]], path: str) -> Source:
 
 
 def _evidence(texts: Mapping[str, tuple[str, ...]], numbers: Mapping[str, Floats]) -> list[str]:
-    made_from = texts.get("source_format", ("",))[0]
-    if not made_from:
+    source_format = texts.get("source_format", ("",))[0]
+    if not source_format:
         return []
     unit = f" with a unit of {float(numbers['source_unit']):g} m" if "source_unit" in numbers else ""
-    return [f"made from a .{made_from[:40]} file{unit}"]
+    return [f"made from a .{source_format[:40]} file{unit}"]

@@ -12,23 +12,23 @@ COMMON = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 90, 100, 120, 125, 144
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.(?P<decimals>\d*))?|\.(?P<only>\d+))(?:[eE](?P<exponent>[+-]?\d{1,4}))?")
 
 
-def check_rate(fps: float) -> float:
-    """Check a rate given by the user."""
+def check_rate(fps: float, name: str = "fps") -> float:
+    """Check a rate given by the user as parameter `name`."""
     try:
         fps = float(fps)
     except (TypeError, ValueError):
-        raise InvalidValue(f"fps must be a number of frames per second, got {fps!r}") from None
+        raise InvalidValue(f"{name} must be a number of frames per second, got {fps!r}") from None
     if not (math.isfinite(fps) and 0 < fps <= 100_000):
-        raise InvalidValue(f"fps must lie between 0 and 100000, got {fps:g}")
+        raise InvalidValue(f"{name} must be greater than 0 and at most 100000, got {fps:g}")
     return float(fps)
 
 
 def rate_from_text(text: str | None, fps: float | None, path: str, line: int | None = None) -> tuple[float, list[str]]:
     """The rate and how it was found, from the text of ``Frame Time`` in the file, or from the user's `fps`."""
     if fps is not None:
-        told = "no frame time" if text is None else f"frame time {text}"
-        return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {told})"]
-    remedy = "give the rate with fps= or --fps"
+        stated = "no frame time" if text is None else f"frame time {text}"
+        return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {stated})"]
+    remedy = "give the rate with file_fps= or --file-fps"
     if text is None:
         raise ParseError(f"expected a frame time, got none; {remedy}", path=path)
     got = repr(text if len(text) <= 40 else text[:37] + "...")
@@ -59,9 +59,9 @@ def snap_rate(text: str) -> float:
     """
     frame_time = float(text)
     plain = 1.0 / frame_time
-    whole = float(max(round(plain), 1))
-    if abs(plain - whole) <= 1e-9 * plain:
-        return whole
+    nearest = float(max(round(plain), 1))
+    if abs(plain - nearest) <= 1e-9 * plain:
+        return nearest
     digits = _NUMBER.fullmatch(text)
     if digits is None:
         return plain
@@ -69,8 +69,8 @@ def snap_rate(text: str) -> float:
     if decimals < 3:
         return plain
     last_digit = 10.0**-decimals
-    if last_digit < 0.5 * (1.0 / whole - 1.0 / (whole + 1.0)):
-        for rate in (whole, whole / 1.001, (whole + 1) / 1.001):
+    if last_digit < 0.5 * (1.0 / nearest - 1.0 / (nearest + 1.0)):
+        for rate in (nearest, nearest / 1.001, (nearest + 1) / 1.001):
             if abs(1.0 / rate - frame_time) < last_digit:
                 return rate
     fitting = [float(rate) for rate in COMMON if abs(1.0 / rate - frame_time) < last_digit]

@@ -85,16 +85,16 @@ def recognize_unit(skeleton: Skeleton) -> Guess:
         height, seen = extent, f"no legs recognized and a rest pose {extent:.4g} units across"
     else:
         candidates = UNITS
-        seen = f"legs that make a figure {height:.4g} units tall"
+        seen = f"legs of a body {height:.4g} units tall"
     if height <= 0:
         return Guess(UNITS["cm"], "unit centimeters assumed: the skeleton has no size", is_sure=False)
     errors = {name: abs(math.log(height * meters / STATURE)) for name, meters in candidates.items()}
     best, second = sorted(errors, key=lambda name: errors[name])[:2]
-    told = f"unit {_UNIT_WORDS[best]}, from {seen}: {height * candidates[best]:.2f} m"
+    evidence = f"unit {_UNIT_WORDS[best]}, from {seen}: {height * candidates[best]:.2f} m"
     is_sure = candidates is UNITS and errors[second] > errors[best] + 0.3 and errors[best] < 0.5
     if not is_sure:
-        told += f" (not certain; {_UNIT_WORDS[second]} would give {height * candidates[second]:.2f} m)"
-    return Guess(candidates[best], told, is_sure)
+        evidence += f" (not certain; {_UNIT_WORDS[second]} would give {height * candidates[second]:.2f} m)"
+    return Guess(candidates[best], evidence, is_sure)
 
 
 def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:
@@ -108,26 +108,26 @@ def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, 
         return Guess("y", "Y up assumed: no head and feet recognized", is_sure=False)
     last = len(rotations) - 1
     frames = sorted({round(last * k / (_N_LOOKS - 1)) for k in range(_N_LOOKS)})
-    root, turns = root_positions[frames], rotations[frames]
+    root, poses = root_positions[frames], rotations[frames]
     bones = None if bone_offsets is None else bone_offsets[frames]
     named = [roles[role] for role in ("head", "left_foot", "right_foot") if role in roles]
-    moving = _stance(np.stack([joint_path(skeleton, root, turns, joint, bones) for joint in named]))
+    moving = _stance(np.stack([joint_path(skeleton, root, poses, joint, bones) for joint in named]))
     resting = _stance(skeleton.rest_positions[named, None])
-    axis, share = _nearest_axis(moving)
-    rest_axis, rest_share = _nearest_axis(resting)
+    axis, cosine = _nearest_axis(moving)
+    rest_axis, rest_cosine = _nearest_axis(resting)
     seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
-    told = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {share:.2f}"
-    rest_speaks = rest_share >= _UPRIGHT and rest_axis != axis
-    if share >= _LEANING and not rest_speaks:
-        return Guess(axis, told)
-    if rest_speaks and share >= _LEANING:
-        posed = forward_kinematics(skeleton, root, turns, bones).positions
-        rest_speaks = _floor_spread(posed, rest_axis) <= _floor_spread(posed, axis)
-    if rest_speaks:
+    evidence = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {cosine:.2f}"
+    rest_differs = rest_cosine >= _UPRIGHT and rest_axis != axis
+    if cosine >= _LEANING and not rest_differs:
+        return Guess(axis, evidence)
+    if rest_differs and cosine >= _LEANING:
+        posed = forward_kinematics(skeleton, root, poses, bones).positions
+        rest_differs = _floor_spread(posed, rest_axis) <= _floor_spread(posed, axis)
+    if rest_differs:
         return Guess(rest_axis, f"{rest_axis.upper()} up: the rest pose stands along it, though the frames do not")
-    if share >= _LEANING:
-        return Guess(axis, told + ", and its lowest points lie level")
-    return Guess("y", "Y up assumed: the figure stands along no axis", is_sure=False)
+    if cosine >= _LEANING:
+        return Guess(axis, evidence + ", and its lowest points lie level")
+    return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
 
 
 def _stance(paths: Floats) -> Floats:

@@ -1,9 +1,13 @@
-"""The rest pose that some collections insert before the first frame."""
+"""The rest pose that some collections insert before the first frame: find it, skip it, and count the file's frames."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from marey.core.contacts import Contacts
+from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.maths import quat
 
@@ -13,6 +17,8 @@ _STIFF_ANGLE = 1e-6
 _JUMP = np.deg2rad(3.0)
 _JUMP_RATIO = 4.0
 _N_LOOKS = 32
+# In `Source.evidence` of a motion whose first frame was skipped.
+REST_NOTE = "frame 0 is a rest pose and is skipped"
 
 
 def starts_with_rest_pose(motion: Motion) -> bool:
@@ -30,3 +36,35 @@ def starts_with_rest_pose(motion: Motion) -> bool:
         return False
     steps = quat.angle_between(first[1:], first[:-1]).mean(axis=1)
     return bool(steps[0] > _JUMP and steps[0] > _JUMP_RATIO * np.percentile(steps[1:], 80))
+
+
+def trim_rest_pose(motion: Motion) -> Motion:
+    """The motion without a leading rest pose, and a note about it in ``source.evidence``; else the motion itself."""
+    if not starts_with_rest_pose(motion):
+        return motion
+    trimmed = motion[1:]
+    return replace(trimmed, source=replace(trimmed.source, evidence=(*trimmed.source.evidence, REST_NOTE)))
+
+
+def annotations_in_file(motion: Motion, first: Motion) -> tuple[Contacts | None, Labels]:
+    """Contacts and labels in frames of the file that `first` was read from.
+
+    The trimmed leading frames keep the annotations they have in `first`.
+    """
+    left = len(first) - len(motion)
+    if left <= 0:
+        return motion.contacts, motion.labels
+    contacts = motion.contacts
+    if contacts is not None:
+        known = first.contacts is not None and first.contacts.names == contacts.names
+        before = first.contacts.mask[:left] if known and first.contacts is not None else None
+        if before is None:
+            before = np.zeros((left, len(contacts.points)), dtype=bool)
+        contacts = replace(contacts, mask=np.concatenate([before, contacts.mask]))
+    # A label that starts with the trimmed motion may have started earlier in the file.
+    begun = {label.name: label.start for label in reversed(tuple(first.labels)) if label.start < left}
+    labels = [
+        label._replace(start=begun[label.name] if not label.start and label.name in begun else label.start + left)
+        for label in motion.labels
+    ]
+    return contacts, Labels(tuple(label._replace(stop=label.stop + left) for label in labels))

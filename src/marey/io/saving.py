@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, MareyWarning, UnknownFormat
 from marey.io import axes, recognize
 from marey.io.files import write_bytes
@@ -16,6 +17,7 @@ from marey.io.sidecar import plan_sidecar, write_sidecar
 SUFFIXES = (".bvh", ".glb", ".npz")
 
 
+@renamed_parameters(figure="body")
 def save(
     motion: Motion | Sequence[Motion],
     path: str | os.PathLike[str],
@@ -23,7 +25,7 @@ def save(
     unit: str | float | None = None,
     up: str | None = None,
     rigid: bool = False,
-    figure: bool = True,
+    body: bool = True,
 ) -> None:
     """Write a motion to .bvh, .glb or .npz; several motions go into one .glb.
 
@@ -32,38 +34,38 @@ def save(
     unit, up : of a BVH file, as in `load`; by default those of the file it was loaded from, else centimeters and Y up.
         GLB and NPZ are always in meters, Y up.
     rigid : drop changes of bone length.
-    figure : add a simple body to a GLB, so that viewers show more than joints.
+    body : add a simple body to a GLB, so that viewers show more than joints.
 
-    The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar beside it.
+    The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar next to it.
     """
     motions = [motion] if isinstance(motion, Motion) else list(motion)
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        shown = repr(suffix) if suffix else "no suffix"
-        raise UnknownFormat(f"no writer for {shown}; supported are {', '.join(SUFFIXES)}", path=path)
+        shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
+        raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SUFFIXES)}", path=path)
     if not motions:
-        raise InvalidValue("there is no motion to save")
+        raise InvalidValue("there is nothing to save; pass at least one motion")
     if len(motions) > 1 and suffix != ".glb":
         raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
     if suffix != ".bvh" and (unit is not None or up is not None):
         raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file is in meters, Y up")
-    if not figure and suffix != ".glb":
-        raise InvalidValue(f"a {suffix} file has no figure to leave out")
+    if not body and suffix != ".glb":
+        raise InvalidValue(f"a {suffix} file has no body mesh to omit")
     if len(motions) == 1:
         plan_sidecar(motions[0], path)  # refuses before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warnings.warn(
-            f"{os.fspath(path)}: contacts and labels are left out; a sidecar describes one motion, not several",
+            f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion",
             MareyWarning,
             stacklevel=2,
         )
-    write_bytes(path, _parts(motions, suffix, unit, up, rigid, figure))
+    write_bytes(path, _parts(motions, suffix, unit, up, rigid, body))
     if len(motions) == 1:
         write_sidecar(motions[0], path)
 
 
 def _parts(
-    motions: list[Motion], suffix: str, unit: str | float | None, up: str | None, rigid: bool, figure: bool
+    motions: list[Motion], suffix: str, unit: str | float | None, up: str | None, rigid: bool, body: bool
 ) -> Iterable[bytes]:
     """The file's content in parts. Writers are imported when they are needed."""
     if rigid:
@@ -82,7 +84,7 @@ def _parts(
     if suffix == ".glb":
         from marey.io.glb_write import write_glb
 
-        return [write_glb(motions, figure=figure)]
+        return [write_glb(motions, body=body)]
     from marey.io.npz import write_npz
 
     return [write_npz(motions[0])]

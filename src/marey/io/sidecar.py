@@ -29,8 +29,9 @@ from typing import Any
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownVersion, UnwritableFile
-from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, write_bytes
+from marey.errors import InvalidValue, MareyWarning, ParseError, UnwritableFile
+from marey.io.archive import read_json, write_json
+from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX
 
 FORMAT, VERSION = "marey.sidecar", 1
 _KEYS = {"format", "version", "files", "frames", "contacts", "labels", "roles", "floor", "provenance"}
@@ -46,18 +47,7 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     side = sidecar_path(path)
     if not os.path.isfile(side):
         return None
-    try:
-        content = json.loads(read_bytes(side))
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        raise ParseError(f"not valid JSON: {getattr(error, 'msg', error)}", path=side, line=line) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ParseError(f'expected an object with "format": "{FORMAT}"', path=side)
-    if content.get("version") != VERSION:
-        raise UnknownVersion(
-            f"version {content.get('version')!r} of {FORMAT} is not known; this program reads version {VERSION}",
-            path=side,
-        )
+    content = read_json(side, FORMAT, VERSION)
     _check_form(content, side)
     unknown = sorted(set(content) - _KEYS)
     if unknown:
@@ -76,11 +66,12 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
         if Path(path).name not in content.get("files", [Path(path).name]):
             return motion  # it describes another file of the same name
         raise ParseError(
-            f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or remove it",
+            f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or delete "
+            "this file",
             path=side,
         )
     try:
-        return _annotated(motion, content)
+        return _add_annotations(motion, content)
     except InvalidValue as error:
         raise ParseError(str(error), path=side) from None
 
@@ -140,7 +131,7 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
         expect(fits, f'contacts of "{name}"', "a list of [start, stop] pairs such as [[12, 80]]", spans)
 
 
-def _annotated(motion: Motion, content: Mapping[str, Any]) -> Motion:
+def _add_annotations(motion: Motion, content: Mapping[str, Any]) -> Motion:
     skeleton = motion.skeleton
     if content.get("roles"):
         skeleton = skeleton.with_roles({str(role): str(joint) for role, joint in content["roles"].items()})
@@ -166,7 +157,7 @@ def _annotated(motion: Motion, content: Mapping[str, Any]) -> Motion:
     )
 
 
-def annotations_of(motion: Motion) -> dict[str, Any]:
+def list_annotations(motion: Motion) -> dict[str, Any]:
     """The sidecar entries for `motion`; empty if it has no annotations."""
     content: dict[str, Any] = {}
     if motion.contacts is not None:
@@ -200,7 +191,7 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
     if not plan:
         side.unlink(missing_ok=True)
         return None
-    write_bytes(side, [json.dumps(plan, indent=1, ensure_ascii=False).encode(), b"\n"])
+    write_json(side, FORMAT, VERSION, plan)
     return side
 
 
@@ -210,22 +201,24 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
     Raises `UnwritableFile` if the sidecar belongs to another file and has other content.
     """
     side, name = sidecar_path(path), Path(path).name
-    said = annotations_of(motion)
+    annotations = list_annotations(motion)
     old = read_sidecar(path)
     others = [] if old is None else _other_owners(old, side, name)
     if old is not None and others:
-        kept = {key: old[key] for key in _KEYS & set(old) - {"format", "version", "files", "frames"}}
-        if not said:
+        old_annotations = {key: old[key] for key in _KEYS & set(old) - {"format", "version", "files", "frames"}}
+        if not annotations:
             return None if name not in old.get("files", ()) else {**old, "files": others}
-        if json.dumps(kept, sort_keys=True) != json.dumps(said, sort_keys=True) or old.get("frames") != len(motion):
+        if json.dumps(old_annotations, sort_keys=True) != json.dumps(annotations, sort_keys=True) or old.get(
+            "frames"
+        ) != len(motion):
             raise UnwritableFile(
-                f"holds the annotations of {', '.join(map(str, others))}; write to another name than {name}",
+                f"already holds the annotations of {', '.join(map(str, others))}; save under another name than {name}",
                 path=side,
             )
-    if not said:
+    if not annotations:
         is_stale = old is not None and name in old.get("files", [name])
         return {} if is_stale else None
-    return {"format": FORMAT, "version": VERSION, "files": [*others, name], "frames": len(motion), **said}
+    return {"format": FORMAT, "version": VERSION, "files": [*others, name], "frames": len(motion), **annotations}
 
 
 def _other_owners(content: Mapping[str, Any], side: Path, name: str) -> list[str]:

@@ -37,14 +37,14 @@ def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
                 return numbers, None
     numbers = []
     for word in _WORD.finditer(text):
-        found = _numbers_of(word[0], LARGEST)
+        found = _parse_numbers(word[0], LARGEST)
         if found is None:
             return numbers, word
         numbers += found
     return numbers, None
 
 
-def _numbers_of(word: bytes, largest: float) -> list[float] | None:
+def _parse_numbers(word: bytes, largest: float) -> list[float] | None:
     """The numbers in a word; None if it contains anything else or a number is too large."""
     numbers, at, pattern = [], 0, re.compile(_NUMBER)
     while at < len(word):
@@ -66,12 +66,12 @@ def number_fault(word: bytes) -> str | None:
     got = f"got {shown(word)}"
     if re.fullmatch(_NOT_FINITE, word):
         return f"expected a finite number, {got}"
-    if _numbers_of(word, np.inf) is not None:
-        return f"expected a number within {LARGEST:g}, {got}"
+    if _parse_numbers(word, np.inf) is not None:
+        return f"expected a number from -{LARGEST:g} to {LARGEST:g}, {got}"
     if b"," in word and all(re.fullmatch(_NUMBER, part) for part in word.split(b",") if part):
         if b"." in word or word.count(b",") > 1:
-            return f"expected blanks between numbers, {got}; replace ',' by ' '"
-        return f"expected a decimal point, {got}; replace ',' by '.'"
+            return f"expected spaces between numbers, {got}; replace ',' with ' '"
+        return f"expected a decimal point, {got}; replace ',' with '.'"
     return None
 
 
@@ -91,7 +91,7 @@ def format_rows(values: Floats, decimals: int) -> bytes:
         return b"\n" * len(values)
     largest = np.abs(values).max()
     if not np.isfinite(largest):
-        raise InvalidValue(f"numbers to be written must be finite, got {largest}")
+        raise InvalidValue(f"all numbers must be finite to be saved, got {largest}")
     if largest >= _FAST_FORMAT:
         return _format_one_by_one(values, decimals)
     rest = np.rint(values.ravel() * 10.0**decimals).astype(np.int64)

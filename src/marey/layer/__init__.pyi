@@ -1,6 +1,6 @@
 from .correlation import Correlations as Correlations
 from .correlation import Trend as Trend
-from .correlation import correlations as correlations
+from .correlation import find_correlations as find_correlations
 from .gaze_capture import gaze_example as gaze_example
 from .gaze_map import GazeMap as GazeMap
 from .gaze_model import GazeShift as GazeShift

@@ -14,27 +14,27 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.layer.gait import Gait
 from marey.layer.phase_kernels import find_path
 
-# Seconds that are compared around a frame: knees pass one another alike forward and backward, but not for so long.
+# Seconds compared around a frame. Knees look the same passing forward and backward, but not over this long.
 WINDOW = 0.2
-# Hz at which frames are compared at the most; what lies between is interpolated.
+# Maximum rate in Hz at which frames are compared; frames in between are interpolated.
 CELL_RATE = 60.0
-# m^2 that a step off the diagonal costs, so that nothing is warped where nothing is gained.
+# m^2 that a step off the diagonal costs, so that the path is only warped where this reduces the distance.
 _STRAY = 1e-5
-# m^2 that a cycle out of step counts, by the square: a tenth counts as being 5 cm apart.
+# m^2 that being a full cycle out of step costs, times the squared phase error: a tenth costs as much as 5 cm apart.
 _OUT_OF_STEP = 0.25
-# m^2 by which a valley has to be deeper than its sides for its bottom to be sought: what is flatter is a figure that
-# stands, whose differences are rounding.
+# m^2 by which a valley must be deeper than its sides before its bottom is refined. A flatter one is a standing
+# character, where differences are only rounding errors.
 _FLAT = 1e-7
-# Rows that are looked at together, and how many of them are looked at again with the next, as a way's end is unsure.
+# Rows processed together, and how many of them are processed again with the next piece, as a path's end is uncertain.
 _PIECE, _AGAIN = 1500, 240
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Frames of a lower gait (rows) against frames of an upper one (columns).
+    """Frames of a lower gait (rows) compared with frames of an upper gait (columns).
 
-    rows, columns : (R,) and (C,) frames of either clip, between two where need be, at even steps.
-    fps : at which the rows follow one another; the columns are taken as if they did so too.
+    rows, columns : (R,) and (C,) frames of each clip, evenly spaced and possibly fractional.
+    fps : rate of the rows; the columns are treated as if they had the same rate.
     """
 
     lower: Gait
@@ -44,11 +44,11 @@ class Cells:
     fps: float
 
     def distances(self, rows: slice, columns: slice) -> tuple[Floats, Floats]:
-        """D of hips and knees in a rectangle, m^2, and what its frames count for being out of step."""
+        """D of hips and knees in a rectangle, m^2, and the cost of frames that are out of step."""
         reach = math.ceil(0.5 * WINDOW * self.fps)
         wide = [slice(max(0, part.start - reach), part.stop + reach) for part in (rows, columns)]
-        a = self.lower.compared(self.rows[wide[0]], self.fps)
-        b = self.upper.compared(self.columns[wide[1]], self.fps)
+        a = self.lower.sample_clouds(self.rows[wide[0]], self.fps)
+        b = self.upper.sample_clouds(self.columns[wide[1]], self.fps)
         inner = [
             slice(part.start - more.start, part.stop - more.start)
             for part, more in zip((rows, columns), wide, strict=True)
@@ -60,10 +60,10 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellPath:
-    """A way through all rows.
+    """A path through all rows.
 
-    columns : (R,) the column of each row, between cells; they count on where columns come again.
-    cost : m^2, mean of D and of what counts for being out of step.
+    columns : (R,) the column of each row, possibly fractional; they keep counting up when the columns repeat.
+    cost : m^2, mean of D and of the cost of being out of step.
     distance : meters, root of the mean D.
     """
 
@@ -75,13 +75,13 @@ class CellPath:
 def find_best_path(
     cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools
 ) -> CellPath | None:
-    """The cheapest way through all rows, from any of the first `n_starts` columns on; None where there is none.
+    """Find the cheapest path through all rows, starting in one of the first `n_starts` columns; None if there is none.
 
     Parameters
     ----------
-    source : from columns as they count on to columns of the cells; -1 where there are no more.
+    source : converts running column numbers to columns of the cells; -1 after the last one.
     limit : the slope limit.
-    held : (R,) True where the lower clip stands, so that the upper one may wait for it.
+    held : (R,) True where the lower clip stands still, so that the upper clip may wait for it.
     """
     n_rows = len(cells.rows)
     columns = np.empty(n_rows)
@@ -99,36 +99,36 @@ def find_best_path(
         if found is None:
             return None
         path, moves = found
-        kept = stop - first if stop == n_rows else stop - first - _AGAIN
-        i, j = np.arange(kept), np.rint(path[:kept]).astype(np.int64)
-        columns[first : first + kept] = start + (path + moves)[:kept]
-        costs[first : first + kept] = (near + late)[i, j]
-        apart[first : first + kept] = near[i, j]
+        n_final = stop - first if stop == n_rows else stop - first - _AGAIN
+        i, j = np.arange(n_final), np.rint(path[:n_final]).astype(np.int64)
+        columns[first : first + n_final] = start + (path + moves)[:n_final]
+        costs[first : first + n_final] = (near + late)[i, j]
+        apart[first : first + n_final] = near[i, j]
         if stop == n_rows:
             return CellPath(columns, float(costs.mean()), float(np.sqrt(max(apart.mean(), 0.0))))
-        start += math.floor(path[kept])
-        first += kept
+        start += math.floor(path[n_final])
+        first += n_final
         n_starts = 2
 
 
 def _penalize_phase(lower: Floats, upper: Floats) -> Floats:
-    """(R, C) m^2 that frames count for being at other points of the cycle; 0 where either has none."""
+    """(R, C) m^2, cost of frames at different points of the cycle; 0 where either has no phase."""
     apart = upper[None, :] - lower[:, None]
     apart -= np.rint(apart)
     return np.where(np.isnan(apart), 0.0, _OUT_OF_STEP * apart * apart)
 
 
 def _find_best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
-    """(R,) column of each row, and how far from there the minimum between cells is; None where there is no path."""
+    """(R,) column of each row, and the distance from there to the minimum between cells; None if there is no path."""
     columns = np.empty(len(grid))
     cost = find_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
     return (columns, find_moves_across(grid, columns)) if np.isfinite(cost) else None
 
 
 def find_moves_across(grid: Floats, columns: Floats) -> Floats:
-    """(R,) columns from the path to the minimum across it, by the parabola through the cells beside it.
+    """(R,) columns from the path to the minimum across it, from a parabola through the neighboring cells.
 
-    Across is both a row back and a column on: on a clip's own grid neither side is favored.
+    Across means both one row back and one column ahead, so a clip's own grid favors neither side.
     """
     n_rows, n_columns = grid.shape
     i, j = np.arange(n_rows), np.rint(columns).astype(np.int64)

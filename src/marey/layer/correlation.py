@@ -6,38 +6,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Floats, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, set_readonly
 from marey.core.motion import Motion
-from marey.layer.gait import gait_of
-from marey.layer.halves import SIDES, halves_of
+from marey.deprecation import renamed_method
+from marey.layer.gait import find_gait
+from marey.layer.halves import SIDES, split_body
 from marey.maths import filters, quat, rigid2d
 
 AXES = ("pitch", "twist", "roll")
-"""Turning about the figure's left, about the vertical, and about the way ahead."""
+"""Rotation about the body's left axis, about the vertical, and about the forward axis."""
 
-# A polynomial's degree for each cycle of gait: enough for two waves in it, as trunks bob with every step.
+# Degree of the polynomial per gait cycle: enough for two waves per cycle, as trunks bob with every step.
 _DEGREE = 8
 _MAX_DEGREE = 150
-# Likewise of the polynomial that takes turns and other slow changes out before curves are compared.
+# The same for the polynomial that removes turns and other slow changes before curves are compared.
 _DRIFT = 0.8
 # Curves that swing less than this many radians, half from peak to peak, are noise.
 _MIN_SWING = np.radians(0.5)
-# Correlation of two trends from which on they are in phase, or below its negative in counter-phase.
-_ALIKE = 0.7
+# Correlation from which two trends are in phase; below its negative they are in counter-phase.
+_MIN_CORRELATION = 0.7
 _HEADING = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trend:
-    """How a joint turns about one axis over time.
+class Trend(FrozenRecord):
+    """How a joint rotates about one axis over time.
 
     joint : its name.
     axis : "pitch", "twist" or "roll".
-    kind : "global", as the figure's heading sees it, or "local", as its parent does.
+    kind : "global", relative to the body's heading, or "local", relative to the joint's parent.
     values : (F,) radians from its mean.
     curve : (F,) the polynomial fitted to it.
     hips : correlation of the curve with the swing of the left hip against the right one, -1 to 1.
-    steps : share, 0 to 1, of the curve that a wave of two periods in a cycle explains.
+    steps : fraction, 0 to 1, of the curve that a wave with two periods per cycle explains.
     swing : radians, half from peak to peak of the curve in gait.
     """
 
@@ -50,17 +51,14 @@ class Trend:
     steps: float
     swing: float
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
-
     @property
     def relation(self) -> str:
         """ "in phase" or "counter-phase" with the left hip, "with each step", or "" where it is none of these."""
         if self.swing < _MIN_SWING:
             return ""
-        if abs(self.hips) >= _ALIKE:
+        if abs(self.hips) >= _MIN_CORRELATION:
             return "in phase" if self.hips > 0.0 else "counter-phase"
-        return "with each step" if self.steps >= _ALIKE else ""
+        return "with each step" if self.steps >= _MIN_CORRELATION else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +66,7 @@ class Correlations:
     """The trends of a motion's hips and of its upper body.
 
     motion : what was studied.
-    hips : left and right, the swing of the upper legs seen from the figure's heading.
+    hips : left and right, the swing of the upper legs relative to the body's heading.
     trends : of every joint of the upper body about every axis, global first.
     """
 
@@ -76,21 +74,23 @@ class Correlations:
     hips: tuple[Trend, Trend]
     trends: tuple[Trend, ...]
 
-    def named(self, relation: str, kind: str) -> list[Trend]:
-        """Those of a relation ("in phase", "counter-phase", "with each step") and kind, the strongest first."""
+    def select(self, relation: str, kind: str) -> list[Trend]:
+        """The trends of a relation ("in phase", "counter-phase", "with each step") and kind, the strongest first."""
         found = [trend for trend in self.trends if trend.kind == kind and trend.relation == relation]
         return sorted(found, key=lambda trend: -trend.swing)
 
+    named = renamed_method("named", "select")
 
-def correlations(motion: Motion) -> Correlations:
+
+def find_correlations(motion: Motion) -> Correlations:
     """Find the joints of the upper body that move in time with the legs.
 
-    The orientation of each joint is taken from its mean as a rotation vector, its three parts along the figure's left,
-    up and ahead. A polynomial is fitted to each, and compared with the one fitted to the swing of the hips. Left and
-    right hip are in counter-phase with one another, so that what is in phase with the one is not with the other.
+    The deviation of each joint from its mean orientation is a rotation vector with components along the body's left,
+    up and forward axes. A polynomial is fitted to each component and compared with the one fitted to the swing of the
+    hips. The left and right hip are in counter-phase with each other, so a joint is in phase with only one of them.
     """
-    gait = gait_of(motion, "the clip", "correlations are with the legs of a clip that walks, runs or climbs")
-    halves = halves_of(motion.skeleton)
+    gait = find_gait(motion, "the clip", "correlations are with the legs of a clip that walks, runs or climbs")
+    halves = split_body(motion.skeleton)
     world = motion.world()
     roles = motion.skeleton.roles
     across = world.positions[:, roles["left_upper_leg"]] - world.positions[:, roles["right_upper_leg"]]
@@ -110,7 +110,7 @@ def correlations(motion: Motion) -> Correlations:
             if kind == "global":
                 turning = _find_rotation_vectors(seen[:, joint])
             else:
-                # As the parent sees it, told along the axes of the heading.
+                # Relative to the parent, expressed in the axes of the heading.
                 standing = quat.average(seen[:, parent], axis=0)
                 turning = quat.rotate(standing, _find_rotation_vectors(motion.rotations[:, joint]))
             for axis in range(3):
@@ -119,7 +119,7 @@ def correlations(motion: Motion) -> Correlations:
 
 
 def _find_rotation_vectors(orientations: Floats) -> Floats:
-    """(F, 3) rotation vectors from the mean orientation, in the frame that the orientations are seen from."""
+    """(F, 3) rotation vectors from the mean orientation, in the frame of the orientations."""
     mean = quat.average(orientations, axis=0)
     return quat.log(quat.mul_inv(orientations, mean))
 
@@ -163,9 +163,9 @@ class _Study:
 
 def _make_basis(n_frames: int, degree: float) -> Floats:
     """(F, d + 1) orthonormal: the polynomials up to about `degree`."""
-    whole = int(min(max(1.0, np.ceil(degree)), _MAX_DEGREE, n_frames // 3))
+    n = int(min(max(1.0, np.ceil(degree)), _MAX_DEGREE, n_frames // 3))
     t = np.linspace(-1.0, 1.0, n_frames)
-    return np.asarray(np.linalg.qr(np.polynomial.chebyshev.chebvander(t, whole))[0])
+    return np.asarray(np.linalg.qr(np.polynomial.chebyshev.chebvander(t, n))[0])
 
 
 def _project(basis: Floats, values: Floats) -> Floats:

@@ -13,35 +13,33 @@ from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
 from marey.layer.smoothing import smooth_series
-from marey.measure.gait import ankle_passes, leg_length
+from marey.measure.gait import find_passings, mean_leg_length
 
-# What gait is read off, hips and knees first: these three are what time alignment compares (Heck 4.2.2).
+# Joints from which the gait is found, hips and knees first: time alignment compares these three (Heck 4.2.2).
 _ROLES = (
     *("hips", "left_lower_leg", "right_lower_leg", "left_foot", "right_foot", "left_upper_leg", "right_upper_leg"),
 )
 N_COMPARED = 3
 # Passings of the feet, one foot after the other, that make a gait.
 _MIN_STEPS = 2
-# Seconds to either side of a passing over which the feet's speeds are compared.
-_NEAR = 0.03
-# Of the usual half cycle: feet that take longer from one passing to the next have paused.
+# Times the usual half cycle: feet that take longer from one passing to the next have paused.
 _LONGEST = 1.8
-# Of a cycle, the standard deviation of the Gaussian that leaves what height a figure is at, on stairs or stooping.
+# In cycles, standard deviation of the Gaussian that leaves the height level of the hips, on stairs or when stooping.
 _LEVEL = 0.35
-# A figure stands where hips and ankles move slower than this, m/s, for at least so many seconds.
+# A character stands still where hips and ankles move slower than this, m/s, for at least this many seconds.
 _STILL, _PAUSE = 0.12, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gait:
-    """What time alignment needs to know of a clip.
+    """What time alignment needs to know about a clip.
 
     clouds : hips, knees, ankles and hip joints in the world, frame by frame.
-    phase : (F,) in cycles: whole where the left foot passes the right one, halves where the right foot passes. Within a
-        run of steps it counts on; NaN where the feet do not take turns.
+    phase : (F,) in cycles: an integer where the left foot passes the right one, and a half where the right foot passes.
+        It keeps increasing within a run of steps; NaN where the feet do not alternate.
     cycle : frames of a cycle, twice the median half cycle.
     run : first and last frame of the longest run of steps.
-    level : (F,) meters, the height of the hips over some cycles: what is climbed, or stooped by, is no part of a step.
+    level : (F,) meters, the height of the hips averaged over some cycles; climbing and stooping are not part of a step.
     """
 
     clouds: Clouds
@@ -53,8 +51,8 @@ class Gait:
     def run_phase(self) -> tuple[Floats, int, int]:
         """The longest run of steps as (F,) phase, NaN elsewhere, with its first and last frame.
 
-        It is taken on by up to half a cycle at both ends, where the feet are on their way to a passing that the clip
-        does not have.
+        The run is extended by up to half a cycle at both ends, where the feet are approaching a passing that the clip
+        does not contain.
         """
         first, last = math.ceil(self.run[0]), math.floor(self.run[1])
         start, stop = (max(0, math.ceil(first - 0.5 * self.cycle)), math.floor(last + 0.5 * self.cycle))
@@ -65,18 +63,18 @@ class Gait:
         phase[frames] = self.phase[inside] + (frames - inside) / self.cycle
         return phase, start, stop
 
-    def compared(self, frames: Floats, fps: float) -> Clouds:
-        """Hips and knees at frames (N,), which may lie between two, as if recorded at `fps` and on one level."""
+    def sample_clouds(self, frames: Floats, fps: float) -> Clouds:
+        """Hips and knees at frames (N,), possibly fractional, as if recorded at `fps` and on level ground."""
         points = self.clouds.points[:, :N_COMPARED].copy()
         points[..., 1] -= self.level[:, None]
         before = np.clip(frames.astype(np.int64), 0, len(points) - 1)
         after = np.minimum(before + 1, len(points) - 1)
-        share = (frames - before)[:, None, None]
-        mixed = points[before] * (1.0 - share) + points[after] * share
+        alpha = (frames - before)[:, None, None]
+        mixed = points[before] * (1.0 - alpha) + points[after] * alpha
         return Clouds(set_readonly(mixed), np.full(N_COMPARED, 1.0 / N_COMPARED), fps, self.clouds.name)
 
     def phase_at(self, frames: Floats) -> Floats:
-        """(N,) phase at frames between two; NaN where it is not known."""
+        """(N,) phase at fractional frames; NaN where it is unknown."""
         return np.interp(frames, np.arange(len(self.phase)), self.phase)
 
     def standing(self) -> Bools:
@@ -90,24 +88,24 @@ class Gait:
         return set_readonly(still)
 
 
-# What to do with a clip that cannot be brought in step.
+# What to do with a clip that cannot be synchronized.
 _INSTEAD = "transplant the joints instead (marey.transplant, or `marey transplant`)"
 
 
-def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
+def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
     """Find the gait of a motion, called `what` in messages; raise if it has none, with `instead` as the remedy."""
     roles = motion.skeleton.roles
     for role in _ROLES:
         roles[role]  # raises where it is missing, and says how to map it
     clouds = point_clouds(motion, _ROLES)
-    frames, feet = _find_passings(clouds, leg_length(motion.skeleton))
+    frames, feet = _find_passings(clouds, mean_leg_length(motion.skeleton))
     runs = _find_runs(frames, feet)
     longest = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if longest[1] - longest[0] < _MIN_STEPS:
-        found = "no step was" if not len(frames) else "only one step at a time was"
+        found = "no steps were" if not len(frames) else "only single steps were"
         raise NotBlendable(
-            f"{what} {motion.name!r} has no locomotion to align to: {found} found in its {motion.duration:.1f} s, "
-            f"where at least 2 in a row are needed; {instead}"
+            f"{what} {motion.name!r} must have at least 2 consecutive steps to be aligned, but {found} found in its "
+            f"{motion.duration:.1f} s; {instead}"
         )
     phase = np.full(len(motion), np.nan)
     for start, stop in runs:
@@ -123,21 +121,16 @@ def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
 
 
 def _find_passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
-    """Frames at which the feet pass one another, and the foot that is on its way: 0 left, 1 right."""
+    """Frames at which the feet pass each other, and which foot is moving: 0 left, 1 right."""
     points = clouds.points
     if len(points) < 3 or leg <= 0.0:
         return np.zeros(0), np.zeros(0, dtype=np.int64)
     floor = points[..., [0, 2]]
-    feet = floor[:, 3:5]
-    frames = np.array(ankle_passes(floor[:, 0], floor[:, 5] - floor[:, 6], feet, leg)[1])
-    reach = max(1, round(_NEAR * clouds.fps))
-    before, after = (np.clip(np.rint(frames + d).astype(np.int64), 0, len(points) - 1) for d in (-reach, reach))
-    moving: Ints = np.argmax(np.linalg.norm(feet[after] - feet[before], axis=-1), axis=1).reshape(-1)
-    return frames, moving
+    return find_passings(floor[:, 0], floor[:, 5] - floor[:, 6], floor[:, 3:5], leg, clouds.fps)
 
 
 def _find_runs(frames: Floats, feet: Ints) -> list[tuple[int, int]]:
-    """Stretches (start, stop) of passings in which the feet take turns without pausing."""
+    """Ranges (start, stop) of passings in which the feet alternate without a pause."""
     if not len(frames):
         return []
     gaps = np.diff(frames)

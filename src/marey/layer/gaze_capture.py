@@ -1,4 +1,4 @@
-"""From a captured look to a gaze displacement motion: pose from the rests, times by a fit of the model (Heck 5.2.2.2).
+"""Extract a gaze displacement motion from a captured look: pose from the rests, times by a model fit (Heck 5.2.2.2).
 
 A velocity threshold finds starts several frames late, as parts start slowly; it is used as a first guess only.
 """
@@ -30,9 +30,9 @@ from marey.layer.gaze_model import (
     EYE_LIMIT,
     EYE_MOST,
     GazeShift,
-    angles_of,
     angles_to_direction,
-    checked_goal,
+    check_goal,
+    direction_to_angles,
     find_progress,
 )
 from marey.layer.smoothing import smooth_series
@@ -40,14 +40,14 @@ from marey.maths import quat
 
 __all__ = ["gaze_example"]
 
-# Seconds that a rest has to last before and after a shift.
+# Seconds that a rest must last before and after a shift.
 _REST_BEFORE, _REST_AFTER = 0.1, 0.25
-# Radians below which a goal is straight ahead, where there is nothing to see of a shift.
+# Radians below which a goal is straight ahead, so that no shift can be seen.
 _NO_GOAL = np.radians(2.0)
-# A part that turns less than this is expected to follow the neck at the usual distance, radians and shares of the look.
+# A part that rotates less than this, radians, is expected to start before the neck by the usual fractions of the look.
 _FAINT = np.radians(2.0)
 _USUAL = (0.17, 0.12, 0.07, 0.0)
-# Standard deviations of what is expected, in frames at 60 Hz: of the starts, and of the end of a look.
+# Standard deviations of the expected times, in frames at 60 Hz: of the starts, and of the end of a look.
 _LIKELY = (2.5, 8.0)
 
 
@@ -66,58 +66,58 @@ def gaze_example(
     Parameters
     ----------
     source : a recording of markers, or a skeletal clip: rest, a look at the goal, and rest there.
-    goal : yaw and pitch of what was looked at, radians, from straight ahead at rest. The eyes, which nothing records,
-        do what the head leaves of it.
+    goal : yaw and pitch of what was looked at, radians, relative to straight ahead at rest. The eyes, which are not
+        recorded, cover what the head leaves of it.
     triads : which markers are on which body part: a mapping or its JSON file; see `check_triads`.
-    start, stop : frames between which the look lies, where rest is not found; the first 0.2 s and the last are rest.
-    facing : yaw of the body at rest in the world, radians; by default told by the clip, or by the markers `front` and
-        `back`, else 0, which is along +Z.
-    eye_lead : seconds by which the eyes are ahead of whatever is seen to move first.
+    start, stop : frames between which the look lies, if no rest is found; the first and last 0.2 s are rest.
+    facing : yaw of the body at rest in the world, radians; by default taken from the clip, or from the markers `front`
+        and `back`, else 0, which is along +Z.
+    eye_lead : seconds by which the eyes start before the first visible movement.
 
     Raises
     ------
     NoResult : if no rest is found, or if the eyes would have to rotate by more than 55 degrees in the head, so that the
         goal must be wrong. From 35 degrees on there is a `MareyWarning`.
     """
-    aimed = checked_goal(goal)
+    angles = check_goal(goal)
     marks = _find_landmarks(source, triads, facing)
-    if np.abs(aimed).max() < _NO_GOAL:
+    if np.abs(angles).max() < _NO_GOAL:
         return make_straight_ahead(marks.name)
     before, after = _find_rests(marks, start, stop)
     heading = facing if facing is not None else marks.facing if marks.facing is not None else 0.0
-    whole = marks.turns(slice(*before), float(heading))
-    local = whole.copy()
-    local[:, 1:] = quat.inv_mul(whole[:, :-1], whole[:, 1:])
+    world = marks.find_rotations(slice(*before), float(heading))
+    local = world.copy()
+    local[:, 1:] = quat.inv_mul(world[:, :-1], world[:, 1:])
     vectors = quat.log(local)
     times = _fit_times(vectors, before, after, marks.fps)
-    settled = slice(min(round(times[5]), after[1] - 3), after[1])
-    pose = quat.exp(vectors[settled].mean(axis=0))
+    at_rest = slice(min(round(times[5]), after[1] - 3), after[1])
+    pose = quat.exp(vectors[at_rest].mean(axis=0))
     head = pose[0]
     for part in pose[1:]:
         head = quat.mul(head, part)
-    eyes = quat.between(AHEAD, quat.inv_rotate(head, angles_to_direction(aimed)))
-    _check_eyes(float(quat.angle(eyes)), head, aimed, marks.name or "the recording")
-    return _make_shift(aimed, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
+    eyes = quat.between(AHEAD, quat.inv_rotate(head, angles_to_direction(angles)))
+    _check_eyes(float(quat.angle(eyes)), head, angles, marks.name or "the recording")
+    return _make_shift(angles, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
 
 
 def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
-    """Tell, or refuse, a goal that the head leaves more of than eyes can do, as it is hardly the one looked at."""
+    """Warn about or refuse a goal that leaves more to the eyes than they can do, as it is probably wrong."""
     if turned <= EYE_LIMIT:
         return
-    yaw, pitch = np.degrees(angles_of(quat.rotate(head, AHEAD)))
+    yaw, pitch = np.degrees(direction_to_angles(quat.rotate(head, AHEAD)))
     said = (
-        f"the head of {name} comes to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, which leaves "
-        f"{np.degrees(turned):.0f} degrees to the eyes for the goal at {np.degrees(goal[0]):.0f} and "
+        f"the head of {name} turns to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, so the eyes must turn another "
+        f"{np.degrees(turned):.0f} degrees to reach the goal at {np.degrees(goal[0]):.0f} and "
         f"{np.degrees(goal[1]):.0f}"
     )
-    remedy = "check the goal, which way the body faces, and which axis is up"
+    remedy = "check the goal, the direction in which the body faces, and which axis is up"
     if turned > EYE_MOST:
-        raise NoResult(f"{said}, further than eyes can turn; {remedy}")
-    warnings.warn(f"{said}, more than the {np.degrees(EYE_LIMIT):.0f} that eyes easily do; {remedy}", MareyWarning, 3)
+        raise NoResult(f"{said}, but eyes turn at most {np.degrees(EYE_MOST):.0f} degrees; {remedy}")
+    warnings.warn(f"{said}, more than the comfortable {np.degrees(EYE_LIMIT):.0f}; {remedy}", MareyWarning, 3)
 
 
 def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
-    """The shift that goes nowhere, which holds the middle of a map."""
+    """The shift that does not move, for the middle of a map."""
     times = (0.6, np.array([0.26, 0.2, 0.14, 0.07]), 0.6, 0.05)
     if like is not None:
         times = (like.length, like.starts, like.peak, like.overshoot)
@@ -127,12 +127,14 @@ def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeSh
 def _find_landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks:
     if isinstance(source, Motion):
         if triads is not None:
-            raise InvalidValue("triads name markers, but a skeletal clip has none; leave them out")
+            raise InvalidValue("triads must be None for a Motion, which has no markers")
         return find_motion_landmarks(source)
     if not isinstance(source, Markers):
-        raise InvalidValue(f"expected markers or a motion of a look, got {type(source).__name__}")
+        raise InvalidValue(f"source must be Markers or a Motion, got {type(source).__name__}")
     if triads is None:
-        raise InvalidValue("markers need triads: a mapping or JSON file that assigns them to body parts")
+        raise InvalidValue(
+            "triads must be given for Markers: a mapping or JSON file that assigns marker names to body parts"
+        )
     named = check_triads(load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
     return find_marker_landmarks(set_upright(source, named, facing), named)
 
@@ -145,7 +147,7 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
         last = n if stop is None else check_index(stop, "stop")
         if not (first >= 0 and last <= n and last - first > 2 * edge + 3):
             raise InvalidValue(
-                f"start and stop must be frames of 0 to {n}, more than {2 * edge + 3} apart, got {start}, {stop}"
+                f"start and stop must be frames from 0 to {n}, more than {2 * edge + 3} apart, got {start} and {stop}"
             )
         return (first, first + edge), (last - edge, last)
     found, most = find_still_runs(marks)
@@ -154,8 +156,8 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
     if not before or not after:
         where = "before" if not before else "after"
         raise NoResult(
-            f"{marks.name or 'the recording'} has no rest {where} its look; it has to stand still before and after, "
-            "or say with start and stop where the look lies"
+            f"{marks.name or 'the recording'} does not stand still {where} its gaze shift; record a pause before and "
+            "after it, or pass the frames of the gaze shift as start and stop"
         )
     return before[-1], after[0]
 
@@ -168,7 +170,7 @@ def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int],
     from scipy.optimize import least_squares
 
     lead = min(before[1] - before[0], round(0.3 * fps))
-    # The end of a look is so slow that it may pass for rest.
+    # The end of a look is so slow that it can be mistaken for rest.
     tail = min(after[1] - after[0], round(fps))
     first, last = before[1] - lead, after[0] + tail
     final = vectors[(after[0] + last) // 2 : last].mean(axis=0)
@@ -177,7 +179,7 @@ def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int],
     seen = np.einsum("fpk,pk->fp", vectors[first:last], axes)
     frames = np.arange(first, last, dtype=np.float64)
     guess = _guess_times(seen, frames, size, before[1], after[0], fps)
-    # Beside noise as it is at rest, so that what shows plainly is not bent toward what is expected.
+    # Relative to the noise at rest, so that clear signals are not bent toward the expected times.
     noise = max(float(seen[: max(2, lead)].std(axis=0).mean()), 1e-6)
     ties = noise / (np.array(_LIKELY) * fps / 60.0)
 
@@ -203,7 +205,7 @@ def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int],
 
 
 def _evaluate_model(frames: Floats, x: Floats) -> Floats:
-    """(F, 4) shares of the parts' turns; see `_fitted` for x."""
+    """(F, 4) progress of the parts' rotations; x as returned by `_fit_times`."""
     begin = x[:4].min()
     length = max(x[5] - begin, 2.0)
     peak = np.clip((x[4] - begin) / length, 0.02, 0.98)
@@ -211,26 +213,26 @@ def _evaluate_model(frames: Floats, x: Floats) -> Floats:
     return find_progress((frames - begin) / length, starts, float(peak), float(x[6]))[:, :4]
 
 
-def _guess_times(seen: Floats, frames: Floats, size: Floats, moving: int, settled: int, fps: float) -> Floats:
-    """What a fit begins with: starts where parts come out of the noise, the peak where the head goes furthest."""
+def _guess_times(seen: Floats, frames: Floats, size: Floats, moving: int, rest: int, fps: float) -> Floats:
+    """Guess times for a fit: starts where parts rise above the noise, the peak where the head rotates farthest."""
     even = smooth_series(seen, 0.03 * fps)
-    inside = (frames >= moving) & (frames <= settled)
+    inside = (frames >= moving) & (frames <= rest)
     head = np.where(inside, even[:, 3], -np.inf)
     peak = frames[int(head.argmax())]
-    if not moving + 2 < peak < settled - 2:
-        peak = moving + 0.65 * (settled - moving)
+    if not moving + 2 < peak < rest - 2:
+        peak = moving + 0.65 * (rest - moving)
     overshoot = float(np.clip(head.max() / max(size[3], 1e-6) - 1.0, 0.01, 0.5))
     starts = []
     for part in range(4):
         out = np.flatnonzero(even[:, part] > 0.05 * max(size[part], 1e-6))
         plain = len(out) and size[part] >= _FAINT
-        begins = frames[out[0]] - 0.12 * (peak - moving) if plain else moving + _USUAL[part] * (settled - moving)
+        begins = frames[out[0]] - 0.12 * (peak - moving) if plain else moving + _USUAL[part] * (rest - moving)
         starts.append(float(np.clip(begins, moving - 3.0, peak - 4.0)))
-    return np.array([*starts, peak, float(settled), overshoot])
+    return np.array([*starts, peak, float(rest), overshoot])
 
 
 def _make_shift(goal: Floats, pose: Floats, times: Floats, marks: Landmarks, eye_lead: float) -> GazeShift:
-    """The shift whose times are given in frames."""
+    """The shift with times given in frames."""
     begin = float(times[:4].min()) - eye_lead * marks.fps
     length = max(float(times[5]) - begin, 4.0)
     peak = float(np.clip((times[4] - begin) / length, 0.1, 0.98))

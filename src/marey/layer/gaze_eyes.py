@@ -21,28 +21,28 @@ _ADDED = "Eyes"
 _TIP = 0.15
 
 
-def add_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
-    """The motion with joints that follow the eyes' turns (F, 4): "add" for a new one, or names of the head's joints."""
+def add_eyes(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
+    """The motion with joints that follow the eyes (F, 4): "add" for a new one, or names of the head's joints."""
     if eyes == "add":
-        return _add_eye_joint(motion, body, turns, ahead)
+        return _add_eye_joint(motion, body, eye_rotations, ahead)
     if isinstance(eyes, str):
-        raise InvalidValue(f"eyes must be 'add' or a list of joints below the head, got {eyes!r}")
+        raise InvalidValue(f"eyes must be 'add' or a list of children of the head joint, got {eyes!r}")
     rotations = motion.rotations.copy()
     for name in eyes:
         joint = motion.skeleton.index(name)
         if motion.skeleton.parents[joint] != body.head:
             raise InvalidValue(
-                f"joint {name!r} cannot be an eye, as it does not hang from the head "
-                f"{motion.skeleton.names[body.head]!r}; leave it out, or add eyes of our own"
+                f"joint {name!r} cannot be an eye, because it is not a child of the head joint "
+                f"{motion.skeleton.names[body.head]!r}; leave it out, or pass eyes='add' to add an eye joint"
             )
-        rotations[:, joint] = quat.mul(turns, rotations[:, joint])
+        rotations[:, joint] = quat.mul(eye_rotations, rotations[:, joint])
     return replace(motion, rotations=set_readonly(quat.unroll(rotations)))
 
 
-def _add_eye_joint(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Motion:
+def _add_eye_joint(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Floats) -> Motion:
     given, n, j = motion.skeleton, len(motion), len(motion.skeleton)
     if _ADDED in given.names:
-        raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; give it as an eye instead of adding one")
+        raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; pass eyes=[{_ADDED!r}] instead of 'add'")
     roles = {role: given.names[joint] for role, joint in given.roles.items()}
     skeleton = Skeleton(
         (*given.names, _ADDED, end_name(_ADDED, given.names)),
@@ -51,7 +51,9 @@ def _add_eye_joint(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats)
         # What joints are must not depend on those that are added.
         {**roles, **given.role_map},
     )
-    rotations = np.concatenate([motion.rotations, turns[:, None], np.broadcast_to(quat.identity(), (n, 1, 4))], axis=1)
+    rotations = np.concatenate(
+        [motion.rotations, eye_rotations[:, None], np.broadcast_to(quat.identity(), (n, 1, 4))], axis=1
+    )
     bones = motion.bone_offsets
     if bones is not None:
         bones = set_readonly(np.concatenate([bones, np.broadcast_to(skeleton.offsets[j:], (n, 2, 3))], axis=1))

@@ -1,61 +1,47 @@
-"""Gaze map files: only the examples, a few kilobytes of JSON; the rest is recomputed.
+"""Gaze map files: the examples and the seed, a few kilobytes of JSON; the rest is recomputed.
 
-``{"format": "marey.gaze_map", "version": 1, "k": 6, "examples": [{"name", "goal", "pose", "length", "starts", "peak",
-"overshoot"}, ...]}``: goal (2) in radians, pose (15) the rotation vectors of pelvis, lower spine, upper spine, neck and
-eyes, times as in `GazeShift`.
+``{"format": "marey.gaze_map", "version": 1, "k": 6, "seed": 0, "examples": [{"name", "goal", "pose", "length",
+"starts", "peak", "overshoot"}, ...]}``: goal (2) in radians, pose (15) the rotation vectors of pelvis, lower spine,
+upper spine, neck and eyes, times as in `GazeShift`. `seed` is that of the sampled blends.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import numpy as np
 
-from marey.errors import InvalidValue, ParseError, UnknownVersion
-from marey.io.files import read_bytes, write_bytes
+from marey.errors import InvalidValue, ParseError
+from marey.io import archive
 from marey.layer.gaze_map import GazeMap
 from marey.layer.gaze_model import GazeShift
 from marey.maths import quat
 
 FORMAT, VERSION = "marey.gaze_map", 1
-# Of radians, seconds and shares: 0.0006 degrees.
-_DIGITS = 5
+# Of radians, seconds and fractions.
+_DIGITS = 12
 _MAX_EXAMPLES = 1000
 
 
 def save_map(gaze: GazeMap, path: str | os.PathLike[str]) -> None:
     """Write a map."""
-    rows = [
-        json.dumps(_example_to_json(example), ensure_ascii=False, separators=(",", ":"))
-        for example in gaze.examples[1:]
-    ]
-    head = f'{{"format": "{FORMAT}", "version": {VERSION}, "k": {gaze.k}, "examples": [\n'
-    write_bytes(path, [(head + ",\n".join(rows) + "\n]}\n").encode("utf-8")])
+    examples = [_example_to_json(example) for example in gaze.examples[1:]]
+    archive.write_json(path, FORMAT, VERSION, {"k": gaze.k, "seed": gaze.seed, "examples": examples})
 
 
 def load_map(path: str | os.PathLike[str]) -> GazeMap:
-    """Read a map and sample its blends again."""
-    try:
-        content = json.loads(read_bytes(path).decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ParseError(f"expected a gaze map as JSON, got something else ({error})", path=path) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ParseError(f"expected a gaze map, a JSON object with format {FORMAT!r}", path=path)
-    if content.get("version") != VERSION:
-        raise UnknownVersion(
-            f"expected version {VERSION} of {FORMAT}, got {content.get('version')!r}; a newer marey wrote it", path=path
-        )
+    """Read a map and sample its blends again, with the same seed."""
+    content = archive.read_json(path, FORMAT, VERSION)
     listed = content.get("examples")
     if not isinstance(listed, list) or len(listed) > _MAX_EXAMPLES:
-        raise ParseError(f"expected a list of up to {_MAX_EXAMPLES} examples", path=path)
+        raise ParseError(f"examples must be a list of at most {_MAX_EXAMPLES}", path=path)
     try:
         examples = [_example_from_json(entry) for entry in listed]
-        return GazeMap.build(examples, k=content.get("k", 6))
+        return GazeMap.build(examples, k=content.get("k", 6), rng=content.get("seed", 0))
     except (InvalidValue, KeyError, TypeError, ValueError) as error:
-        told = f"an example lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ParseError(f"is not a valid gaze map: {told}", path=path) from None
+        reason = f"an example lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ParseError(f"is not a valid gaze map: {reason}", path=path) from None
 
 
 def _example_to_json(example: GazeShift) -> dict[str, Any]:
@@ -75,10 +61,10 @@ def _example_to_json(example: GazeShift) -> dict[str, Any]:
 
 def _example_from_json(entry: Any) -> GazeShift:
     if not isinstance(entry, dict):
-        raise InvalidValue(f"expected an object for each example, got {type(entry).__name__}")
+        raise InvalidValue(f"each example must be a JSON object, got {type(entry).__name__}")
     pose = np.asarray(entry["pose"], dtype=np.float64)
     if pose.shape != (15,) or not np.isfinite(pose).all() or np.abs(pose).max() > np.pi:
-        raise InvalidValue("expected 15 numbers of at most pi as an example's pose")
+        raise InvalidValue("pose of an example must be 15 numbers from -pi to pi")
     return GazeShift(
         np.asarray(entry["goal"], dtype=np.float64),
         quat.exp(pose.reshape(5, 3)),

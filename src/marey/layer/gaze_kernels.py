@@ -1,6 +1,6 @@
-"""Gaze: what looks come to at a time, and looks on all frames of a motion.
+"""Gaze: blends of looks at one time, looks on all frames of a motion, and looks on poses as they play.
 
-B: the body's axes, turned by its heading alone; G: the rotation in B that a look has added to a joint; v: rotation
+B: the body's axes, rotated by its heading alone; G: the rotation in B that a look has added to a joint; v: rotation
 vectors of the five parts, one after another; f: where the head points by itself; m: where the eyes point by the model
 alone.
 """
@@ -13,26 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
-from marey.maths.vector_kernels import (
-    Quat,
-    Vec,
-    about,
-    add,
-    cross,
-    dot,
-    exp,
-    inv,
-    mul,
-    put,
-    put_qua,
-    qua,
-    size,
-    sub,
-    times,
-    turn,
-    unit,
-    vec,
-)
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 Angles = tuple[float, float]
@@ -53,13 +35,13 @@ class GazeMotion(NamedTuple):
     """The motion of F frames and J joints that looks are added to.
 
     world : (F, J, 4) world rotations.
-    positions : (F, J, 3) metres.
-    offsets : (1 or F, J, 3) metres, bone offsets.
+    positions : (F, J, 3) meters.
+    offsets : (1 or F, J, 3) meters, bone offsets.
     parents : (J,).
     chain : (m,) joints from the first of the spine to the head; see `GazeBody`.
-    shares : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
+    weights : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
     ahead : (3,) straight ahead in the head's axes, calibrated.
-    eye_offset : (3,) metres, the eyes in the head's axes.
+    eye_offset : (3,) meters, the eyes in the head's axes.
     heading : (F,) radians, of B in the world.
     base : (F, 2) radians, yaw and pitch in B of the slow part of f.
     fps : frames per second.
@@ -70,7 +52,7 @@ class GazeMotion(NamedTuple):
     offsets: Floats3D
     parents: Ints1D
     chain: Ints1D
-    shares: Floats2D
+    weights: Floats2D
     ahead: Floats1D
     eye_offset: Floats1D
     heading: Floats1D
@@ -84,7 +66,7 @@ class GazeLooks(NamedTuple):
     begins : (S,) seconds.
     kinds : (S,) `BACK`, `ANGLES` or `POINT`.
     times : (S, 7) length in seconds; starts of four parts and peak as fractions of it; overshoot.
-    points : (S, 3) the point in metres, or yaw and pitch in radians.
+    points : (S, 3) the point in meters, or yaw and pitch in radians.
     requests : (S, F, 2) radians, goals less `GazeMotion.base`, inside the map.
     excess : (S, F, 2) radians by which the goals themselves are outside.
     anchors : (S, 15) v at the moment at which a look begins, from which on it overshoots.
@@ -118,8 +100,8 @@ class GazeOutput(NamedTuple):
     eyes : (F, 4) in the head's axes.
     gaze : (F, 3) where the eyes point in B.
     model : (F, 3) where they would point by the model alone.
-    goals : (F, 2) radians, of the latest look, as asked; NaN where there is none.
-    eye_positions : (F, 3) metres.
+    goals : (F, 2) radians, of the latest look, as requested; NaN where there is none.
+    eye_positions : (F, 3) meters.
     strain : (F,) radians by which the eyes would rotate without a limit.
     """
 
@@ -135,9 +117,9 @@ class GazeOutput(NamedTuple):
 @helper
 def _rotation_vector_between(a: Vec, b: Vec) -> Vec:
     """Rotation vector of the smallest rotation from unit a to unit b."""
-    axis = cross(a, b)
-    sine = size(axis)
-    return times(math.atan2(sine, dot(a, b)) / sine if sine > 1e-12 else 1.0, axis)
+    axis = vec.cross(a, b)
+    sine = vec.norm(axis)
+    return vec.scale(math.atan2(sine, vec.dot(a, b)) / sine if sine > 1e-12 else 1.0, axis)
 
 
 @helper
@@ -148,8 +130,8 @@ def _direction(yaw: float, pitch: float) -> Vec:
 @helper
 def _wrap_near(angle: float, other: float) -> float:
     """The angle within pi of another."""
-    turns: float = np.rint((angle - other) / (2.0 * math.pi))
-    return angle - 2.0 * math.pi * turns
+    n_circles: float = np.rint((angle - other) / (2.0 * math.pi))
+    return angle - 2.0 * math.pi * n_circles
 
 
 @helper
@@ -181,7 +163,7 @@ def _eye_direction(v: Array, ahead: Vec) -> Vec:
     """m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis."""
     out = ahead
     for part in range(4, -1, -1):
-        out = turn(exp(vec(v, 3 * part)), out)
+        out = vec.rotate(vec.exp(vec.get(v, 3 * part)), out)
     return out
 
 
@@ -202,7 +184,7 @@ def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Array) -
 @kernel
 def aim_row(table: GazeTable, request: Floats1D, goal: Floats1D, row: Out[Floats1D]) -> None:
     """row = the table's first numbers at a request (2,), aimed so that straight ahead is rotated to `goal` (3,)."""
-    _aim(table, (request[0], request[1]), vec(goal, 0), _AHEAD, row)
+    _aim(table, (request[0], request[1]), vec.get(goal, 0), _AHEAD, row)
 
 
 @helper
@@ -235,12 +217,12 @@ def _blend(
         if looks.kinds[i] == BACK:
             for k in range(15):
                 row[k] = 0.0
-            put(reach[i], 0, slow)
+            vec.put(reach[i], 0, slow)
             busy += _ease(now) * (0.0 - busy)
         else:
             yaw, pitch = looks.requests[i, frame, 0], looks.requests[i, frame, 1]
             goal = _direction(yaw + base[0], pitch + base[1])
-            put(reach[i], 0, _aim(table, (yaw, pitch), goal, slow, row))
+            vec.put(reach[i], 0, _aim(table, (yaw, pitch), goal, slow, row))
             busy += _ease(now) * (1.0 - busy)
         peak, overshoot = looks.times[i, 5], looks.times[i, 6]
         for part in range(5):
@@ -261,7 +243,7 @@ def blend_looks(looks: GazeLooks, table: GazeTable, base: Floats1D, t: float, v:
     """v (15,) = what looks on a single frame come to at `t` seconds.
 
     A part goes over from what looks before it do, ``v += rise (row - v)``, and overshoots by a fraction of its way from
-    where it was when the look began: one that is broken off has not come as far as it was asked to (Heck 5.2.3).
+    where it was when the look began: one that is interrupted has not come as far as requested (Heck 5.2.3).
 
     Parameters
     ----------
@@ -278,30 +260,30 @@ def _rotate_chain(
     and the position of the eyes."""
     chain, world = motion.chain, motion.world[frame]
     offsets = motion.offsets[frame if motion.offsets.shape[0] > 1 else 0]
-    position = vec(motion.positions[frame, chain[0]], 0)
+    position = vec.get(motion.positions[frame, chain[0]], 0)
     parent = motion.parents[chain[0]]
-    above = _IDENTITY if parent < 0 else qua(world[parent], 0)
+    above = _IDENTITY if parent < 0 else vec.get_quat(world[parent], 0)
     for n in range(chain.shape[0]):
         joint = chain[n]
         if n > 0:
-            position = add(position, turn(above, vec(offsets[joint], 0)))
+            position = vec.add(position, vec.rotate(above, vec.get(offsets[joint], 0)))
         g = body
         for part in range(4):
-            w = motion.shares[n, part]
+            w = motion.weights[n, part]
             if w > 0.0:
-                g = mul(g, exp(times(w, vec(v, 3 * part))))
-        new = mul(mul(g, inv(body)), qua(world[joint], 0))
-        local = mul(inv(above), new)
+                g = vec.mul(g, vec.exp(vec.scale(w, vec.get(v, 3 * part))))
+        new = vec.mul(vec.mul(g, vec.inv(body)), vec.get_quat(world[joint], 0))
+        local = vec.mul(vec.inv(above), new)
         above = new
         if not is_looking:
             continue
-        own = qua(rotations[joint], 0)
+        own = vec.get_quat(rotations[joint], 0)
         length = math.sqrt(local[0] * local[0] + local[1] * local[1] + local[2] * local[2] + local[3] * local[3])
         if local[0] * own[0] + local[1] * own[1] + local[2] * own[2] + local[3] * own[3] < 0.0:
             length = -length
         for k in range(4):
             rotations[joint, k] = local[k] / length
-    return above, add(turn(above, vec(motion.eye_offset, 0)), position)
+    return above, vec.add(vec.rotate(above, vec.get(motion.eye_offset, 0)), position)
 
 
 @helper
@@ -310,7 +292,7 @@ def _find_correction(
 ) -> tuple[Vec, float, float]:
     """Rotation vector in B by which the eyes make up for what body and head leave, and the latest goal (NaN if none).
 
-    first : the first look that counts. eye : metres. reach : (S, 3) what each look aims at.
+    first : the first look that counts. eye : meters. reach : (S, 3) what each look aims at.
     """
     t = frame / motion.fps
     correction = _NO_VECTOR
@@ -321,18 +303,18 @@ def _find_correction(
         w = _ease((t - looks.begins[i]) / looks.times[i, 0])
         if looks.kinds[i] == BACK:
             goal_yaw, goal_pitch = np.nan, np.nan
-            correction = sub(correction, times(w, correction))
+            correction = vec.sub(correction, vec.scale(w, correction))
             continue
         cut = looks.excess[i, frame]
         yaw, pitch = looks.points[i, 0], looks.points[i, 1]
         if looks.kinds[i] == POINT:
-            away = turn(inv(body), sub(vec(looks.points[i], 0), eye))
+            away = vec.rotate(vec.inv(body), vec.sub(vec.get(looks.points[i], 0), eye))
             yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0] + cut[0])
             pitch = math.atan2(away[1], np.hypot(away[0], away[2]))
         goal_yaw, goal_pitch = yaw, pitch
         # What body and head cannot do of a goal inside the map is left to the eyes.
-        missing = _rotation_vector_between(vec(reach[i], 0), _direction(yaw - cut[0], pitch - cut[1]))
-        correction = add(correction, times(w, sub(missing, correction)))
+        missing = _rotation_vector_between(vec.get(reach[i], 0), _direction(yaw - cut[0], pitch - cut[1]))
+        correction = vec.add(correction, vec.scale(w, vec.sub(missing, correction)))
     return correction, goal_yaw, goal_pitch
 
 
@@ -350,34 +332,79 @@ def apply_looks(
     n_looks = looks.begins.shape[0]
     v = np.empty(15)
     reach = np.empty((max(n_looks, 1), 3))
-    ahead = vec(motion.ahead, 0)
+    ahead = vec.get(motion.ahead, 0)
     head = motion.chain[motion.chain.shape[0] - 1]
     for frame in range(motion.world.shape[0]):
         t = frame / motion.fps
-        body = about((0.0, 1.0, 0.0), motion.heading[frame])
-        f = turn(inv(body), turn(qua(motion.world[frame, head], 0), ahead))
+        body = vec.from_axis_angle((0.0, 1.0, 0.0), motion.heading[frame])
+        f = vec.rotate(vec.inv(body), vec.rotate(vec.get_quat(motion.world[frame, head], 0), ahead))
         base = (motion.base[frame, 0], motion.base[frame, 1])
         slow = _direction(base[0], base[1])
         first, busy = _blend(looks, table, base, frame, t, reach, v)
         is_looking = first < n_looks and looks.begins[0] <= t
-        turned_head, eye = _rotate_chain(motion, frame, body, v, is_looking, out.rotations[frame])
-        put(out.eye_positions[frame], 0, eye)
+        rotated_head, eye = _rotate_chain(motion, frame, body, v, is_looking, out.rotations[frame])
+        vec.put(out.eye_positions[frame], 0, eye)
         correction, yaw, pitch = _find_correction(motion, looks, frame, first, body, eye, reach)
         out.goals[frame, 0], out.goals[frame, 1] = yaw, pitch
         # Without the eyes' help f bobs with the body; the busier they are, the more it is its slow part that counts.
-        put(out.model[frame], 0, _eye_direction(v, slow))
+        vec.put(out.model[frame], 0, _eye_direction(v, slow))
         if steady:
-            f = add(f, times(busy, sub(slow, f)))
-            f = unit(f, f)
-        gaze = turn(exp(correction), _eye_direction(v, f))
-        strain = _rotation_vector_between(ahead, turn(inv(turned_head), turn(body, gaze)))
-        angle = size(strain)
+            f = vec.add(f, vec.scale(busy, vec.sub(slow, f)))
+            f = vec.normalize(f, f)
+        gaze = vec.rotate(vec.exp(correction), _eye_direction(v, f))
+        strain = _rotation_vector_between(ahead, vec.rotate(vec.inv(rotated_head), vec.rotate(body, gaze)))
+        angle = vec.norm(strain)
         out.strain[frame] = angle
         fraction = 1.0
         if angle > limit:
             fraction = (limit + _GIVE * math.tanh((angle - limit) / _GIVE)) / angle
-        eyes = exp(times(fraction, strain))
+        eyes = vec.exp(vec.scale(fraction, strain))
         if angle > limit:
-            gaze = turn(inv(body), turn(turned_head, turn(eyes, ahead)))
-        put_qua(out.eyes[frame], 0, eyes)
-        put(out.gaze[frame], 0, gaze)
+            gaze = vec.rotate(vec.inv(body), vec.rotate(rotated_head, vec.rotate(eyes, ahead)))
+        vec.put_quat(out.eyes[frame], 0, eyes)
+        vec.put(out.gaze[frame], 0, gaze)
+
+
+@kernel
+def rotate_spine(
+    above: Ints1D, chain: Ints1D, weights: Floats2D, heading: Floats1D, looks: Floats2D, rotations: Out[Floats3D]
+) -> None:
+    """Rotate the joints of a chain by looks; local rotations (F, J, 4) are changed.
+
+    Parameters
+    ----------
+    above : joints from the root down to the one that carries the chain, perhaps none.
+    chain : (m,) joints, parents first.
+    weights : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
+    heading : (F,) radians.
+    looks : (F, 15) rotation vectors of the parts.
+    """
+    for f in range(len(rotations)):
+        before = (1.0, 0.0, 0.0, 0.0)
+        for n in range(len(above)):
+            before = vec.mul(before, vec.get_quat(rotations[f, above[n]], 0))
+        facing = vec.from_axis_angle((0.0, 1.0, 0.0), heading[f])
+        after = before
+        for n in range(len(chain)):
+            own = vec.get_quat(rotations[f, chain[n]], 0)
+            before = vec.mul(before, own)
+            added = (1.0, 0.0, 0.0, 0.0)
+            for part in range(4):
+                added = vec.mul(added, vec.exp(vec.scale(weights[n, part], vec.get(looks[f], 3 * part))))
+            rotated = vec.mul(vec.mul(vec.mul(facing, added), vec.inv(facing)), before)
+            local = vec.normalize_quat(vec.mul(vec.inv(after), rotated))
+            side = local[0] * own[0] + local[1] * own[1] + local[2] * own[2] + local[3] * own[3]
+            if side < 0.0:
+                local = (-local[0], -local[1], -local[2], -local[3])
+            vec.put_quat(rotations[f, chain[n]], 0, local)
+            after = rotated
+
+
+@kernel
+def find_goal_angles(
+    head: Floats1D, rotation: Floats1D, eyes: Floats1D, heading: float, goal: Floats1D
+) -> tuple[float, float]:
+    """Yaw to the left and pitch upwards of a goal (3,) from a body's heading, seen by eyes (3,) in the head's axes."""
+    away = vec.sub(vec.get(goal, 0), vec.add(vec.get(head, 0), vec.rotate(vec.get_quat(rotation, 0), vec.get(eyes, 0))))
+    x, y, z = vec.rotate(vec.from_axis_angle((0.0, 1.0, 0.0), -heading), away)
+    return math.atan2(x, z), math.atan2(y, np.hypot(x, z))

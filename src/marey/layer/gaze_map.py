@@ -7,54 +7,54 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, Ints, check_index, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
 from marey.core.motion import Motion
+from marey.deprecation import renamed_method, warn_renamed
 from marey.errors import InvalidValue
+from marey.layer.gaze_apply import SMOOTHING, Forward, trace_gaze
 from marey.layer.gaze_capture import make_straight_ahead
 from marey.layer.gaze_kernels import GazeTable, aim_row
-from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, angles_to_direction, checked_goal, reached
-from marey.layer.gaze_region import convex_hull, project
+from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, angles_to_direction, check_goal, find_reached_angles
+from marey.layer.gaze_region import convex_hull, project_into_region
 from marey.maths import quat
-from marey.parametric.neighbours import mixed_weights, neighbour_shares
-from marey.parametric.sampling import measured_samples, sample_weights
-
-if TYPE_CHECKING:
-    from marey.layer.gaze_track import GazeTrack
+from marey.parametric.neighbors import mix_weights, neighbor_weights
+from marey.parametric.sampling import measure_samples, sample_weights
 
 __all__ = ["GazeMap"]
 
-# Blends that are measured, and how near two may be, as a share of the goals' usual distance.
+# Number of blends to measure, and how close two may be, as a fraction of the goals' usual distance.
 _N_SAMPLES, _SPACING = 1000, 0.1
 _DELTA, _EXPAND = 0.15, 0.1
-# Corners of a grid are corrected so often; radians by which a pose is changed to see what that does.
+# How often corners of the grid are corrected; radians by which a pose is changed to measure the effect.
 _CORRECTIONS, _NUDGE = 3, 1e-5
 _CELL = np.radians(9.0)
 _MAX_CELLS = 20_000
-# What lies outside by less than this counts as inside, radians.
+# Goals outside by less than this count as inside, radians.
 _ON_EDGE = np.radians(0.1)
 _SHIPPED = "gaze_default.json"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GazeMap:
+class GazeMap(FrozenRecord):
     """How a person shifts the gaze, for every goal between the examples.
 
     Parameters
     ----------
     examples : gaze shifts; the first looks straight ahead and is added if none does.
-    k : nearest blends that a goal's come from.
-    samples : (m, 2) yaw and pitch of sampled blends, the examples' own first.
-    sample_examples, sample_weights : (m, 3) which examples each is blended of, and how.
+    k : number of nearest blends that are averaged for a goal.
+    samples : (m, 2) yaw and pitch of sampled blends, the examples first.
+    sample_examples, sample_weights : (m, 3) which examples each sample blends, and their weights.
     scale : radians that count as one step between neighboring examples.
     region : (h, 2) corners, counter-clockwise, of the goals inside the map.
-    origin, cell : (2,) radians, yaw and pitch of the grid's first corner, and how far the next ones are.
-    table : (ny, np, 22) numbers of the shifts at the grid's corners; see `GazeShift.row`.
-    widest_eyes : radians by which the eyes turn in the head in the widest example, overshoot included.
+    origin, cell : (2,) radians, yaw and pitch of the grid's first corner, and the distance to the next ones.
+    table : (ny, np, 22) numbers of the shifts at the grid's corners; see `GazeShift.to_row`.
+    seed : of the sampled blends.
+    widest_eyes : radians by which the eyes rotate in the head in the widest example, overshoot included.
     """
 
     examples: tuple[GazeShift, ...]
@@ -67,18 +67,15 @@ class GazeMap:
     origin: Floats
     cell: Floats
     table: Floats
+    seed: int = 0
     widest_eyes: float = field(init=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
         for name in ("samples", "sample_weights", "region", "origin", "cell", "table"):
-            put(self, name, set_readonly(np.ascontiguousarray(getattr(self, name), dtype=np.float64)))
-        put(self, "sample_examples", set_readonly(np.ascontiguousarray(self.sample_examples, dtype=np.int64)))
+            self._put(**{name: set_readonly(np.ascontiguousarray(getattr(self, name), dtype=np.float64))})
+        self._put(sample_examples=set_readonly(np.ascontiguousarray(self.sample_examples, dtype=np.int64)))
         turned = np.asarray(quat.angle(np.array([example.pose[4] for example in self.examples])))
-        put(self, "widest_eyes", float((turned * [1.0 + example.overshoot for example in self.examples]).max()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._put(widest_eyes=float((turned * [1.0 + example.overshoot for example in self.examples]).max()))
 
     def __repr__(self) -> str:
         low, high = np.degrees(self.region.min(axis=0)), np.degrees(self.region.max(axis=0))
@@ -88,31 +85,35 @@ class GazeMap:
         )
 
     @classmethod
-    def build(cls, examples: Iterable[GazeShift], *, k: int = 6, rng: int = 0) -> GazeMap:
+    def build(cls, examples: Iterable[GazeShift], *, k: int = 6, rng: int | np.random.Generator = 0) -> GazeMap:
         """Build a map from examples, as `gaze_example` extracts them from captured looks.
 
         Parameters
         ----------
         examples : two or more, with different goals. One that looks straight ahead is added if none does.
-        k : nearest blends that a goal's come from, 4 or more.
-        rng : seed of the blends that are sampled.
+        k : number of nearest blends that are averaged for a goal, 4 or more.
+        rng : seed of the sampled blends, or a generator to get a seed from.
         """
         given = _check_examples(examples)
-        neighbours = check_index(k, "k")
-        if neighbours < 4:
-            raise InvalidValue(f"k must be 4 or more, as one of two angles' neighbors has no share, got {k}")
+        neighbors = check_index(k, "k")
+        if neighbors < 4:
+            raise InvalidValue(
+                f"k must be at least 4, got {k}: the farthest neighbor gets no weight, and two angles need at "
+                "least three"
+            )
+        seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else check_index(rng, "rng")
         goals = np.array([example.goal for example in given])
-        rows = np.array([example.row() for example in given])
+        rows = np.array([example.to_row() for example in given])
         scale = _find_spacing(goals)
-        which, weights = sample_weights(goals / scale, _N_SAMPLES, _DELTA, _EXPAND, np.random.default_rng(rng))
+        which, weights = sample_weights(goals / scale, _N_SAMPLES, _DELTA, _EXPAND, np.random.default_rng(seed))
         blends = _Blends(goals, rows)
-        own = reached(rows, goals)
+        own = find_reached_angles(rows, goals)
         both = np.full(2, scale)
-        samples, members, shares = measured_samples(blends, own, both, which, weights, _SPACING)
+        samples, members, mixtures = measure_samples(blends, own, both, which, weights, _SPACING)
         region = convex_hull(goals)
-        made = _Query(rows, samples / scale, members, shares, scale, neighbours)
-        origin, cell, table = _make_grid(made, region)
-        return cls(given, neighbours, samples, members, shares, scale, region, origin, cell, table)
+        query = _Query(rows, samples / scale, members, mixtures, scale, neighbors)
+        origin, cell, table = _make_grid(query, region)
+        return cls(given, neighbors, samples, members, mixtures, scale, region, origin, cell, table, seed)
 
     @classmethod
     def default(cls) -> GazeMap:
@@ -121,13 +122,13 @@ class GazeMap:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GazeMap:
-        """Read a map; the blends are sampled again."""
+        """Read a map; its blends are sampled again with the same seed."""
         from marey.layer.gaze_files import load_map
 
         return load_map(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the examples, a few kilobytes of JSON, which is all that a map is made of."""
+        """Write the examples and the seed, a few kilobytes of JSON, from which `load` builds the same map."""
         from marey.layer.gaze_files import save_map
 
         save_map(self, path)
@@ -137,94 +138,112 @@ class GazeMap:
         """The grid, as kernels take it."""
         return GazeTable(self.table, self.origin, self.cell)
 
-    def aim(self, goal: ArrayLike) -> tuple[Floats, bool]:
-        """(2,) the goal, or the nearest inside the map, and whether it was outside."""
-        given = checked_goal(goal)
-        inside, apart = project(given[None], self.region)
+    def project(self, goal: ArrayLike) -> tuple[Floats, bool]:
+        """Project a goal (2,) into the map: the goal or the nearest one inside, and whether it was outside."""
+        given = check_goal(goal)
+        inside, apart = project_into_region(given[None], self.region)
         return (inside[0], True) if apart[0] > _ON_EDGE else (given, False)
 
     def shift(self, goal: ArrayLike, *, method: str = "grid") -> GazeShift:
-        """Find the gaze shift for a goal, yaw and pitch in radians; a goal outside the map is projected, see `aim`.
+        """Find the gaze shift for a goal, yaw and pitch in radians; a goal outside the map is projected, see `project`.
 
         Parameters
         ----------
-        method : "grid" between the corners of the grid, aimed again once; or "neighbours" by the k nearest blends alone
+        method : "grid" between the corners of the grid, corrected once; or "neighbors" by the k nearest blends alone
             (Heck 5.2.2), which miss by some degrees.
         """
-        aimed, _ = self.aim(goal)
+        angles, _ = self.project(goal)
         if method == "neighbours":
-            rows = np.array([example.row() for example in self.examples])
+            warn_renamed('GazeMap.shift(method="neighbours")', 'method="neighbors"')
+            method = "neighbors"
+        if method == "neighbors":
+            rows = np.array([example.to_row() for example in self.examples])
             query = _Query(
                 rows, self.samples / self.scale, self.sample_examples, self.sample_weights, self.scale, self.k
             )
-            return GazeShift.of_row(query.weights(aimed)[0] @ rows, name=method)
+            return GazeShift.from_row(query.weights(angles)[0] @ rows, name=method)
         if method != "grid":
-            raise InvalidValue(f"a shift is taken from the 'grid' or by 'neighbours', got {method!r}")
+            raise InvalidValue(f"method must be 'grid' or 'neighbors', got {method!r}")
         row = np.empty(N_NUMBERS)
-        aim_row(self.grid, aimed, angles_to_direction(aimed), row)
-        return GazeShift.of_row(row, name=method)
+        aim_row(self.grid, angles, angles_to_direction(angles), row)
+        return GazeShift.from_row(row, name=method)
 
-    def trace(self, motion: Motion, goals: Sequence[Any], **options: Any) -> GazeTrack:
-        """Make a motion look at goals; return it with eye rotations and gaze for each frame. See `trace_gaze`."""
-        from marey.layer.gaze_apply import trace_gaze
+    trace = trace_gaze
 
-        return trace_gaze(self, motion, goals, **options)
+    def apply(
+        self,
+        motion: Motion,
+        goals: Sequence[Any],
+        *,
+        steady: bool = True,
+        forward: Forward = "clip",
+        eyes: str | Sequence[str] | None = None,
+        smoothing: float = SMOOTHING,
+    ) -> Motion:
+        """Make a motion look at goals given as angles; parameters as in `trace`, which also returns the eyes.
 
-    def apply(self, motion: Motion, goals: Sequence[Any], **options: Any) -> Motion:
-        """Make a motion look at goals given as angles.
-
-        Parameters
-        ----------
-        motion : whatever the body does; hips and legs stay as they are.
         goals : ``(time, yaw, pitch)``, seconds and radians, yaw to the left and pitch upward from the body's heading;
             ``(time, None)`` goes back to the original motion. Points as in `look_at` are allowed, too.
-        options : as in `trace_gaze`, which also returns the eyes.
         """
-        return self.trace(motion, goals, **options).motion
+        return self.trace(motion, goals, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
 
-    def look_at(self, motion: Motion, points: Sequence[Any], **options: Any) -> Motion:
-        """Make a motion look at points in the world, ``(time, (x, y, z))``, and follow them while the body moves."""
+    def look_at(
+        self,
+        motion: Motion,
+        points: Sequence[Any],
+        *,
+        steady: bool = True,
+        forward: Forward = "clip",
+        eyes: str | Sequence[str] | None = None,
+        smoothing: float = SMOOTHING,
+    ) -> Motion:
+        """Make a motion look at points in the world, ``(time, (x, y, z))``, and follow them while the body moves.
+
+        Parameters as in `trace`.
+        """
         for entry in points:
             if len(tuple(entry)) != 2:
-                raise InvalidValue(f"expected (time, (x, y, z)) in seconds and meters, got {entry!r}")
-        return self.trace(motion, points, **options).motion
+                raise InvalidValue(f"each point must be (time, (x, y, z)) in seconds and meters, got {entry!r}")
+        return self.trace(motion, points, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
+
+    aim = renamed_method("aim", "project")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Blends:
-    """What blends of the examples reach, as sampling asks it."""
+    """Measures what blends of the examples reach, for sampling."""
 
     goals: Floats
     rows: Floats
 
-    def of_weights(self, which: Ints, weights: Floats) -> Floats:
+    def measure_weights(self, which: Ints, weights: Floats) -> Floats:
         """(B, 2) of blends of examples `which` (B, q) with weights (B, q)."""
         near = np.einsum("bq,bqk->bk", weights, self.goals[which])
-        return reached(np.einsum("bq,bqk->bk", weights, self.rows[which]), near)
+        return find_reached_angles(np.einsum("bq,bqk->bk", weights, self.rows[which]), near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Query:
-    """Rows by the nearest samples."""
+    """Finds rows from the nearest samples."""
 
     rows: Floats
     places: Floats
     members: Ints
-    shares: Floats
+    mixtures: Floats
     scale: float
     k: int
 
     def weights(self, goal: Floats) -> tuple[Floats, Floats]:
-        """(n,) weights of the examples for a goal (2,), and the room of each: its part in the samples around."""
-        near, share = neighbour_shares(goal / self.scale, self.places, self.k)
-        which, mixed = mixed_weights(share, self.members[near], self.shares[near])
+        """(n,) weights of the examples for a goal (2,), and the room of each: its weight in the samples around."""
+        near, near_weights = neighbor_weights(goal / self.scale, self.places, self.k)
+        which, mixed = mix_weights(near_weights, self.members[near], self.mixtures[near])
         weights, room = np.zeros(len(self.rows)), np.zeros(len(self.rows))
         weights[which] = mixed
-        np.add.at(room, self.members[near], share[:, None] * np.abs(self.shares[near]))
+        np.add.at(room, self.members[near], near_weights[:, None] * np.abs(self.mixtures[near]))
         return weights, room
 
-    def aimed(self, goals: Floats) -> Floats:
-        """(N, 22) blends that come to goals (N, 2): those of the nearest samples, their weights corrected.
+    def aim(self, goals: Floats) -> Floats:
+        """(N, 22) blends that reach goals (N, 2): those of the nearest samples, with corrected weights.
 
         Each correction is the smallest, with regard to the examples' room, that takes off the miss and keeps the sum.
         """
@@ -232,7 +251,7 @@ class _Query:
         weights, room = (np.array([each[k] for each in found]).reshape(-1, len(self.rows)) for k in (0, 1))
         for _ in range(_CORRECTIONS):
             rows = weights @ self.rows
-            miss = goals - reached(rows, goals)
+            miss = goals - find_reached_angles(rows, goals)
             slopes = _find_slopes(rows, goals) @ self.rows[:, POSE].T
             tied = np.concatenate([slopes, np.ones((len(goals), 1, len(self.rows)))], axis=1)
             wanted = np.concatenate([miss, np.zeros((len(goals), 1))], axis=1)
@@ -247,8 +266,8 @@ def _find_slopes(rows: Floats, near: Floats) -> Floats:
     """(N, 2, 15) how yaw and pitch of rows (N, 22) change with the pose's numbers."""
     shifted = np.repeat(rows[:, None], 15, axis=1)
     shifted[:, np.arange(15), np.arange(15)] += _NUDGE
-    found = reached(shifted.reshape(-1, N_NUMBERS), np.repeat(near, 15, axis=0)).reshape(-1, 15, 2)
-    return np.asarray((found - reached(rows, near)[:, None]).transpose(0, 2, 1) / _NUDGE)
+    found = find_reached_angles(shifted.reshape(-1, N_NUMBERS), np.repeat(near, 15, axis=0)).reshape(-1, 15, 2)
+    return np.asarray((found - find_reached_angles(rows, near)[:, None]).transpose(0, 2, 1) / _NUDGE)
 
 
 def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
@@ -256,12 +275,12 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
     for example in given:
         if not isinstance(example, GazeShift):
             raise InvalidValue(
-                f"a gaze map is built from gaze shifts, as gaze_example returns them, got {type(example).__name__}"
+                f"examples must be GazeShift objects, as gaze_example returns them, got {type(example).__name__}"
             )
     away = [np.abs(example.goal).max() for example in given]
     if sum(angle > np.radians(2.0) for angle in away) < 2:
         raise InvalidValue(
-            f"a gaze map needs examples of two goals or more, got {sum(a > np.radians(2.0) for a in away)}"
+            f"examples must have at least two different goals, got {sum(a > np.radians(2.0) for a in away)}"
         )
     goals = np.array([example.goal for example in given])
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))
@@ -269,9 +288,9 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
         i, j = np.argwhere(apart < np.radians(0.5))[0]
         yaw, pitch = np.degrees(goals[i])
         raise InvalidValue(
-            f"examples {i} and {j} have the same goal, yaw {yaw:.1f} and pitch {pitch:.1f} degrees; keep one"
+            f"examples {i} and {j} have the same goal, yaw {yaw:.1f} and pitch {pitch:.1f} degrees; remove one"
         )
-    # The middle does not turn anything, so that its times are those of the smallest look.
+    # The middle does not rotate anything, so its times are those of the smallest look.
     middle = min(given, key=lambda example: float(np.linalg.norm(example.goal)) or np.inf)
     return (
         make_straight_ahead("straight ahead", middle),
@@ -280,7 +299,7 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
 
 
 def _find_spacing(goals: Floats) -> float:
-    """Radians from an example to its nearest, as most have it."""
+    """Median distance in radians from an example to its nearest one."""
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))
     return float(np.median(apart.min(axis=1)))
 
@@ -294,12 +313,12 @@ def _make_grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
     origin = low - 2.0 * step
     corners = origin + step * np.stack(np.meshgrid(*(np.arange(n + 5) for n in counts), indexing="ij"), axis=-1)
     flat = corners.reshape(-1, 2)
-    inside, apart = project(flat, region)
-    table = query.aimed(inside)
-    # Beyond the region it goes on as it comes out of it, so that aiming again has room at the edge.
+    inside, apart = project_into_region(flat, region)
+    table = query.aim(inside)
+    # Extrapolate beyond the region, so that corrections have room at the edge.
     out = np.flatnonzero(apart > 1e-9)
-    mirrored, _ = project(2.0 * inside[out] - flat[out], region)
-    table[out] = 2.0 * table[out] - query.aimed(mirrored)
+    mirrored, _ = project_into_region(2.0 * inside[out] - flat[out], region)
+    table[out] = 2.0 * table[out] - query.aim(mirrored)
     return origin, step, table.reshape(*corners.shape[:2], N_NUMBERS)
 
 

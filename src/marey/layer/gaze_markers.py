@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Mapping
@@ -15,8 +14,8 @@ from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
-from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, UnknownVersion
-from marey.io.files import read_bytes
+from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError
+from marey.io.archive import read_json
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_model import PARTS
 from marey.layer.marks import find_runs
@@ -34,23 +33,23 @@ __all__ = [
 ]
 
 TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
-# Meters per second below which a body counts as still (Heck 5.2.2.1), and seconds by which two rests are one.
+# Meters per second below which a body counts as still (Heck 5.2.2.1), and seconds of movement that do not end a rest.
 STILL, _JOIN = 0.006, 1.0 / 6.0
 # The longest gap that is filled, seconds.
 _LONGEST_GAP = 0.5
 _SMOOTH = 0.03
 # A triad's markers must not be on one line: meters by which they spread across it.
 _SPREAD = 0.004
-# Where no markers are, three are thought of at this distance from a joint.
+# Without markers, three virtual ones are placed at this distance from a joint.
 _LEVER = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """A look as it was captured: four clouds of points on the body, from below.
+    """A captured look: four clouds of points on the body, from bottom to top.
 
-    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, meters, from the base of the spine.
-    facing : yaw of the body at rest, radians; None where it has to be told.
+    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, meters, relative to the base of the spine.
+    facing : yaw of the body at rest, radians; None if it is unknown.
     fps, name : of the recording.
     """
 
@@ -62,8 +61,8 @@ class Landmarks:
     def __len__(self) -> int:
         return len(self.clouds[0])
 
-    def turns(self, rest: slice, heading: float) -> Floats:
-        """(F, 4, 4) how each landmark is turned against its mean over frames `rest`, in the body's axes."""
+    def find_rotations(self, rest: slice, heading: float) -> Floats:
+        """(F, 4, 4) rotation of each landmark relative to its mean over frames `rest`, in the body's axes."""
         body = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
         out = [
             quat.mul(quat.inv_mul(body, _fit_rotations(cloud, cloud[rest].mean(axis=0))), body) for cloud in self.clouds
@@ -73,19 +72,8 @@ class Landmarks:
 
 def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The map file that names the markers: a JSON object as `check_triads` accepts, with `format` and `version`."""
-    try:
-        content = json.loads(read_bytes(path).decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ParseError(
-            f"expected a JSON object that names markers, got text that is none ({error})", path=path
-        ) from None
-    if not isinstance(content, dict):
-        raise ParseError("expected a JSON object that names markers", path=path)
-    form, version = content.pop("format", TRIADS_FORMAT), content.pop("version", TRIADS_VERSION)
-    if (form, version) != (TRIADS_FORMAT, TRIADS_VERSION):
-        raise UnknownVersion(
-            f"expected {TRIADS_FORMAT} version {TRIADS_VERSION}, got {form} version {version}", path=path
-        )
+    content = read_json(path, TRIADS_FORMAT, TRIADS_VERSION, required=False)
+    content = {key: value for key, value in content.items() if key not in ("format", "version")}
     try:
         return check_triads(content)
     except InvalidValue as error:
@@ -95,24 +83,27 @@ def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_triads(given: Any) -> dict[str, Any]:
     """``{"base": "SACR", "pelvis": [three or more], "lower_spine": ..., "upper_spine": ..., "neck": ...}``.
 
-    `neck` is the head's markers. `front` and `back`, lists of markers, say which way the body faces at rest.
+    `neck` is the head's markers. `front` and `back`, lists of markers, show where the body faces at rest.
     """
     if not isinstance(given, Mapping):
         raise InvalidValue(f"triads must be a mapping from parts to marker names, got {type(given).__name__}")
     needed = ("base", *PARTS[:4])
     for part in needed:
         if part not in given:
-            raise InvalidValue(f"the triads do not name {part!r}; they need {', '.join(needed)}")
+            raise InvalidValue(f"triads must have the keys {', '.join(needed)}, but {part!r} is missing")
     for key, names in given.items():
         if key not in (*needed, "front", "back"):
-            raise InvalidValue(f"the triads name {key!r}, which is none of {', '.join(needed)}, front, back")
+            raise InvalidValue(f"keys of triads must be {', '.join(needed)}, front or back, got {key!r}")
         listed = [names] if key == "base" else names
         if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-            raise InvalidValue(f"the triads must name markers for {key!r}, got {names!r}")
+            raise InvalidValue(f"triads must give a list of marker names for {key!r}, got {names!r}")
         if key in PARTS and len(set(listed)) < 3:
-            raise InvalidValue(f"{key!r} needs three markers or more to show how it is turned, got {len(set(listed))}")
+            raise InvalidValue(
+                f"triads must give at least three markers for {key!r}, which define its rotation, got "
+                f"{len(set(listed))}"
+            )
     if ("front" in given) != ("back" in given):
-        raise InvalidValue("the triads need both front and back to say which way the body faces, or neither")
+        raise InvalidValue("triads must have both front and back, which define the facing direction, or neither")
     return dict(given)
 
 
@@ -132,54 +123,54 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
     towards = np.zeros(3)
     towards[axis] = np.sign(along[axis])
     name, letter = markers.name or "the recording", ("-" if along[axis] < 0.0 else "+") + "XYZ"[axis]
-    said = f"{name}: the head's markers lie along {letter} from the base of the spine as it was read, not above it"
+    said = f"{name}: the head markers are displaced from the base of the spine along {letter} instead of upward"
     if "front" not in named or facing is not None:
         raise InvalidValue(
-            f"{said}; say which axis is up as it is read (up=, --up), or name markers as front and back, which tell "
-            "which way the body faces once it is set upright"
+            f"{said}; pass the upward axis of the file as up= or --up when you load it, or name front and back markers "
+            "in triads, which give the facing direction after the recording is turned upright"
         )
-    warnings.warn(f"{said}; it is set upright", MareyWarning, stacklevel=4)
+    warnings.warn(f"{said}; the recording was turned upright", MareyWarning, stacklevel=4)
     turn = quat.between(towards, [0.0, 1.0, 0.0])
     return replace(markers, positions=set_readonly(quat.rotate(turn, markers.positions)))
 
 
 def _select_seen(markers: Markers, names: Any) -> list[str]:
-    """Those of the names that are not missing too long to be filled; all of them where none is."""
-    kept = []
+    """The names of markers without gaps too long to be filled; all of them if there are none."""
+    usable = []
     for name in names:
         try:
             fill_gaps(markers, name)
         except NoResult:
             continue
-        kept.append(name)
-    return kept or list(names)
+        usable.append(name)
+    return usable or list(names)
 
 
 def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
-    """The landmarks of a recording: gaps filled, and the base of the spine held in place."""
+    """The landmarks of a recording: gaps filled, and the base of the spine fixed."""
     named = check_triads(triads)
     base = fill_gaps(markers, named["base"])
     clouds = []
     for part in PARTS[:4]:
-        kept, lost = [], []
+        points, lost = [], []
         for name in named[part]:
             try:
-                kept.append(fill_gaps(markers, name) - base)
+                points.append(fill_gaps(markers, name) - base)
             except NoResult as error:
                 lost.append((name, error))
-        if len(kept) < 3:
+        if len(points) < 3:
             raise lost[0][1]
         if lost:
             listed = ", ".join(repr(name) for name, _ in lost)
             warnings.warn(
-                f"{markers.name or 'markers'}: {part} goes without {listed}, missing too long", MareyWarning, 2
+                f"{markers.name or 'markers'}: {part} does not use {listed}, missing for too long", MareyWarning, 2
             )
-        cloud = np.stack(kept, axis=1)
+        cloud = np.stack(points, axis=1)
         spread = np.linalg.svd(cloud[0] - cloud[0].mean(axis=0), compute_uv=False)[1]
         if spread < _SPREAD:
             raise InvalidValue(
-                f"the markers of {part!r} are on one line ({1000 * spread:.1f} mm across it), which does not show how "
-                "it is turned; name markers that form a triangle"
+                f"the markers of {part!r} are collinear (within {1000 * spread:.1f} mm), so its rotation is unknown; "
+                "choose markers that form a triangle"
             )
         clouds.append(cloud)
     towards = None
@@ -190,7 +181,7 @@ def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landma
 
 
 def fill_gaps(markers: Markers, name: str) -> Floats:
-    """(F, 3) a marker with its gaps filled in a straight line, and held at the ends (Heck 5.2.2.1)."""
+    """(F, 3) a marker with its gaps filled by straight lines, and constant beyond its ends (Heck 5.2.2.1)."""
     k = markers.index(name)
     seen: Bools = markers.valid[:, k]
     longest = max((b - a for a, b in find_runs(~seen)), default=0)
@@ -198,17 +189,17 @@ def fill_gaps(markers: Markers, name: str) -> Floats:
         a, b = next((a, b) for a, b in find_runs(~seen) if b - a == longest)
         raise NoResult(
             f"marker {name!r} is missing from frame {a} to {b}, {longest / markers.fps:.2f} s; gaps of up to "
-            f"{_LONGEST_GAP:g} s can be filled: cut the recording, or leave the marker out of its triad"
+            f"{_LONGEST_GAP:g} s can be filled: crop the recording, or choose another marker in triads"
         )
     if not seen.any():
-        raise NoResult(f"marker {name!r} is never seen; leave it out of its triad")
+        raise NoResult(f"marker {name!r} is missing in every frame; choose another marker in triads")
     at, frames = markers.positions[:, k], np.arange(len(markers))
     return np.stack([np.interp(frames, frames[seen], at[seen, axis]) for axis in range(3)], axis=1)
 
 
 def find_motion_landmarks(motion: Motion) -> Landmarks:
-    """The landmarks of a skeletal clip: points thought of around the joints that carry them."""
-    body = GazeBody.of(motion.skeleton)
+    """The landmarks of a skeletal clip: virtual points around the joints that carry them."""
+    body = GazeBody.from_skeleton(motion.skeleton)
     world = motion.world()
     corners = _LEVER * np.array([[0.0, 1.0, 0.0], [-0.8, -0.6, 0.0], [0.8, -0.6, 0.0], [0.0, 0.0, 1.0]])
     clouds = [quat.rotate(world.rotations[:, joint, None], corners) for joint in body.landmarks]
@@ -236,7 +227,7 @@ def _find_level_yaw(towards: Floats) -> float:
 
 
 def _fit_rotations(cloud: Floats, rest: Floats) -> Floats:
-    """(F, 4) the best rotations that carry points `rest` (n, 3) to `cloud` (F, n, 3), about their middles."""
+    """(F, 4) the best rotations that move points `rest` (n, 3) to `cloud` (F, n, 3), about their centers."""
     moved = cloud - cloud.mean(axis=1, keepdims=True)
     u, _, vt = np.linalg.svd(np.einsum("fni,nj->fij", moved, rest - rest.mean(axis=0)))
     u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]

@@ -1,8 +1,8 @@
-"""A shift of gaze in a few numbers: how the body is turned in the end, and when each part of it moves (Heck 5.1).
+"""A gaze shift in a few numbers: the final rotation of each body part, and when each part moves (Heck 5.1).
 
-All turns are about axes to the left, up and ahead, as the figure stands: x, y and z. Yaw is to the left, pitch upward.
-A part's turn is as seen from the part below it, so that the head is turned by pelvis, lower spine, upper spine and neck
-one after another.
+All rotations are about the axes of the standing body: x to the left, y up, z ahead. Yaw is to the left, pitch upward. A
+part's rotation is relative to the part below it, so the head is rotated by pelvis, lower spine, upper spine and neck in
+turn.
 """
 
 from __future__ import annotations
@@ -14,36 +14,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, convert_array, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, convert_array, freeze_array, set_readonly
+from marey.deprecation import renamed_classmethod, renamed_method
 from marey.errors import InvalidValue
 from marey.maths import quat
 
-__all__ = ["PARTS", "GazeShift", "angles_of", "angles_to_direction", "checked_goal", "find_progress", "reached"]
+__all__ = [
+    "PARTS",
+    "GazeShift",
+    "angles_to_direction",
+    "check_goal",
+    "direction_to_angles",
+    "find_progress",
+    "find_reached_angles",
+]
 
 PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
-# Eyes are not turned further in the head than this without a word, and no eyes further than that; radians.
+# Radians: eyes rotated farther than the first limit in the head raise a warning; no eyes go beyond the second.
 EYE_LIMIT, EYE_MOST = np.radians(35.0), np.radians(55.0)
 AHEAD = np.array([0.0, 0.0, 1.0])
-# Where the numbers of a shift stand in a row: five rotation vectors, then times.
+# Columns of a shift's numbers in a row: five rotation vectors, then times.
 POSE, LENGTH, STARTS, PEAK, OVERSHOOT = slice(0, 15), 15, slice(16, 20), 20, 21
 N_NUMBERS = 22
 _SHORTEST, _LONGEST = 0.05, 20.0
-# A part begins at least this share of the length before the overshoot's peak.
+# A part begins at least this fraction of the length before the overshoot's peak.
 _RISE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GazeShift:
-    """A gaze displacement motion: what a shift of gaze adds to a pose, and when (Heck 5.1.2).
+class GazeShift(FrozenRecord):
+    """A gaze displacement motion: what a gaze shift adds to a pose, and when (Heck 5.1.2).
 
     Parameters
     ----------
-    goal : (2,) yaw and pitch in radians by which the eyes are turned in the end.
-    pose : (5, 4) turns of pelvis, lower spine, upper spine, neck and eyes, each as seen from the one before.
-    length : seconds from the first movement until all is settled.
-    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as shares of the length; the eyes begin at 0.
-    peak : when the overshoot is at its most, as a share of the length.
-    overshoot : by what share of its turn each part then goes beyond it.
+    goal : (2,) final yaw and pitch of the eyes in radians.
+    pose : (5, 4) rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the one before.
+    length : seconds from the first movement until everything is at rest.
+    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as fractions of the length; the eyes begin at 0.
+    peak : when the overshoot is largest, as a fraction of the length.
+    overshoot : fraction of its rotation by which each part then exceeds it.
     name : of the take.
     """
 
@@ -56,40 +65,36 @@ class GazeShift:
     name: str = ""
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "goal", set_readonly(checked_goal(self.goal)))
+        self._put(goal=set_readonly(check_goal(self.goal)))
         pose = freeze_array(self.pose, "pose", (5, 4))
         if np.abs(np.linalg.norm(pose, axis=1) - 1.0).max() > 1e-6:
-            raise InvalidValue("pose must hold five unit quaternions; normalize them first")
-        put(self, "pose", pose)
-        put(self, "starts", freeze_array(self.starts, "starts", (4,)))
+            raise InvalidValue("pose must be five unit quaternions; normalize them first")
+        self._put(pose=pose)
+        self._freeze(starts=(4,))
         for name in ("length", "peak", "overshoot"):
-            put(self, name, float(convert_array(getattr(self, name), name)))
+            self._put(**{name: float(convert_array(getattr(self, name), name))})
         if not _SHORTEST <= self.length <= _LONGEST:
-            raise InvalidValue(
-                f"the length of a shift of gaze must be {_SHORTEST} to {_LONGEST} s, got {self.length:g}"
-            )
+            raise InvalidValue(f"length must be from {_SHORTEST} to {_LONGEST} s, got {self.length:g}")
         if not 0.0 < self.peak < 1.0:
-            raise InvalidValue(f"the peak must be a share of the length between 0 and 1, got {self.peak:g}")
+            raise InvalidValue(
+                f"peak must be a fraction of the length, greater than 0 and less than 1, got {self.peak:g}"
+            )
         if not (self.starts.min() >= 0.0 and self.starts.max() < self.peak):
-            raise InvalidValue(f"parts must start from 0 on and before the peak at {self.peak:g}, got {self.starts}")
+            raise InvalidValue(f"starts must be at least 0 and less than the peak ({self.peak:g}), got {self.starts}")
         if not 0.0 <= self.overshoot <= 1.0:
-            raise InvalidValue(f"the overshoot must be a share between 0 and 1, got {self.overshoot:g}")
+            raise InvalidValue(f"overshoot must be a fraction from 0 to 1, got {self.overshoot:g}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
-
-    def row(self) -> Floats:
-        """(22,) all of it as numbers that may be blended: rotation vectors, length, starts, peak and overshoot."""
+    def to_row(self) -> Floats:
+        """(22,) all values as numbers that can be blended: rotation vectors, length, starts, peak and overshoot."""
         return np.concatenate([quat.log(self.pose).ravel(), [self.length], self.starts, [self.peak, self.overshoot]])
 
     @classmethod
-    def of_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
-        """The shift of a row, kept to what is possible; without `goal`, that which its pose reaches."""
+    def from_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
+        """The shift for a row, clamped to valid times; without `goal`, its goal is what the pose reaches."""
         row = clamp_row(row)
-        aimed = reached(row[None])[0] if goal is None else goal
+        angles = find_reached_angles(row[None])[0] if goal is None else goal
         return cls(
-            np.asarray(aimed, dtype=np.float64),
+            np.asarray(angles, dtype=np.float64),
             quat.exp(row[POSE].reshape(5, 3)),
             float(row[LENGTH]),
             row[STARTS],
@@ -98,56 +103,66 @@ class GazeShift:
             name,
         )
 
-    def turns(self, seconds: ArrayLike) -> Floats:
-        """(F, 5, 4) turns of the parts at times (F,) from the shift's beginning (Heck 5.2.3)."""
+    def rotations_at(self, seconds: ArrayLike) -> Floats:
+        """(F, 5, 4) rotations of the parts at times (F,) from the shift's beginning (Heck 5.2.3)."""
         t = np.atleast_1d(convert_array(seconds, "seconds")) / self.length
         return quat.power(self.pose, find_progress(t, self.starts, self.peak, self.overshoot))
 
+    row = renamed_method("row", "to_row")
+    of_row = renamed_classmethod("of_row", "from_row")
+    turns = renamed_method("turns", "rotations_at")
 
-def checked_goal(goal: Any, what: str = "a gaze goal") -> Floats:
-    """(2,) yaw and pitch, refused where they are no angles."""
+
+def check_numbers(given: Any, n: int, must: str) -> Floats:
+    """Return (n,) finite numbers; raise an error that starts with the sentence `must`."""
     try:
-        given = np.asarray(goal, dtype=np.float64)
+        out = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.zeros(0)
-    if given.shape != (2,) or not np.isfinite(given).all():
-        raise InvalidValue(f"{what} must be two angles in radians, yaw to the left and pitch upward, got {goal!r}")
+        out = np.zeros(0)
+    if out.shape != (n,) or not np.isfinite(out).all():
+        raise InvalidValue(f"{must}, got {given!r}")
+    return out
+
+
+def check_goal(goal: Any, what: str = "a gaze goal") -> Floats:
+    """Check a goal: (2,) yaw and pitch in radians."""
+    given = check_numbers(goal, 2, f"{what} must be two angles in radians, yaw to the left and pitch upward")
     for name, value, most in (("yaw", given[0], math.pi), ("pitch", given[1], 0.5 * math.pi)):
         if abs(value) > most + 1e-9:
             raise InvalidValue(
-                f"{what} must be angles in radians, {name} from {-most:.4g} to {most:.4g}, got {value:g}; degrees are "
-                "turned into radians by math.radians"
+                f"{what} must be angles in radians, {name} from {-most:.4g} to {most:.4g}, got {value:g}; convert "
+                "degrees with math.radians"
             )
     return given.copy()
 
 
 def angles_to_direction(angles: ArrayLike) -> Floats:
-    """(..., 3) unit: where yaw and pitch (..., 2) point, x to the left, y up, z ahead."""
+    """(..., 3) unit: the direction of yaw and pitch (..., 2), x to the left, y up, z ahead."""
     yaw, pitch = np.moveaxis(np.asarray(angles, dtype=np.float64), -1, 0)
     level = np.cos(pitch)
     return np.stack([np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=-1)
 
 
-def angles_of(towards: Floats) -> Floats:
+def direction_to_angles(towards: Floats) -> Floats:
     """(..., 2) yaw and pitch of directions (..., 3)."""
     x, y, z = np.moveaxis(towards, -1, 0)
     return np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=-1)
 
 
-def reached(rows: Floats, near: Floats | None = None) -> Floats:
-    """(N, 2) yaw and pitch that the poses of rows (N, 22) turn straight-ahead eyes to; yaw within pi of `near`'s."""
-    turns = quat.exp(rows[:, POSE].reshape(-1, 5, 3))
+def find_reached_angles(rows: Floats, near: Floats | None = None) -> Floats:
+    """(N, 2) angles to which the poses of rows (N, 22) rotate straight-ahead eyes; yaw within pi of `near`'s."""
+    rotations = quat.exp(rows[:, POSE].reshape(-1, 5, 3))
     towards = np.broadcast_to(AHEAD, (len(rows), 3))
     for part in range(4, -1, -1):
-        towards = quat.rotate(turns[:, part], towards)
-    found = angles_of(towards)
+        towards = quat.rotate(rotations[:, part], towards)
+    found = direction_to_angles(towards)
     if near is not None:
         found[:, 0] += 2.0 * np.pi * np.rint((near[:, 0] - found[:, 0]) / (2.0 * np.pi))
     return found
 
 
 def clamp_row(row: Floats) -> Floats:
-    """(22,) a blended row whose times are in order, as extrapolation may leave them out of it."""
+    """(22,) a blended row with its times put in order, because extrapolation may mix them up."""
     out = row.copy()
     out[LENGTH] = np.clip(out[LENGTH], _SHORTEST, _LONGEST)
     out[PEAK] = np.clip(out[PEAK], 2.0 * _RISE, 1.0 - _RISE)
@@ -157,7 +172,7 @@ def clamp_row(row: Floats) -> Floats:
 
 
 def find_progress(t: Floats, starts: Floats, peak: float, overshoot: float) -> Floats:
-    """(F, 5) how much of its turn each part has made at t (F,), 0 to 1 over the shift; C1 (Heck 5.2.3)."""
+    """(F, 5) progress, 0 to 1, of each part's rotation at t (F,), 0 to 1 over the shift; C1 (Heck 5.2.3)."""
     begin = np.concatenate([starts, [0.0]])
     at = np.asarray(t, dtype=np.float64)[:, None]
     up = np.clip((at - begin) / (peak - begin), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Goals that a map has room for: the convex region around its examples, and the nearest goal inside."""
+"""The goals inside a gaze map: the convex hull of its examples, and the projection of a goal into it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats
 
-__all__ = ["convex_hull", "project"]
+__all__ = ["convex_hull", "project_into_region"]
 
 
 def convex_hull(points: Floats) -> Floats:
@@ -25,7 +25,7 @@ def convex_hull(points: Floats) -> Floats:
     return np.array(corners) if corners else ordered
 
 
-def project(goals: Floats, region: Floats) -> tuple[Floats, Floats]:
+def project_into_region(goals: Floats, region: Floats) -> tuple[Floats, Floats]:
     """(N, 2) the goals, or the nearest points of a convex region (h, 2), and (N,) how far those outside were."""
     starts, sides = region, np.roll(region, -1, axis=0) - region
     away = goals[:, None] - starts

@@ -18,11 +18,11 @@ __all__ = ["GazeTrack", "Look"]
 class Look:
     """One look of a motion.
 
-    time : seconds at which it begins, with the eyes.
-    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, meters; None where it goes back.
-    shift : how it is done; its goal is how far the gaze moves.
-    outside : radians by which the goal lies outside of the map, and is not met, at the most.
-    settled : whether the clip and the next look leave it the time to settle.
+    time : seconds at which it begins; the eyes move first.
+    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, meters; None to return to the original motion.
+    shift : the gaze shift; its goal is how far the gaze moves.
+    outside : radians, maximum distance of the goal outside the map, where it is not met.
+    settled : whether the clip and the next look leave enough time to finish it.
     """
 
     time: float
@@ -33,7 +33,7 @@ class Look:
 
     @property
     def end(self) -> float:
-        """Seconds at which it has settled."""
+        """Seconds at which it is finished."""
         return self.time + self.shift.length
 
 
@@ -42,15 +42,14 @@ class GazeTrack:
     """A motion with its eyes.
 
     motion : the motion that looks at the goals.
-    eyes : (F, 4) the eyes in the head's own axes: not turned where they look straight out of it.
-    gaze : (F, 2) radians, yaw and pitch of the eyes from the body's heading.
-    model : (F, 2) the same by the map alone, before the eyes take up what the body does besides.
-    goals : (F, 2) what is to be looked at, yaw and pitch, as it was asked: also where it lies outside of the map; NaN
-        where nothing is.
-    heading : (F,) radians, the body's smoothed heading in the world, from which these angles count.
-    places : (F, 3) meters, where the eyes are.
+    eyes : (F, 4) rotation of the eyes in the head's local axes; the identity if they look straight ahead.
+    gaze : (F, 2) radians, yaw and pitch of the eyes relative to the body's heading.
+    model : (F, 2) the same from the map alone, before the eyes compensate for the body's other movements.
+    goals : (F, 2) requested yaw and pitch, even if they lie outside the map; NaN if there is no goal.
+    heading : (F,) radians, the body's smoothed heading in the world, to which these angles are relative.
+    places : (F, 3) meters, positions of the eyes.
     looks : one for each goal.
-    notes : sentences on goals that were not met.
+    notes : sentences about goals that were not met.
     """
 
     motion: Motion
@@ -65,16 +64,16 @@ class GazeTrack:
 
     @property
     def directions(self) -> Floats:
-        """(F, 3) unit, where the eyes look in the world."""
+        """(F, 3) unit, the direction of the gaze in the world."""
         turned = quat.from_axis_angle([0.0, 1.0, 0.0], self.heading)
         return np.asarray(quat.rotate(turned, angles_to_direction(self.gaze)))
 
     @property
     def eye_angles(self) -> Floats:
-        """(F,) radians by which the eyes are turned in the head."""
+        """(F,) radians by which the eyes are rotated in the head."""
         return np.asarray(quat.angle(self.eyes))
 
     def misses(self, *, model: bool = False) -> Floats:
-        """(F,) radians between gaze and goal, or the model's gaze and the goal; NaN where nothing is looked at."""
+        """(F,) radians between gaze and goal, or between the model's gaze and the goal; NaN if there is no goal."""
         a, b = angles_to_direction(self.model if model else self.gaze), angles_to_direction(self.goals)
         return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), (a * b).sum(axis=1)))

@@ -21,11 +21,11 @@ class BodySplit:
     """A skeleton cut at its first spine joint.
 
     skeleton : of J joints.
-    attachment : the first spine joint. It is the one joint whose rotation a splice works out.
-    upper : (J,) True for the joints that hang from the attachment; it is not among them, nor is anything else.
-    below : joints that say how the attachment and the hip line stand in the world, parents first.
-    above : joints from the attachment, which is the first, up to those whose places are compared, parents first.
-    points : joints that are compared to align the trunk: the spine above the attachment, and both arms.
+    attachment : the first spine joint, the only one whose rotation a splice computes.
+    upper : (J,) True for the joints below the attachment in the hierarchy, without the attachment itself.
+    below : joints that determine the attachment and the hip line in the world, parents first.
+    above : joints from the attachment up to those whose positions are compared, parents first.
+    points : joints compared to align the trunk: the spine above the attachment, and both arms.
     arms, legs : left and right upper arm, left and right upper leg.
     """
 
@@ -40,15 +40,15 @@ class BodySplit:
 
     @property
     def cut(self) -> Cut:
-        """What kernels need of it."""
+        """The arrays that kernels need."""
         return Cut(self.skeleton.parents, self.below, self.above, self.points, self.legs)
 
 
-def halves_of(skeleton: Skeleton) -> BodySplit:
-    """Split a skeleton; a missing role raises `JointNotFound` with a way to map it."""
+def split_body(skeleton: Skeleton) -> BodySplit:
+    """Split a skeleton; a missing role raises a `JointNotFound` that says how to map it."""
     roles = skeleton.roles
     attachment = roles["spine"]
-    # The joints at the arms, not those of the shoulders: in many files these sit on the spine and show no twist.
+    # The joints at the arms, not at the shoulders: in many files the shoulders sit on the spine and show no twist.
     arms = [roles[f"{side}_upper_arm"] for side in SIDES]
     legs = [roles[f"{side}_upper_leg"] for side in SIDES]
     upper = np.zeros(len(skeleton), dtype=bool)
@@ -57,27 +57,24 @@ def halves_of(skeleton: Skeleton) -> BodySplit:
     points = [joint for joint in roles.spine if upper[joint]] + arms
     below = sorted({joint for end in (attachment, *legs) for joint in skeleton.chain(end)})
     above = sorted({attachment, *(joint for end in points for joint in skeleton.chain(end) if upper[joint])})
-    made = (np.array(part, dtype=np.int64) for part in (below, above, points, arms, legs))
-    return BodySplit(skeleton, attachment, set_readonly(upper), *(set_readonly(part) for part in made))
+    arrays = (np.array(part, dtype=np.int64) for part in (below, above, points, arms, legs))
+    return BodySplit(skeleton, attachment, set_readonly(upper), *(set_readonly(part) for part in arrays))
 
 
 def check_pair(lower: Motion, upper: Motion, where: str) -> BodySplit:
     """Split the common skeleton of two motions; raise if they differ."""
     check_bodies(lower, upper, where)
-    return halves_of(lower.skeleton)
+    return split_body(lower.skeleton)
 
 
 def check_bodies(first: Motion, second: Motion, where: str) -> None:
     """Raise unless both are motions of one skeleton."""
     for given in (first, second):
         if not isinstance(given, Motion):
-            raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; marey.load reads one")
-    try:
-        check_same_skeleton(first.skeleton, second.skeleton, where)
-    except InvalidValue as error:
-        raise InvalidValue(f"{error} (marey.edit.retarget, or `marey edit retarget`)") from None
+            raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; load one with marey.load")
+    check_same_skeleton(first.skeleton, second.skeleton, where)
 
 
 def get_bone_offsets(motion: Motion) -> Floats:
-    """(1 or F, J, 3) meters: the bones, frame by frame where they move."""
+    """(1 or F, J, 3) meters: the bone offsets; one row per frame if they vary."""
     return motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets

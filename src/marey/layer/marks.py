@@ -1,4 +1,4 @@
-"""Contacts and labels of a spliced motion: the feet's from the lower clip, the hands' from the upper one."""
+"""Contacts and labels of a spliced motion: those of the feet from the lower clip, of the hands from the upper one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from marey.layer.phase import TimeMap
 
 
 def find_nearest_frames(found: TimeMap) -> Ints:
-    """(F,) the upper clip's frame that is nearest to what is shown."""
-    first, second, share = found.frames()
-    shown: Ints = np.rint(np.where(share < 0.5, first, second)).astype(np.int64)
+    """(F,) the frame of the upper clip nearest to what is shown."""
+    first, second, alpha = found.frames()
+    shown: Ints = np.rint(np.where(alpha < 0.5, first, second)).astype(np.int64)
     return shown
 
 
@@ -51,6 +51,6 @@ def merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
 
 
 def find_runs(mask: Bools) -> list[tuple[int, int]]:
-    """Half-open (start, stop) of the stretches that are True."""
+    """Half-open (start, stop) of the ranges that are True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

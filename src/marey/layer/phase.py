@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from marey.compare import distance_grid
-from marey.core.arrays import Bools, Floats, check_index, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.cells import CELL_RATE, WINDOW, Cells, find_best_path, find_moves_across
@@ -21,22 +21,22 @@ from marey.register.dtw import SLOPE_LIMIT, dtw
 
 Align = Literal["loop", "first_minimum"]
 
-# Standard deviation in seconds of the Gaussian that takes the stairs off the path.
+# Standard deviation in seconds of the Gaussian that smooths the steps of the path.
 _SMOOTH = 0.06
-# Slope, against even speed, below which a smoothed curve may nowhere fall.
+# Minimum slope of a smoothed curve, relative to even speed.
 _MIN_SLOPE = 0.02
-# How much further apart, m^2 and as a factor, frames may be for the upper clip to be played without a seam.
+# How much larger, m^2 and as a factor, the distance may be if the upper clip then plays without a seam.
 _SEAMLESS = (1e-5, 1.15)
 _MAX_SLOPE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimeMap:
+class TimeMap(FrozenRecord):
     """The times in an upper clip that correspond to the frames of a lower one.
 
     Parameters
     ----------
-    times : (F,) in frames of the upper clip, strictly increasing; beyond its loop they count on.
+    times : (F,) in frames of the upper clip, strictly increasing; they keep counting past the end of its loop.
     timeline : what these times mean in the clip.
     distance : meters, root of the mean D of hips and knees along the path.
     how : a sentence on how it was found.
@@ -50,14 +50,11 @@ class TimeMap:
     def __post_init__(self) -> None:
         times = freeze_array(self.times, "times of an upper clip", (None,))
         if not len(times):
-            raise InvalidValue("a time map needs at least one frame")
-        object.__setattr__(self, "times", times)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
+            raise InvalidValue("times must have at least one frame, got none")
+        self._put(times=times)
 
     def frames(self) -> tuple[Floats, Floats, Floats]:
-        """(F,) frames of the upper clip, those of the pass that follows, and the latter's share; see `Timeline`."""
+        """(F,) frames of the upper clip, those of the next pass, and the weight of the latter; see `Timeline`."""
         return self.timeline.frames(self.times)
 
     @property
@@ -78,20 +75,20 @@ def align_times(
     """Align an upper clip with a lower one; see `marey.layer.splice`."""
     limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MAX_SLOPE:
-        raise InvalidValue(f"expected a slope limit from 1 to {_MAX_SLOPE}, got {limit}")
+        raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, got {limit}")
     if align == "first_minimum":
         return _align_from_first_minimum(lower, upper, limit)
     if align != "loop":
-        raise InvalidValue(f'expected align as "loop" or "first_minimum", got {align!r}')
+        raise InvalidValue(f"align must be 'loop' or 'first_minimum', got {align!r}")
     return _align_looped(lower, upper, upper_motion, halves, limit)
 
 
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
-    """Through all of the lower clip, from anywhere in the upper one's first cycle on, around its loop as need be."""
+    """Align all of the lower clip, starting anywhere in the upper clip's first cycle, and looping it as needed."""
     fps = lower.clouds.fps
     every = max(1, round(fps / CELL_RATE))
     rows = np.arange(0.0, len(lower.clouds), every)
-    # Both cycles take equally many cells, so that the slope limit is about changes of speed within them.
+    # Both cycles have the same number of cells, so that the slope limit only concerns changes of speed within them.
     step = every * upper.cycle / lower.cycle
     n_frames = len(upper.clouds)
     at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
@@ -108,14 +105,13 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
             cells, lambda k: np.where(k < stop, k, start + (k - start) % (stop - start)), n_starts, limit, held
         )
         if around is not None and (found is None or found.cost > _SEAMLESS[1] * around.cost + _SEAMLESS[0]):
-            # A path that never comes to the seam is one through the clip as it is.
+            # A path that never reaches the seam goes through the clip without looping.
             found, timeline = around, loop
     if found is None:
         have, need = (gait.clouds.points.shape[0] / gait.clouds.fps for gait in (upper, lower))
         raise NotBlendable(
-            f"the upper clip {upper.clouds.name!r} lasts {have:.2f} s and has no whole cycle of gait to loop, too "
-            f"little for the {need:.2f} s of the lower one; take a longer stretch of it, or make some rounds "
-            "of it first (marey.edit.cycle)"
+            f"the upper clip {upper.clouds.name!r} ({have:.2f} s) is too short for the lower one ({need:.2f} s) and "
+            "has no full gait cycle to loop; use a longer part of it, or loop it first with marey.edit.cycle"
         )
     times = step * interpolate_path(found.columns, np.arange(len(lower.clouds)) / every)
     times = make_increasing(times, fps, step / every)
@@ -124,7 +120,7 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
 
 
 def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
-    """The loop with its seam on cells, so that each pass is the same ones again."""
+    """The loop with its seam on cells, so that every pass uses the same ones."""
     start, stop = step * round(loop.start / step), step * round(loop.stop / step)
     if stop > loop.n_frames - 1:
         stop -= step
@@ -132,7 +128,7 @@ def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
 
 
 def interpolate_path(path: Floats, cells: Floats) -> Floats:
-    """The path at cells (N,) between rows; beyond the last it goes on as it did."""
+    """The path at fractional rows (N,); extrapolated beyond the last one."""
     rows = np.arange(len(path))
     beyond = np.maximum(cells - rows[-1], 0.0)
     slope = float(path[-1] - path[-2]) if len(path) > 1 else 1.0
@@ -149,16 +145,16 @@ def make_increasing(times: Floats, fps: float, slope: float) -> Floats:
 
 
 def _align_from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
-    """As the source does: the upper clip cropped where it first is like the lower one's start, then to either end."""
+    """Align as in the source: crop the upper clip where it first resembles the lower clip's start, then to an end."""
     fps = lower.clouds.fps
     step = upper.clouds.fps / fps
     n_frames = len(upper.clouds)
     at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
-    clouds = lower.compared(np.arange(len(lower.clouds), dtype=np.float64), fps)
-    grid = distance_grid(clouds, upper.compared(at, fps), window=WINDOW).values
+    clouds = lower.sample_clouds(np.arange(len(lower.clouds), dtype=np.float64), fps)
+    grid = distance_grid(clouds, upper.sample_clouds(at, fps), window=WINDOW).values
     row = grid[0]
     falling = np.append(row[1:] < row[:-1], False)
-    start = int(np.argmin(falling))  # frame 0 is a minimum where the row rises from there
+    start = int(np.argmin(falling))  # frame 0 is a minimum if the row rises after it
     path = dtw(grid[:, start:], end="border", slope_limit=limit)
     cells = path.cells
     last = int(cells[-1, 0])

@@ -48,21 +48,21 @@ def find_path(
                 if j - r < 0:
                     break
                 total += values[i, j - r + 1]
-                offered = best[i - 1, j - r] + total / r + stray
-                if offered < cost:
-                    cost, code = offered, r
+                candidate = best[i - 1, j - r] + total / r + stray
+                if candidate < cost:
+                    cost, code = candidate, r
             total = values[i, j]
             for r in range(2, limit + 1):
                 if i - r < 0 or j < 1:
                     break
                 total += values[i - r + 1, j]
-                offered = best[i - r, j - 1] + total + stray
-                if offered < cost:
-                    cost, code = offered, limit + r - 1
+                candidate = best[i - r, j - 1] + total + stray
+                if candidate < cost:
+                    cost, code = candidate, limit + r - 1
             if held[i]:
-                offered = best[i - 1, j] + values[i, j] + stray
-                if offered < cost:
-                    cost, code = offered, 2 * limit
+                candidate = best[i - 1, j] + values[i, j] + stray
+                if candidate < cost:
+                    cost, code = candidate, 2 * limit
             best[i, j] = cost
             codes[i, j] = code
     j = int(np.argmin(best[n_rows - 1]))

@@ -9,14 +9,14 @@ import numpy as np
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.layer.halves import halves_of
+from marey.layer.halves import split_body
 from marey.layer.phase import TimeMap
 from marey.layer.posture import Transfer, check_posture, check_transfer
 from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
 from marey.layer.timeline import Timeline
 
 _TRANSFERS = {None: NO_TRANSFER, "pitch": PITCH, "full": FULL}
-# Seconds that the running average looks back, and for how many of them the lower clip's posture stands at first.
+# Seconds that the running average looks back, and for how many of them it starts with the lower clip's posture.
 _MEMORY, _PRIOR = 4.0, 1.0
 
 
@@ -42,7 +42,7 @@ class Splicer:
         self._hips = np.ascontiguousarray(hips)
         self._running = running
         self._first = check_posture(postures[0], "the posture before transfer")
-        halves, line = halves_of(lower.skeleton), self._line
+        halves, line = split_body(lower.skeleton), self._line
         self._plan = SplicePlan(
             cut=halves.cut,
             is_upper=halves.upper,
@@ -61,7 +61,7 @@ class Splicer:
 
     @property
     def fps(self) -> float:
-        """Frames per second that the frames are meant for."""
+        """Frame rate of the result."""
         return self.lower.fps
 
     def reset(self) -> None:
@@ -71,19 +71,19 @@ class Splicer:
 
     @property
     def moments(self) -> Floats:
-        """(F,) moments of the upper clip that belong to the lower clip's frames: cycles of the base clip, or frames."""
+        """(F,) moments of the upper clip for the lower clip's frames: cycles of the base clip, or frames."""
         return self._moments
 
     def frame(self, f: int) -> tuple[Floats, Floats]:
         """Frame f of the lower clip, spliced: joint 0's position (3,) and all local rotations (J, 4)."""
         if not 0 <= f < len(self._moments):
-            raise InvalidValue(f"expected a frame from 0 to {len(self._moments) - 1}, got {f!r}")
+            raise InvalidValue(f"frame must be from 0 to {len(self._moments) - 1}, got {f!r}")
         return self.lower.root_positions[f], self.pose(self.lower.rotations[f], self._hips[f], float(self._moments[f]))
 
     def pose(self, rotations: Floats, hip: Floats, moment: float) -> Floats:
-        """(J, 4) any pose (J, 4) of the skeleton, such as a stream's, with the upper body of a moment; see `moments`.
+        """(J, 4) a given pose (J, 4) of the skeleton, e.g. of a stream, with the upper body of a moment; see `moments`.
 
-        hip : (4,) its hip frame, steadied.
+        hip : (4,) its smoothed hip frame.
         """
         weight = 0.0
         if self._running:
@@ -94,9 +94,9 @@ class Splicer:
         return out
 
     def time_map(self) -> TimeMap:
-        """The moments of the upper clip that are taken, in its frames, each pass of its loop after the other."""
-        first, second, share = self._line.frames_of(self._moments)
+        """The frames of the upper clip that are used, one pass of its loop after the other."""
+        first, second, alpha = self._line.frames_unclamped(self._moments)
         table = self._plan.table
         places = np.arange(len(table.frames)) / table.per_unit + table.start
-        shown = np.interp(np.where(share < 0.5, first, second), places, table.frames)
-        return TimeMap(set_readonly(shown), Timeline(len(self.upper)), float("nan"), "by way of the base clip")
+        shown = np.interp(np.where(alpha < 0.5, first, second), places, table.frames)
+        return TimeMap(set_readonly(shown), Timeline(len(self.upper)), float("nan"), "through the base clip")

@@ -15,35 +15,35 @@ from marey.layer.trunk_kernels import ClipArrays, best_rotation, find_shoulders,
 from marey.maths import quat
 
 Transfer = Literal["pitch", "full"] | None
-# Standard deviation in seconds of the Gaussian that steadies the hip line.
+# Standard deviation in seconds of the Gaussian that smooths the hip line.
 _STEADY = 0.25
 
 
 def check_transfer(transfer: Any) -> Transfer:
     """Check the posture transfer mode."""
     if transfer not in ("pitch", "full", None):
-        raise InvalidValue(f'expected posture as "pitch", "full" or None, got {transfer!r}')
+        raise InvalidValue(f"posture must be 'pitch', 'full' or None, got {transfer!r}")
     chosen: Transfer = transfer
     return chosen
 
 
 def measure_shoulders(halves: BodySplit, offsets: Floats, rotations: Floats) -> Floats:
-    """(F, 2, 3) meters: left and right arm, from the attachment, as each frame's hip frame sees them."""
+    """(F, 2, 3) meters: left and right arm relative to the attachment, in the hip frame of each frame."""
     out = np.empty((len(rotations), 2, 3))
     find_shoulders(halves.cut, ClipArrays(np.ascontiguousarray(offsets), np.ascontiguousarray(rotations)), out)
     return set_readonly(out)
 
 
 def measure_posture(motion: Motion, halves: BodySplit) -> Floats:
-    """(2, 3) meters, the posture of a whole clip: the mean of its shoulders in the hip frame."""
+    """(2, 3) meters, the posture of a clip: the mean of its shoulders in the hip frame."""
     return set_readonly(measure_shoulders(halves, get_bone_offsets(motion), motion.rotations).mean(axis=0))
 
 
 def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
     """(4,) the rotation in the hip frame that gives a posture `mean` (2, 3) the posture `wanted` (2, 3).
 
-    "pitch" turns about the hip line alone, so that a figure that leans into a turn goes on leaning; "full" is the
-    source's best rotation of all three axes; None is no rotation.
+    "pitch" rotates about the hip line alone, so that a character that leans into a turn keeps leaning; "full" is the
+    source's best rotation about all three axes; None does not rotate.
     """
     if transfer is None:
         return quat.identity()
@@ -54,7 +54,7 @@ def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> F
 
 
 def steady_hips(hip: Floats, fps: float) -> Floats:
-    """(F, 4) hip frames without what they do within a step, for the posture to be turned in.
+    """(F, 4) hip frames without their movement within a step, used to rotate the posture.
 
     The hip line swings with every step. A trunk that is leant back about the swinging line itself would be thrown from
     side to side, the more the further it leans.

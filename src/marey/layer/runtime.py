@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Floats, check_index, reduce_frozen, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_index, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
-from marey.errors import InvalidValue, UnknownName, similar
-from marey.layer.cycles import count_cycles, find_base_cycle
-from marey.layer.gait import gait_of
-from marey.layer.halves import BodySplit, get_bone_offsets, halves_of
-from marey.layer.phase import TimeMap
+from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
+from marey.layer.cells import CELL_RATE, Cells, find_best_path
+from marey.layer.gait import Gait, find_gait
+from marey.layer.halves import BodySplit, get_bone_offsets, split_body
+from marey.layer.phase import TimeMap, interpolate_path, make_increasing
 from marey.layer.player import Splicer
 from marey.layer.posture import Transfer, measure_posture, steady_hips
 from marey.layer.splicing import UpperFrames, join_halves, splice
@@ -33,10 +33,10 @@ Average = Literal["running", "stored"]
 class PreparedClip:
     """Precomputed data of one clip.
 
-    cycles : (F,) of the base clip at each frame, strictly increasing.
-    hips : (F, 4) hip frames, steadied.
+    cycles : (F,) phase of the base clip at each frame, in cycles, strictly increasing.
+    hips : (F, 4) hip frames, smoothed.
     posture : (2, 3) meters, mean of the shoulders in the hip frame.
-    loop : (4,) frames: start, stop, before and after of its `Timeline`; zeros where it cannot be looped.
+    loop : (4,) frames: start, stop, before and after of its `Timeline`; zeros if it cannot be looped.
     begin : frame of its first step.
     """
 
@@ -53,7 +53,7 @@ class PreparedClip:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpliceSet:
+class SpliceSet(FrozenRecord):
     """Clips that can be spliced with each other at run time.
 
     For n lower and m upper clips, it stores n + m alignments, one of each clip with a base clip, instead of n m. The
@@ -61,7 +61,7 @@ class SpliceSet:
 
     Parameters
     ----------
-    clips : of one skeleton and rate, their bones of fixed length.
+    clips : motions with one skeleton and rate, and bones of fixed length.
     base : number of the clip that all are aligned to.
     prepared : precomputed data of each clip.
     """
@@ -73,16 +73,15 @@ class SpliceSet:
     def __post_init__(self) -> None:
         if len(self.clips) != len(self.prepared) or not 0 <= self.base < len(self.clips):
             raise InvalidValue(
-                f"a splice set needs one preparation for each clip and a base among them, got {len(self.clips)} clips, "
-                f"{len(self.prepared)} preparations and base {self.base}"
+                "prepared must have one entry for each clip, and base must be the index of a clip, got "
+                f"{len(self.clips)} clips, {len(self.prepared)} entries and base {self.base}"
             )
-        for clip, kept in zip(self.clips, self.prepared, strict=True):
+        for clip, data in zip(self.clips, self.prepared, strict=True):
             n = len(clip)
-            if kept.cycles.shape != (n,) or kept.hips.shape != (n, 4) or not (np.diff(kept.cycles) > 0.0).all():
-                raise InvalidValue(f"the preparation of {clip.name!r} does not fit its {n} frames")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
+            if data.cycles.shape != (n,) or data.hips.shape != (n, 4) or not (np.diff(data.cycles) > 0.0).all():
+                raise InvalidValue(
+                    f"prepared data of {clip.name!r} must match its {n} frames, with cycles that increase"
+                )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,24 +95,24 @@ class SpliceSet:
 
         Parameters
         ----------
-        clips : motions with steps, of one skeleton and rate.
-        base : number or name of the clip that the others are aligned to: a plain walk, with a whole cycle in it.
+        clips : motions with steps, with one skeleton and rate.
+        base : number or name of the clip that the others are aligned to: a plain walk with at least one full cycle.
         slope_limit : as for `splice`.
         """
         taken = tuple(bake_hips_into_root(clip) for clip in _list_clips(clips))
         _check_set(taken)
         number = _find_index([clip.name for clip in taken], base, "base")
-        halves = halves_of(taken[0].skeleton)
-        gaits = [gait_of(clip, "the clip") for clip in taken]
-        cycle = find_base_cycle(taken[number], gaits[number], halves)
+        halves = split_body(taken[0].skeleton)
+        gaits = [find_gait(clip, "the clip") for clip in taken]
+        cycle = _find_base_cycle(taken[number], gaits[number], halves)
         prepared = []
         for clip, gait in zip(taken, gaits, strict=True):
             line = make_loop(clip, halves, gait)
             loop = np.zeros(4) if line is None else np.array([line.start, line.stop, line.before, line.after])
             prepared.append(
                 PreparedClip(
-                    count_cycles(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
-                    set_readonly(steady_hips(hip_frames(halves, clip), clip.fps)),
+                    _count_cycles(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
+                    set_readonly(steady_hips(find_hip_frames(halves, clip), clip.fps)),
                     measure_posture(clip, halves),
                     set_readonly(loop),
                     gait.run[0],
@@ -137,14 +136,14 @@ class SpliceSet:
         ----------
         lower, upper : numbers or names of clips.
         posture : as for `splice`.
-        average : the posture before transfer, which the splice of a whole clip knows beforehand: "running", averaged
+        average : the posture before transfer, which `splice` knows beforehand: "running", averaged
             over the frames so far, from the lower clip's on; or "stored", the lower clip's.
-        times : moments of the upper clip to take, as found by `align_motions`, not those by way of the base clip.
-        postures : two postures (2, 3), before transfer and wanted, to be used as they are.
+        times : moments of the upper clip to take, as found by `align_motions`, instead of those through the base clip.
+        postures : two postures (2, 3), before transfer and wanted, to be used unchanged.
         """
         first, second = (_find_index(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
         if average not in ("running", "stored"):
-            raise InvalidValue(f'expected average as "running" or "stored", got {average!r}')
+            raise InvalidValue(f"average must be 'running' or 'stored', got {average!r}")
         below, above = self.prepared[first], self.prepared[second]
         moments = _plan_by_base(below, above) if times is None else _plan_by_times(times)
         given = (below.posture, above.posture) if postures is None else postures
@@ -158,31 +157,40 @@ class SpliceSet:
             running=average == "running" and postures is None,
         )
 
-    def splice(self, lower: int | str, upper: int | str, **options: Any) -> Motion:
-        """Splice two whole clips frame by frame; options as for `splicer`."""
-        player = self.splicer(lower, upper, **options)
-        made = np.empty(player.lower.rotations.shape)
+    def splice(
+        self,
+        lower: int | str,
+        upper: int | str,
+        *,
+        posture: Transfer = "pitch",
+        average: Average = "running",
+        times: TimeMap | None = None,
+        postures: tuple[Any, Any] | None = None,
+    ) -> Motion:
+        """Splice two entire clips frame by frame; parameters as for `splicer`."""
+        player = self.splicer(lower, upper, posture=posture, average=average, times=times, postures=postures)
+        spliced = np.empty(player.lower.rotations.shape)
         for f in range(len(player.lower)):
-            made[f] = player.frame(f)[1]
-        halves = halves_of(player.lower.skeleton)
-        rotations = set_readonly(quat.unroll(made))
+            spliced[f] = player.frame(f)[1]
+        halves = split_body(player.lower.skeleton)
+        rotations = set_readonly(quat.unroll(spliced))
         taken = UpperFrames(rotations, get_bone_offsets(player.lower))
-        whole = join_halves(
+        result = join_halves(
             halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map()
         )
-        return add_provenance(whole, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
+        return add_provenance(result, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
 
     def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
-        """How far the run-time splice is from the one of whole clips, median and 95th percentile of all frames.
+        """How far the run-time splice is from `splice` of the same clips, median and 95th percentile of all frames.
 
         ``position_median`` and ``position_p95`` in meters, of the joints of the upper body; ``angle_median`` and
         ``angle_p95`` in radians, of the first spine joint.
         """
         first, second = (self.clips[_find_index(self.names, clip, "clip")] for clip in (lower, upper))
-        ours, whole = self.splice(lower, upper), splice(first, second)
-        halves = halves_of(first.skeleton)
-        apart = np.linalg.norm((ours.world().positions - whole.world().positions)[:, halves.upper], axis=-1)
-        turned = quat.angle_between(ours.rotations[:, halves.attachment], whole.rotations[:, halves.attachment])
+        result, reference = self.splice(lower, upper), splice(first, second)
+        halves = split_body(first.skeleton)
+        apart = np.linalg.norm((result.world().positions - reference.world().positions)[:, halves.upper], axis=-1)
+        turned = quat.angle_between(result.rotations[:, halves.attachment], reference.rotations[:, halves.attachment])
         return {
             "position_median": float(np.median(apart)),
             "position_p95": float(np.quantile(apart, 0.95)),
@@ -198,13 +206,41 @@ class SpliceSet:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpliceSet:
-        """Load a saved set; the clips' own files are not needed."""
+        """Load a saved set; the original files of the clips are not needed."""
         from marey.layer.files import load_set
 
         return load_set(path)
 
 
-def hip_frames(halves: BodySplit, motion: Motion) -> Floats:
+def _find_base_cycle(motion: Motion, gait: Gait, halves: BodySplit) -> Timeline:
+    """The cycle of a base clip that closes best."""
+    found = make_loop(motion, halves, gait, max_cycles=1)
+    if found is None:
+        raise NotBlendable(
+            f"the base clip {motion.name!r} has no full gait cycle to align the other clips to; choose one with at "
+            "least 3 consecutive steps"
+        )
+    return found
+
+
+def _count_cycles(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floats:
+    """(F,) phase of the base clip, in cycles, at each frame of a clip; starts between 0 and 1, strictly increasing."""
+    fps = clip.clouds.fps
+    every = max(1, round(fps / CELL_RATE))
+    rows = np.arange(0, len(clip.clouds), every, dtype=np.float64)
+    # As many cells in the base clip's cycle as in this clip's.
+    n_cells = max(4, round(clip.cycle / every))
+    at = cycle.start + (cycle.stop - cycle.start) * np.arange(n_cells) / n_cells
+    cells = Cells(clip, base, rows, at, fps / every)
+    held = clip.standing()[rows.astype(np.int64)]
+    found = find_best_path(cells, lambda k: k % n_cells, n_cells, slope_limit, held)
+    if found is None:
+        raise NotBlendable(f"{clip.clouds.name!r} cannot be aligned to the gait cycle of the base clip; leave it out")
+    passed = interpolate_path(found.columns, np.arange(len(clip.clouds)) / every)
+    return set_readonly(make_increasing(passed, fps, 1.0 / every) / n_cells)
+
+
+def find_hip_frames(halves: BodySplit, motion: Motion) -> Floats:
     """(F, 4) hip frames of a clip."""
     from marey.layer.splicing import align_trunk_frames
 
@@ -217,7 +253,7 @@ def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Tim
     n_steps = max(2, 2 * len(cycles))
     even = np.linspace(float(cycles[0]), float(cycles[-1]), n_steps)
     table = np.interp(even, cycles, np.arange(len(cycles)))
-    # Whole cycles later, such that the upper clip begins within its first cycle of gait.
+    # Shift by full cycles, so that the upper clip begins within its first gait cycle.
     begin = float(np.interp(min(above.begin, len(cycles) - 1), np.arange(len(cycles)), cycles))
     first = float(cycles[0]) if begin - cycles[0] < 1.0 else begin
     moments = below.cycles + np.ceil(first - float(below.cycles[0]))
@@ -227,9 +263,9 @@ def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Tim
             float(np.interp(frame, np.arange(len(cycles)), cycles))
             for frame in (line.start, line.stop, line.start - line.before, line.stop + line.after)
         )
-        whole = max(1.0, np.rint(stop - start))
+        n_cycles = max(1.0, np.rint(stop - start))
         before, after = max(0.0, start - before), max(0.0, after - stop)
-        line = Timeline(len(cycles), stop - whole, stop, min(before, 0.49 * whole), min(after, 0.49 * whole))
+        line = Timeline(len(cycles), stop - n_cycles, stop, min(before, 0.49 * n_cycles), min(after, 0.49 * n_cycles))
     return moments, line, table, np.array([even[0], (n_steps - 1) / (even[-1] - even[0])])
 
 
@@ -246,30 +282,30 @@ def _list_clips(clips: Sequence[Motion] | Clips) -> list[Motion]:
 
 def _check_set(clips: Sequence[Motion]) -> None:
     if not clips or not all(isinstance(clip, Motion) for clip in clips):
-        raise InvalidValue("a splice set needs at least one motion, and nothing else")
+        raise InvalidValue("clips must be a list of at least one Motion")
     for clip in clips:
         check_same_skeleton(clips[0].skeleton, clip.skeleton, "a splice set")
         if clip.fps != clips[0].fps:
             raise InvalidValue(
-                f"a splice set needs clips of one rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
-                f"{clips[0].fps:g}; bring them to one with marey.edit.resample"
+                f"clips must have the same frame rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
+                f"{clips[0].fps:g}; resample one of them with marey.edit.resample"
             )
         if clip.bone_offsets is not None:
             raise InvalidValue(
-                f"bones of {clip.name!r} change their length, which a splice set does not play; drop them"
+                f"clips must have bones of constant length, but those of {clip.name!r} change; remove its bone_offsets"
             )
     names = [clip.name for clip in clips]
     if len(set(names)) != len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise InvalidValue(f"clips of a splice set need different names, but {twice!r} occurs twice")
+        raise InvalidValue(f"clips must have different names, but {twice!r} occurs twice")
 
 
 def _find_index(names: Sequence[str], clip: int | str, what: str) -> int:
     if isinstance(clip, str):
         if clip not in names:
-            raise UnknownName(f"{what}: no clip is called {clip!r} here{similar(clip, names)}")
+            raise UnknownName(f"{what}: no clip {clip!r} in the splice set{similar(clip, names)}")
         return list(names).index(clip)
     number = check_index(clip, what)
     if not -len(names) <= number < len(names):
-        raise InvalidValue(f"{what} must be a clip from 0 to {len(names) - 1}, got {number}")
+        raise InvalidValue(f"{what} must be a clip index from 0 to {len(names) - 1}, got {number}")
     return number % len(names)

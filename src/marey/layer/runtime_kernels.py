@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.compiled import Bools1D, Floats1D, Floats2D, Floats3D, Out, helper, kernel
 from marey.layer.trunk_kernels import Cut, align_trunk, best_rotation, pitch_between, rotate_trunk
-from marey.maths.vector_kernels import Quat, put_qua, qua, slerp
+from marey.maths.vector_kernels import Quat, get_quat, put_quat, slerp
 
 Array = Any
 
@@ -46,12 +46,12 @@ class SplicePlan(NamedTuple):
 
     cut : of the skeleton of J joints.
     is_upper : (J,) True for the joints that are the upper clip's.
-    offsets : (J, 3) metres, bone offsets.
+    offsets : (J, 3) meters, bone offsets.
     upper : (G, J, 4) local rotations of the upper clip.
     table : its frames by x.
     loop : its loop.
     transfer : of posture: `NO_TRANSFER`, `PITCH` or `FULL`.
-    wanted : (2, 3) metres, the upper clip's posture.
+    wanted : (2, 3) meters, the upper clip's posture.
     """
 
     cut: Cut
@@ -65,7 +65,7 @@ class SplicePlan(NamedTuple):
 
 
 @helper
-def _frame_at(table: FrameTable, x: float, n_frames: int) -> float:
+def _find_frame(table: FrameTable, x: float, n_frames: int) -> float:
     place = (x - table.start) * table.per_unit
     last = table.frames.shape[0] - 1
     k = min(max(int(np.floor(place)), 0), last - 1)
@@ -75,11 +75,11 @@ def _frame_at(table: FrameTable, x: float, n_frames: int) -> float:
 
 
 @helper
-def _rotation_at(rotations: Array, joint: int, frame: float) -> Quat:
+def _sample_rotation(rotations: Array, joint: int, frame: float) -> Quat:
     """A joint's rotation at a frame between two."""
     before = int(frame)
     after = min(before + 1, rotations.shape[0] - 1)
-    return slerp(qua(rotations[before, joint], 0), qua(rotations[after, joint], 0), frame - before)
+    return slerp(get_quat(rotations[before, joint], 0), get_quat(rotations[after, joint], 0), frame - before)
 
 
 @helper
@@ -115,27 +115,27 @@ def splice_frame(
     lower : (J, 4) local rotations of the lower body's frame.
     steady_hip : (4,) its hip frame, steadied.
     x : the moment of the upper clip that belongs to it.
-    mean : (2, 3) metres, the posture before transfer so far; changed by the part `weight` of this frame's.
+    mean : (2, 3) meters, the posture before transfer so far; changed by the part `weight` of this frame's.
     """
     cut, upper = plan.cut, plan.upper
     n_joints, n_upper = cut.parents.shape[0], upper.shape[0]
     first, second, later = _find_moments(plan.loop, x)
-    first_frame, second_frame = _frame_at(plan.table, first, n_upper), _frame_at(plan.table, second, n_upper)
+    first_frame, second_frame = _find_frame(plan.table, first, n_upper), _find_frame(plan.table, second, n_upper)
     for j in range(n_joints):
         if not plan.is_upper[j]:
-            put_qua(out[j], 0, qua(lower[j], 0))
+            put_quat(out[j], 0, get_quat(lower[j], 0))
             continue
-        rotation = _rotation_at(upper, j, first_frame)
+        rotation = _sample_rotation(upper, j, first_frame)
         if later > 0.0:
-            rotation = slerp(rotation, _rotation_at(upper, j, second_frame), later)
-        put_qua(out[j], 0, rotation)
+            rotation = slerp(rotation, _sample_rotation(upper, j, second_frame), later)
+        put_quat(out[j], 0, rotation)
     local, carrier, hip, left, right = align_trunk(cut, plan.offsets, lower, plan.offsets, out)
     for k in range(3):
         mean[0, k] += weight * (left[k] - mean[0, k])
         mean[1, k] += weight * (right[k] - mean[1, k])
     if plan.transfer == PITCH:
         half = 0.5 * pitch_between(mean, plan.wanted)
-        local = rotate_trunk(local, carrier, qua(steady_hip, 0), (math.cos(half), math.sin(half), 0.0, 0.0))
+        local = rotate_trunk(local, carrier, get_quat(steady_hip, 0), (math.cos(half), math.sin(half), 0.0, 0.0))
     elif plan.transfer == FULL:
         local = rotate_trunk(local, carrier, hip, best_rotation(mean, plan.wanted))
     # Of both signs the one nearer to the lower clip's, which is continuous itself.

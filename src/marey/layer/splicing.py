@@ -10,14 +10,14 @@ import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
+from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
-from marey.layer.gait import gait_of
-from marey.layer.halves import BodySplit, check_pair, get_bone_offsets
+from marey.layer.gait import find_gait
+from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
 from marey.layer.marks import merge_contacts, merge_labels
 from marey.layer.phase import Align, TimeMap, align_times
 from marey.layer.posture import Transfer, check_transfer, find_posture_rotation, measure_shoulders, steady_hips
-from marey.layer.seams import report_seams
 from marey.layer.timeline import Timeline, make_loop
 from marey.layer.trunk_kernels import ClipArrays, TrunkArrays, align_trunks
 from marey.maths import quat
@@ -43,7 +43,7 @@ def splice(
     Parameters
     ----------
     lower, upper : motions of one skeleton, both with steps. Rates may differ; the result has the lower clip's rate.
-    align : "loop", the upper clip may begin anywhere in its first cycle and is looped through its own gait where it is
+    align : "loop", the upper clip may begin anywhere in its first cycle and is looped through its gait where it is
         too short; or "first_minimum", the source's method: it is cropped to its first frame that matches the lower
         clip's first one, and the result ends where either clip does.
     posture : "pitch" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into
@@ -68,10 +68,10 @@ def splice(
     turn = find_posture_rotation(trunk.shoulders.mean(axis=0), wanted, transfer)
     hips = steady_hips(trunk.hip, lower.fps) if transfer == "pitch" else trunk.hip
     local = replace(trunk, hip=hips).with_turn(turn)
-    made = join_halves(halves, lower, upper, taken, local, found)
+    result = join_halves(halves, lower, upper, taken, local, found)
     seconds = found.times / upper.fps
     return add_provenance(
-        made,
+        result,
         "splice",
         lower=lower.name,
         upper=upper.name,
@@ -83,7 +83,7 @@ def splice(
         posture=transfer,
         posture_turn=quat.log(turn).tolist(),
         loop=_report_loop(found, upper),
-        seams=report_seams(halves, upper, found, taken.rotations),
+        seams=_report_seams(halves, upper, found, taken.rotations),
         notes=[found.how],
     )
 
@@ -102,21 +102,20 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
         times = align_motions(lower, upper) if aligned else _start_at_zero(lower, upper, halves)
     lower = _crop_lower(lower, upper, times)
     taken = take_frames(upper, times)
-    made = join_halves(halves, lower, upper, taken, taken.rotations[:, halves.attachment], times)
-    return add_provenance(made, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
+    result = join_halves(halves, lower, upper, taken, taken.rotations[:, halves.attachment], times)
+    return add_provenance(result, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
 
 
 def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_limit: int = SLOPE_LIMIT) -> TimeMap:
     """Find the time in `upper` for each frame of `lower`; parameters as for `splice`."""
     halves = check_pair(lower, upper, "a splice")
-    gaits = gait_of(lower, "the lower clip"), gait_of(upper, "the upper clip")
+    gaits = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
     return align_times(*gaits, upper, halves, align=align, slope_limit=slope_limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UpperFrames:
-    """The upper clip's rotations (F, J, 4) and offsets (1 or F, J, 3) of all joints, one row for each frame of the
-    result."""
+    """Rotations (F, J, 4) and offsets (1 or F, J, 3) of all joints of the upper clip, one row per result frame."""
 
     rotations: Floats
     offsets: Floats
@@ -124,7 +123,7 @@ class UpperFrames:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlignedTrunk:
-    """A splice before posture, for each frame, see `TrunkArrays`."""
+    """A splice before the posture transfer, one row per frame; see `TrunkArrays`."""
 
     local: Floats
     carrier: Floats
@@ -139,18 +138,18 @@ class AlignedTrunk:
 
 
 def take_frames(upper: Motion, found: TimeMap) -> UpperFrames:
-    """The upper clip at the moments found; in seams, turned from one pass of the loop toward the next."""
-    first, second, share = found.frames()
+    """The upper clip at the given times; in seams, rotated from one pass of the loop toward the next."""
+    first, second, alpha = found.frames()
     rotations = _sample_rotations(upper, first)
     offsets = get_bone_offsets(upper)
     if upper.bone_offsets is not None:
         offsets = _sample_values(upper.bone_offsets, first)
-    seam = share > 0.0
+    seam = alpha > 0.0
     if seam.any():
-        rotations[seam] = quat.slerp(rotations[seam], _sample_rotations(upper, second[seam]), share[seam, None])
+        rotations[seam] = quat.slerp(rotations[seam], _sample_rotations(upper, second[seam]), alpha[seam, None])
         if upper.bone_offsets is not None:
             later = _sample_values(upper.bone_offsets, second[seam])
-            offsets[seam] += share[seam, None, None] * (later - offsets[seam])
+            offsets[seam] += alpha[seam, None, None] * (later - offsets[seam])
     return UpperFrames(set_readonly(rotations), offsets)
 
 
@@ -194,8 +193,8 @@ def _crop_lower(lower: Motion, upper: Motion, found: TimeMap) -> Motion:
     n = len(found.times)
     if n > len(lower) or found.timeline.n_frames != len(upper):
         raise InvalidValue(
-            f"times are for {n} frames of a lower clip and an upper clip of {found.timeline.n_frames} frames, but the "
-            f"clips have {len(lower)} and {len(upper)}; align these two"
+            f"times were computed for a lower clip of {n} frames and an upper clip of {found.timeline.n_frames}, but "
+            f"the clips have {len(lower)} and {len(upper)}; align these two clips"
         )
     return lower[:n] if n < len(lower) else lower
 
@@ -209,22 +208,22 @@ def _sample_rotations(upper: Motion, frames: Floats) -> Floats:
 def _sample_values(values: Floats, frames: Floats) -> Floats:
     before = frames.astype(np.int64)
     after = np.minimum(before + 1, len(values) - 1)
-    share = (frames - before)[:, None, None]
-    return np.asarray(values[before] * (1.0 - share) + values[after] * share)
+    alpha = (frames - before)[:, None, None]
+    return np.asarray(values[before] * (1.0 - alpha) + values[after] * alpha)
 
 
 def _start_at_zero(lower: Motion, upper: Motion, halves: BodySplit) -> TimeMap:
-    """The upper clip from its first frame on, at its own speed."""
+    """The upper clip from its first frame on, at its original speed."""
     times = np.arange(len(lower)) * (upper.fps / lower.fps)
     timeline = Timeline(len(upper))
     if times[-1] > len(upper) - 1:
         with contextlib.suppress(NotBlendable):
-            timeline = make_loop(upper, halves, gait_of(upper, "the upper clip")) or timeline
+            timeline = make_loop(upper, halves, find_gait(upper, "the upper clip")) or timeline
     return TimeMap(set_readonly(times), timeline, float("nan"), "from the first frame on")
 
 
 def _find_slopes(found: TimeMap, lower: Motion, upper: Motion) -> list[float]:
-    """Least and largest speed of the upper clip against its own."""
+    """Minimum and maximum speed of the upper clip relative to its original speed."""
     if len(found.times) < 2:
         return [1.0, 1.0]
     speed = np.diff(found.times) * lower.fps / upper.fps
@@ -238,3 +237,38 @@ def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
     if passes == 0 and not found.in_seam.any():
         return None
     return {"start": line.start / upper.fps, "stop": line.stop / upper.fps, "passes": passes}
+
+
+def _report_seams(halves: BodySplit, upper: Motion, found: TimeMap, taken: Floats) -> dict[str, Any] | None:
+    """The largest changes caused by averaging in the seams of a loop, or None without a loop.
+
+    Parameters
+    ----------
+    taken : (F, J, 4) rotations sampled from the upper clip.
+
+    Returns
+    -------
+    ``frames`` (start, stop) of each seam in the result, ``angle`` in radians by which a joint of the upper body is
+    turned at most from the nearer pass, ``hands`` in meters by which the distance of the hands differs from it.
+    """
+    first, second, alpha = found.frames()
+    seam = np.flatnonzero(alpha > 0.0)
+    if not len(seam):
+        return None
+    nearer = np.rint(np.where(alpha[seam] < 0.5, first[seam], second[seam])).astype(np.int64)
+    turned = quat.angle_between(taken[seam], upper.rotations[nearer])[:, halves.upper]
+    cuts = np.flatnonzero(np.diff(seam) > 1) + 1
+    frames = [[int(run[0]), int(run[-1]) + 1] for run in np.split(seam, cuts)]
+    report: dict[str, Any] = {"frames": frames, "angle": float(turned.max())}
+    roles = upper.skeleton.roles
+    hands = [roles.get(f"{side}_hand") for side in SIDES]
+    if None not in hands:
+        apart = [_measure_hand_distance(upper, part, hands) for part in (taken[seam], upper.rotations[nearer])]
+        report["hands"] = float(np.abs(apart[0] - apart[1]).max())
+    return report
+
+
+def _measure_hand_distance(upper: Motion, rotations: Floats, hands: list[Any]) -> Floats:
+    root = np.zeros((len(rotations), 3))
+    at = forward_kinematics(upper.skeleton, root, rotations).positions[:, hands]
+    return np.asarray(np.linalg.norm(at[:, 0] - at[:, 1], axis=-1))

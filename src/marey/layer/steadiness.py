@@ -6,22 +6,23 @@ import numpy as np
 
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue
-from marey.layer.gait import gait_of
+from marey.layer.gait import find_gait
 from marey.layer.phase import TimeMap
 from marey.maths import filters, quat, rigid2d
 from marey.measure.gait import stride_rate
 
-# Of the stride frequency: below it lie the stride itself and its second harmonic, which every trunk follows.
+# Times the stride frequency: below it lie the stride and its second harmonic, which every trunk follows.
 ABOVE = 2.5
-# Standard deviation in seconds of the Gaussian that takes the pelvis's own twist out of the heading.
+# Standard deviation in seconds of the Gaussian that removes the twist of the pelvis from the heading.
 _HEADING = 0.25
 
 
 def neck_path(motion: Motion) -> Floats:
-    """(F, 3) meters: the neck as seen from the hips, x to the left, y upward, z ahead (Heck figure 4.5).
+    """(F, 3) meters: the neck relative to the hips, x to the left, y upward, z ahead (Heck figure 4.5).
 
-    It is seen along the hips' heading, smoothed over half a second, not in the frame that turns and lists with them: in
+    Axes follow the hips' heading, smoothed over half a second, and do not rotate and tilt with the hips: in
     that one a trunk that is thrown about by the hips would seem to be still.
     """
     roles = motion.skeleton.roles
@@ -30,25 +31,25 @@ def neck_path(motion: Motion) -> Floats:
     heading = np.unwrap(np.arctan2(-across[:, 2], across[:, 0]))
     if len(motion) > 2:
         heading = filters.gaussian(heading, _HEADING * motion.fps)
-    turns = np.stack([heading, np.zeros(len(motion)), np.zeros(len(motion))], axis=-1)
+    headings = np.stack([heading, np.zeros(len(motion)), np.zeros(len(motion))], axis=-1)
     relative = at[:, _find_neck(motion)] - at[:, roles["hips"]]
-    return set_readonly(rigid2d.apply_vector(rigid2d.invert(turns), relative))
+    return set_readonly(rigid2d.apply_vector(rigid2d.invert(headings), relative))
 
 
 def wobble(motion: Motion, stride: float | None = None) -> float:
-    """Mean square, in m^2, of what the neck's path has above 2.5 times the stride frequency.
+    """Mean square, in m^2, of the neck's path above 2.5 times the stride frequency.
 
     Parameters
     ----------
-    stride : strides per second; the motion's own by default.
+    stride : strides per second; measured from the motion by default.
     """
     rate = stride_rate(motion) if stride is None else stride
     if rate is None or not rate > 0.0:
-        raise InvalidValue(f"{motion.name!r} has no strides to compare its wobble with; give stride= in Hz")
+        raise InvalidValue(f"{motion.name!r} has no strides to compare its wobble with; pass stride= in Hz")
     path = neck_path(motion)
     n = len(path)
     t = np.linspace(-1.0, 1.0, n)
-    # A parabola goes first, and the ends are faded, or their steps would look like wobble.
+    # Remove a parabola and fade the ends, or their steps would look like wobble.
     rest = path - np.polynomial.polynomial.polyval(t, np.polynomial.polynomial.polyfit(t, path, 2)).T
     fade = np.hanning(n + 2)[1:-1]
     spectrum = np.fft.rfft(rest * fade[:, None], axis=0)
@@ -59,9 +60,9 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
 
 
 def neck_deviation(motion: Motion, lower: Motion) -> float:
-    """Root mean square in meters by which the neck's path differs from the lower clip's, beyond posture.
+    """Root mean square in meters by which the neck's path differs from the lower clip's, apart from posture.
 
-    Posture is one turn and one place for a whole clip, so the path is first turned about the hips until its mean lies
+    Posture is one rotation and one offset per clip, so the path is first rotated about the hips until its mean lies
     in the direction of the lower clip's, and then moved onto it.
     """
     n = min(len(motion), len(lower))
@@ -71,16 +72,17 @@ def neck_deviation(motion: Motion, lower: Motion) -> float:
     return float(np.sqrt(np.mean(np.sum(apart**2, axis=1))))
 
 
-def phase_errors(lower: Motion, upper: Motion, found: TimeMap) -> Floats:
+@renamed_parameters(found="times")
+def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
     """(N,) cycles, from -0.5 to 0.5, by which the upper clip's gait is ahead of the lower clip's.
 
-    Both phases are read off the passings of the ankles, on frames between passings in both clips and outside of seams.
+    Both phases are measured from the passings of the ankles, on frames between passings in both clips, outside seams.
     """
-    below, above = gait_of(lower, "the lower clip"), gait_of(upper, "the upper clip")
-    first, _, share = found.frames()
+    below, above = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
+    first, _, alpha = times.frames()
     ahead = above.phase_at(first) - below.phase[: len(first)]
     ahead -= np.rint(ahead)
-    return set_readonly(ahead[np.isfinite(ahead) & (share == 0.0)])
+    return set_readonly(ahead[np.isfinite(ahead) & (alpha == 0.0)])
 
 
 def _find_neck(motion: Motion) -> int:

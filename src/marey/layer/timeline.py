@@ -13,27 +13,27 @@ from marey.layer.halves import BodySplit
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
-# Seconds to either side of a seam over which one pass goes over into the next, where the clip has frames for it.
+# Seconds on each side of a seam over which one pass fades into the next, if the clip has enough frames.
 _SEAM = 0.15
-# Seconds that a seam takes at least.
+# Minimum seconds of a seam.
 _MIN_SECONDS = 0.1
-# Seconds of travel that count as much as being elsewhere.
+# Seconds of travel that count as much as a distance in position.
 _RATE = 0.1
-# A loop should be no shorter than this share of the gait that there is, so that it does not show.
+# Minimum length of a loop as a fraction of the gait, so that the repetition is not noticeable.
 _LONG = 0.5
-# Of a cycle, by how much a loop may fail to be a whole number of cycles.
+# Maximum deviation of a loop, in cycles, from an integer number of cycles.
 _OFF = 0.06
-# Frames that are all compared with one another; of longer gaits every n-th, and then all near the best.
+# Frames that are all compared with each other; of longer gaits every n-th, and then all near the best pair.
 _MAX_FRAMES = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Frames 0 to `n_frames` of a clip, and, where `stop` is more than 0, `start` to `stop` again and again from there.
+    """Frames 0 to `n_frames` of a clip, then, if `stop` is more than 0, `start` to `stop` repeated without end.
 
     n_frames : of the clip.
-    start, stop : frames, the faces of the seam: what would be `stop` is `start` again.
-    before, after : frames to either side of the seam over which both passes are averaged.
+    start, stop : frames on both sides of the seam: `start` takes the place of `stop`.
+    before, after : frames before and after the seam over which both passes are averaged.
     """
 
     n_frames: int
@@ -47,38 +47,38 @@ class Timeline:
         return self.stop > self.start
 
     def frames(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Where times (N,), in frames from the clip's first on, are in the clip.
+        """Frames of the clip at times (N,), which count frames from the clip's first.
 
         Returns
         -------
-        first, second, share : (N,) frames of two passes and the share of the second, 0 outside of seams. What is
-            shown is the first pass turned by `share` toward the second.
+        first, second, alpha : (N,) frames of two passes and the weight of the second, 0 outside seams. The result is
+            the first pass rotated by `alpha` toward the second.
         """
         last = self.n_frames - 1.0
-        first, second, share = self.frames_of(times)
-        return np.clip(first, 0.0, last), np.clip(second, 0.0, last), share
+        first, second, alpha = self.frames_unclamped(times)
+        return np.clip(first, 0.0, last), np.clip(second, 0.0, last), alpha
 
-    def frames_of(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """`frames` without regard to where the clip ends: times, and the loop, may be in any unit."""
+    def frames_unclamped(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+        """Like `frames`, but without clamping to the clip's end: times, and the loop, may be in any unit."""
         if not self.loops:
             return times, times, np.zeros(len(times))
         period = self.stop - self.start
-        # Passes count from the middle of a seam to the next; the one before it plays on until the seam is over.
+        # A pass counts from the middle of a seam to the next; the previous pass plays on until the seam is over.
         passes = np.maximum(np.floor((times - self.stop + self.before) / period) + 1.0, 0.0)
         later = times - passes * period
         earlier = later + period
         width = self.before + self.after
-        share = np.ones(len(times))
+        alpha = np.ones(len(times))
         if width > 0.0:
-            share = ease_in((later - self.start + self.before) / width)
-        share = np.where(passes > 0.0, share, 1.0)
-        inside = (passes > 0.0) & (share < 1.0)
+            alpha = ease_in((later - self.start + self.before) / width)
+        alpha = np.where(passes > 0.0, alpha, 1.0)
+        inside = (passes > 0.0) & (alpha < 1.0)
         first = np.where(inside, earlier, later)
-        share = np.where(inside, share, 0.0)
-        return first, later, share
+        alpha = np.where(inside, alpha, 0.0)
+        return first, later, alpha
 
     def n_passes(self, times: Floats) -> int:
-        """How often these times (N,) go over the seam."""
+        """How often these times (N,) pass the seam."""
         if not self.loops:
             return 0
         period = self.stop - self.start
@@ -87,13 +87,14 @@ class Timeline:
 
 
 def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | None = None) -> Timeline | None:
-    """The timeline of a clip whose gait goes on by itself, or None where it has not a whole cycle of it.
+    """The timeline of a clip that loops through its gait, or None if it has no full gait cycle.
 
-    The seam is put where arms, trunk and legs are and move most alike, a whole number of cycles apart.
+    The seam is placed where positions and velocities of arms, trunk and legs agree best, an integer number of cycles
+    apart.
 
     Parameters
     ----------
-    most : cycles that the loop may have; as many as there are by default.
+    most : maximum number of cycles in the loop; unlimited by default.
     """
     phase, first, last = gait.run_phase()
     cycles = float(phase[last] - phase[first])
@@ -115,9 +116,9 @@ def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | N
 
 
 def add_seam(timeline: Timeline, fps: float) -> Timeline:
-    """The loop with as long a seam as it has frames for.
+    """The loop with the longest seam that its frames allow.
 
-    Where there are hardly any beyond its faces, the next pass waits in its first frame for a moment as it comes in.
+    If there are hardly any frames outside it, the next pass holds its first frame for a moment while it fades in.
     """
     most = min(_SEAM * fps, 0.49 * (timeline.stop - timeline.start))
     after = max(0.0, min(most, timeline.n_frames - 1.0 - timeline.stop))
@@ -128,25 +129,25 @@ def add_seam(timeline: Timeline, fps: float) -> Timeline:
 def _find_best_seam(
     motion: Motion, halves: BodySplit, phase: Floats, begins: Ints, ends: Ints, span: tuple[float, float]
 ) -> tuple[int, int] | None:
-    """Two frames, of `begins` and `ends`, so many cycles apart as `span` says, between which the seam shows least."""
+    """Two frames, from `begins` and `ends`, a number of cycles within `span` apart, with the least visible seam."""
     gap = phase[ends][None, :] - phase[begins][:, None]
-    whole = (np.abs(gap - np.rint(gap)) <= _OFF) & (gap >= span[0]) & (gap <= span[1])
-    if not whole.any():
+    allowed = (np.abs(gap - np.rint(gap)) <= _OFF) & (gap >= span[0]) & (gap <= span[1])
+    if not allowed.any():
         return None
     a, b = _sample_poses(motion, halves, begins), _sample_poses(motion, halves, ends)
     apart = np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2.0 * a @ b.T
-    # A seam needs frames beyond its faces to go over in.
+    # A seam needs frames outside the loop to fade.
     reach = _SEAM * motion.fps
     room = np.minimum(begins, reach)[:, None] + np.minimum(len(motion) - 1 - ends, reach)[None, :]
     scarce = 1.0 + 3.0 * np.clip(1.0 - room / reach, 0.0, 1.0)
-    # Of a long loop the seam shows less often.
-    cost = np.where(whole, np.maximum(apart, 0.0) * scarce / np.maximum(np.rint(gap), 1.0), np.inf)
+    # The seam of a long loop shows less often.
+    cost = np.where(allowed, np.maximum(apart, 0.0) * scarce / np.maximum(np.rint(gap), 1.0), np.inf)
     i, j = np.unravel_index(int(np.argmin(cost)), cost.shape)
     return int(begins[i]), int(ends[j])
 
 
 def _sample_poses(motion: Motion, halves: BodySplit, frames: Ints) -> Floats:
-    """(N, D) meters: the upper body as the attachment sees it, the legs as the hips do, and how fast both move."""
+    """(N, D) meters: the upper body relative to the attachment, the legs relative to the hips, and their velocities."""
     from marey.core.kinematics import forward_kinematics
 
     skeleton = motion.skeleton

@@ -20,7 +20,7 @@ from marey.layer.halves import check_bodies, get_bone_offsets
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
-# Parts of the body by the roles that carry them; of each list the first that the skeleton has.
+# Parts of the body by the roles that carry them; the first role of each list that the skeleton has is used.
 LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
     "left_arm": (("left_shoulder", "left_upper_arm"),),
     "right_arm": (("right_shoulder", "right_upper_arm"),),
@@ -31,9 +31,9 @@ LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
     "head": (("neck", "head"),),
     "upper_body": (("spine",),),
 }
-"""Parts of the body that can be named as a whole."""
+"""Parts of the body that can be named."""
 
-# Weight from which on a joint's contacts are the donor's.
+# Weight from which a joint's contacts come from the donor.
 _MOSTLY = 0.5
 
 
@@ -64,33 +64,33 @@ def transplant(
     ease : seconds over which the donor fades in and out, if it begins or ends within the base.
 
     Contacts of transplanted hands are the donor's. Transplanted feet have none because they skate; if that matters, put
-    the base's upper body on the donor instead. Labels of both are kept.
+    the base's upper body on the donor instead. The result has the labels of both.
     Provenance records this, and how much of a donor that is longer than the base is cut off.
     """
     check_bodies(base, donor, "a transplant")
     weights = find_joint_weights(base.skeleton, joints, falloff)
-    begin = check_number(at, "at, the seconds at which the donor begins,")
-    fade = check_number(ease, "ease, in seconds,")
+    begin = check_number(at, "at in seconds")
+    fade = check_number(ease, "ease in seconds")
     if begin > base.duration + 1e-9:
-        raise InvalidValue(f"at must lie within the base's {base.duration:g} s, got {begin:g} s")
-    frames, share = _find_weights(base, donor, begin, fade)
+        raise InvalidValue(f"at must be from 0 to {base.duration:g} s, the duration of the base, got {begin:g} s")
+    frames, alpha = _find_weights(base, donor, begin, fade)
     taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
-    amount = share[:, None] * weights
+    amount = alpha[:, None] * weights
     rotations = base.rotations.copy()
     touched = weights > 0.0
     rotations[np.ix_(frames, touched)] = quat.slerp(
         base.rotations[np.ix_(frames, touched)], taken.rotations[:, touched], amount[:, touched]
     )
-    made = replace(
+    result = replace(
         base,
         rotations=set_readonly(quat.unroll(rotations)),
         bone_offsets=_mix_offsets(base, donor, taken, frames, amount),
-        contacts=_merge_contacts(base, donor, weights, frames, share, begin),
+        contacts=_merge_contacts(base, donor, weights, frames, alpha, begin),
         labels=_merge_labels(base, donor, begin),
         source=replace(base.source, channel_values=None),
     )
     return add_provenance(
-        made,
+        result,
         "transplant",
         base=base.name,
         donor=donor.name,
@@ -104,33 +104,33 @@ def transplant(
 def find_joint_weights(
     skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
 ) -> Floats:
-    """(J,) how much of each joint is the donor's; parameters as for `transplant`."""
+    """(J,) weight of the donor for each joint; parameters as for `transplant`."""
     if falloff is not None and check_index(falloff, "falloff") < 0:
-        raise InvalidValue(f"falloff must be 0 joints or more, got {falloff}")
+        raise InvalidValue(f"falloff must be at least 0 joints, got {falloff}")
     weights = np.zeros(len(skeleton))
     fixed = set(skeleton.chain(skeleton.roles["hips"]))
     if isinstance(joints, Mapping):
         if falloff is not None:
-            raise InvalidValue("a mapping of weights cannot have a falloff; leave one of them out")
+            raise InvalidValue("falloff must be None if joints is a mapping of weights")
         for name, weight in joints.items():
             value = check_number(weight, f"the weight of {name!r}")
             if value > 1.0:
-                raise InvalidValue(f"the weight of {name!r} must lie between 0 and 1, got {value:g}")
+                raise InvalidValue(f"the weight of {name!r} must be from 0 to 1, got {value:g}")
             weights[_find_joints(skeleton, name, limbs=False)] = value
     else:
         names = [joints] if isinstance(joints, str) else list(joints)
         if not names:
-            raise InvalidValue("expected at least one limb, role or joint to transplant, got none")
+            raise InvalidValue("joints must name at least one limb, role or joint, got none")
         for root in (joint for name in names for joint in _find_joints(skeleton, name)):
             _set_weights(skeleton, root, falloff, fixed, weights)
     held = [skeleton.names[j] for j in sorted(fixed) if weights[j] > 0.0]
     if held:
-        raise InvalidValue(f"{held[0]!r} carries the whole body, which a layer never moves; name joints below the hips")
+        raise InvalidValue(f"joints must be descendants of the hips, got {held[0]!r}, which would move the whole body")
     return set_readonly(weights)
 
 
 def _set_weights(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
-    """Set, in place, the weights of a joint, of all that hangs from it, and of the chain down to the hips."""
+    """Set, in place, the weights of a joint, of all joints below it, and of the chain down to the hips."""
     below: Bools = np.zeros(len(skeleton), dtype=bool)
     below[root] = True
     for joint, parent in enumerate(skeleton.parents.tolist()):
@@ -156,24 +156,27 @@ def _find_joints(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]
 
 
 def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
-    """The base's frames that the donor covers, and how far it has come in on each."""
+    """The base's frames that the donor covers, and the donor's weight at each."""
     times = np.arange(len(base)) / base.fps
     slack = 1e-9
     frames = np.flatnonzero((times >= begin - slack) & (times <= begin + donor.duration + slack))
     if not len(frames):
-        raise InvalidValue(f"the donor's {donor.duration:g} s from {begin:g} s on hold none of the base's frames")
-    share = np.ones(len(frames))
+        raise InvalidValue(
+            f"the donor covers no frame of the base: it plays from {begin:g} to {begin + donor.duration:g} s, and "
+            f"the base lasts {base.duration:g} s at {base.fps:g} Hz; change at"
+        )
+    alpha = np.ones(len(frames))
     if fade > 0.0:
         since, until = times[frames] - begin, begin + donor.duration - times[frames]
         if begin > slack:
-            share *= ease_in(since / fade)
+            alpha *= ease_in(since / fade)
         if begin + donor.duration < base.duration - slack:
-            share *= ease_in(until / fade)
-    return frames, share
+            alpha *= ease_in(until / fade)
+    return frames, alpha
 
 
 def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[str]:
-    """What is not as one might expect, in sentences."""
+    """Describe unexpected properties of the result, in sentences."""
     notes = []
     over = begin + donor.duration - base.duration
     if over > 0.5 / base.fps:
@@ -195,14 +198,14 @@ def _mix_offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray,
 
 
 def _merge_contacts(
-    base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, share: Floats, begin: float
+    base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, alpha: Floats, begin: float
 ) -> Contacts | None:
     """The base's contacts, except on transplanted limbs: there the donor's for hands and none for feet."""
     if base.contacts is None and donor.contacts is None:
         return None
     legs = _find_leg_joints(base.skeleton)
     mostly = np.zeros(len(base), dtype=bool)
-    mostly[frames[share >= _MOSTLY]] = True
+    mostly[frames[alpha >= _MOSTLY]] = True
     points, columns = [], []
     for k, point in enumerate(() if base.contacts is None else base.contacts.points):
         column = base.contacts.mask[:, k].copy()  # type: ignore[union-attr]
@@ -219,7 +222,7 @@ def _merge_contacts(
             names.append(point.name)
             points.append(point)
             columns.append(np.zeros(len(base), dtype=bool))
-        held = donor.contacts.mask[nearest, k] & (share >= _MOSTLY)  # type: ignore[union-attr]
+        held = donor.contacts.mask[nearest, k] & (alpha >= _MOSTLY)  # type: ignore[union-attr]
         columns[names.index(point.name)][frames] |= held
     mask = np.stack(columns, axis=1) if columns else np.zeros((len(base), 0), dtype=bool)
     return Contacts(tuple(points), set_readonly(mask))
@@ -232,7 +235,7 @@ def _find_leg_joints(skeleton: Skeleton) -> set[int]:
 
 
 def _merge_labels(base: Motion, donor: Motion, begin: float) -> Labels:
-    """The base's labels and, where they fall into it, the donor's; the same is not said twice."""
+    """The base's labels and those of the donor within it, without duplicates."""
     items: list[Label] = list(base.labels)
     for label in donor.labels:
         ends: Iterable[float] = ((begin + frame / donor.fps) * base.fps for frame in (label.start, label.stop))

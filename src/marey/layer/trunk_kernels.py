@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.compiled import Floats2D, Floats3D, Ints1D, Out, helper, kernel
-from marey.maths.vector_kernels import Quat, Vec, add, inv, mul, put, put_qua, qua, size, sub, turn, unit_qua, vec
+from marey.maths import vector_kernels as vec
+from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 
@@ -40,7 +41,7 @@ class Cut(NamedTuple):
 class ClipArrays(NamedTuple):
     """A clip of F frames.
 
-    offsets : (1 or F, J, 3) metres, bone offsets.
+    offsets : (1 or F, J, 3) meters, bone offsets.
     rotations : (F, J, 4) local.
     """
 
@@ -54,7 +55,7 @@ class TrunkArrays(NamedTuple):
     local : (F, 4) the attachment's rotation in its parent: A's in the lower clip times q_A.
     carrier : (F, 4) the world rotation of its parent.
     hip : (F, 4) H of the lower clip.
-    shoulders : (F, 2, 3) metres, the upper clip's arms as H sees them from the attachment.
+    shoulders : (F, 2, 3) meters, the upper clip's arms as H sees them from the attachment.
     """
 
     local: Out[Floats2D]
@@ -124,7 +125,7 @@ def best_rotation(source: Floats2D, target: Floats2D) -> Quat:
         if m[i, i] > m[best, best]:
             best = i
     sign = -1.0 if v[0, best] < 0.0 else 1.0
-    return unit_qua((sign * v[0, best], sign * v[1, best], sign * v[2, best], sign * v[3, best]))
+    return vec.normalize_quat((sign * v[0, best], sign * v[1, best], sign * v[2, best], sign * v[3, best]))
 
 
 @helper
@@ -133,12 +134,12 @@ def _place_points(
 ) -> None:
     """points (N, 3) = the points in A, from the attachment; positions and orientations (J, 3 and 4) are scratch."""
     first = cut.above[0]
-    put(positions[first], 0, (0.0, 0.0, 0.0))
-    put_qua(orientations[first], 0, _IDENTITY)
+    vec.put(positions[first], 0, (0.0, 0.0, 0.0))
+    vec.put_quat(orientations[first], 0, _IDENTITY)
     for n in range(1, cut.above.shape[0]):
         _place_joint(cut.above[n], cut.parents, offsets, rotations, positions, orientations)
     for n in range(cut.points.shape[0]):
-        put(points[n], 0, vec(positions[cut.points[n]], 0))
+        vec.put(points[n], 0, vec.get(positions[cut.points[n]], 0))
 
 
 @helper
@@ -147,9 +148,9 @@ def _place_joint(
 ) -> None:
     """Position and orientation of a joint whose parent has its own."""
     parent = parents[joint]
-    above = qua(orientations[parent], 0)
-    put(positions[joint], 0, add(turn(above, vec(offsets[joint], 0)), vec(positions[parent], 0)))
-    put_qua(orientations[joint], 0, mul(above, qua(rotations[joint], 0)))
+    above = vec.get_quat(orientations[parent], 0)
+    vec.put(positions[joint], 0, vec.add(vec.rotate(above, vec.get(offsets[joint], 0)), vec.get(positions[parent], 0)))
+    vec.put_quat(orientations[joint], 0, vec.mul(above, vec.get_quat(rotations[joint], 0)))
 
 
 @helper
@@ -158,12 +159,12 @@ def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array
     for n in range(cut.below.shape[0]):
         j = cut.below[n]
         if cut.parents[j] < 0:
-            put(positions[j], 0, (0.0, 0.0, 0.0))
-            put_qua(orientations[j], 0, qua(rotations[j], 0))
+            vec.put(positions[j], 0, (0.0, 0.0, 0.0))
+            vec.put_quat(orientations[j], 0, vec.get_quat(rotations[j], 0))
         else:
             _place_joint(j, cut.parents, offsets, rotations, positions, orientations)
-    line = sub(vec(positions[cut.legs[0]], 0), vec(positions[cut.legs[1]], 0))
-    length = size(line)
+    line = vec.sub(vec.get(positions[cut.legs[0]], 0), vec.get(positions[cut.legs[1]], 0))
+    length = vec.norm(line)
     if length < 1e-9:
         return _IDENTITY
     x, y, z = line[0] / length, line[1] / length, line[2] / length
@@ -181,7 +182,7 @@ def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array
 @helper
 def _in_hip_frame(hip: Quat, orientation: Quat, point: Vec) -> Vec:
     """A point of A as H sees it; `orientation` is that of A in the world."""
-    return turn(inv(hip), turn(orientation, point))
+    return vec.rotate(vec.inv(hip), vec.rotate(orientation, point))
 
 
 @helper
@@ -198,12 +199,12 @@ def align_trunk(
     attachment = cut.above[0]
     _place_points(cut, lower_offsets, lower, positions, orientations, other)
     _place_points(cut, upper_offsets, upper, positions, orientations, own)
-    local = mul(qua(lower[attachment], 0), best_rotation(own, other))
+    local = vec.mul(vec.get_quat(lower[attachment], 0), best_rotation(own, other))
     hip = _find_hip_frame(cut, lower_offsets, lower, positions, orientations)
-    carrier = qua(orientations[cut.parents[attachment]], 0)
-    world = mul(carrier, local)
-    left = _in_hip_frame(hip, world, vec(own[n_points - 2], 0))
-    right = _in_hip_frame(hip, world, vec(own[n_points - 1], 0))
+    carrier = vec.get_quat(orientations[cut.parents[attachment]], 0)
+    world = vec.mul(carrier, local)
+    left = _in_hip_frame(hip, world, vec.get(own[n_points - 2], 0))
+    right = _in_hip_frame(hip, world, vec.get(own[n_points - 1], 0))
     return local, carrier, hip, left, right
 
 
@@ -218,16 +219,16 @@ def align_trunks(cut: Cut, lower: ClipArrays, upper: ClipArrays, trunk: TrunkArr
             upper.offsets[f % upper.offsets.shape[0]],
             upper.rotations[f],
         )
-        put_qua(trunk.local[f], 0, local)
-        put_qua(trunk.carrier[f], 0, carrier)
-        put_qua(trunk.hip[f], 0, hip)
-        put(trunk.shoulders[f, 0], 0, left)
-        put(trunk.shoulders[f, 1], 0, right)
+        vec.put_quat(trunk.local[f], 0, local)
+        vec.put_quat(trunk.carrier[f], 0, carrier)
+        vec.put_quat(trunk.hip[f], 0, hip)
+        vec.put(trunk.shoulders[f, 0], 0, left)
+        vec.put(trunk.shoulders[f, 1], 0, right)
 
 
 @kernel
 def find_shoulders(cut: Cut, clip: ClipArrays, shoulders: Out[Floats3D]) -> None:
-    """shoulders (F, 2, 3) = the arms of a clip as its own hip frame sees them from the attachment, metres."""
+    """shoulders (F, 2, 3) = the arms of a clip as its own hip frame sees them from the attachment, meters."""
     n_joints, n_points = cut.parents.shape[0], cut.points.shape[0]
     positions, orientations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
     points = np.empty((n_points, 3))
@@ -235,9 +236,9 @@ def find_shoulders(cut: Cut, clip: ClipArrays, shoulders: Out[Floats3D]) -> None
         offsets, rotations = clip.offsets[f % clip.offsets.shape[0]], clip.rotations[f]
         _place_points(cut, offsets, rotations, positions, orientations, points)
         hip = _find_hip_frame(cut, offsets, rotations, positions, orientations)
-        world = qua(orientations[cut.above[0]], 0)
+        world = vec.get_quat(orientations[cut.above[0]], 0)
         for side in range(2):
-            put(shoulders[f, side], 0, _in_hip_frame(hip, world, vec(points[n_points - 2 + side], 0)))
+            vec.put(shoulders[f, side], 0, _in_hip_frame(hip, world, vec.get(points[n_points - 2 + side], 0)))
 
 
 @kernel
@@ -253,5 +254,5 @@ def pitch_between(mean: Floats2D, wanted: Floats2D) -> float:
 @kernel
 def rotate_trunk(local: Quat, carrier: Quat, hip: Quat, rotation: Quat) -> Quat:
     """The attachment's local rotation after a rotation that is given in H: pelvis' = H rotation H^-1 pelvis."""
-    world = mul(hip, mul(rotation, mul(inv(hip), mul(carrier, local))))
-    return unit_qua(mul(inv(carrier), world))
+    world = vec.mul(hip, vec.mul(rotation, vec.mul(vec.inv(hip), vec.mul(carrier, local))))
+    return vec.normalize_quat(vec.mul(vec.inv(carrier), world))

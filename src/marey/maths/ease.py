@@ -17,11 +17,11 @@ def ease(t: npt.ArrayLike) -> FloatArray:
 
 def ease_in(t: npt.ArrayLike) -> FloatArray:
     """1 - ease(t): from 0 at t = 0 up to 1 at t = 1, flat at both ends and beyond them."""
-    share = np.clip(as_floats(t, "ease", "t"), 0.0, 1.0)
-    return np.asarray(share * share * (3.0 - 2.0 * share))
+    u = np.clip(as_floats(t, "ease", "t"), 0.0, 1.0)
+    return np.asarray(u * u * (3.0 - 2.0 * u))
 
 
 def ease_slope(t: npt.ArrayLike) -> FloatArray:
     """The derivative of `ease` by t, 6 t^2 - 6 t, and 0 outside [0, 1]; that of `ease_in` is its negative."""
-    share = np.clip(as_floats(t, "ease", "t"), 0.0, 1.0)
-    return np.asarray(6.0 * share * (share - 1.0))
+    u = np.clip(as_floats(t, "ease", "t"), 0.0, 1.0)
+    return np.asarray(6.0 * u * (u - 1.0))

@@ -39,7 +39,7 @@ def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
     """
     given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
     if set(axes) - set("XYZ"):
-        raise InvalidValue(f"euler.from_axes: expected axes of the letters X, Y, Z (upper case), got {axes!r}")
+        raise InvalidValue(f"euler.from_axes: axes must be of the letters X, Y, Z (upper case), got {axes!r}")
     return _product(given, axes)
 
 
@@ -95,7 +95,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
     *_, parity = _check_order(order, "euler.continuous")
     given = with_tail(angles, (3,), "euler.continuous", "angles")
     if given.ndim < 2:
-        raise InvalidValue(f"euler.continuous: expected angles of shape (F, ..., 3), got {given.shape}")
+        raise InvalidValue(f"euler.continuous: angles must have shape (F, ..., 3), got {given.shape}")
     three_axes = order[0] != order[2]
     out = _hold_in_lock(given, three_axes, parity)
     if len(out) < 2:
@@ -115,7 +115,7 @@ def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
     """First, second and remaining axis as 0, 1, 2, and the sign of their permutation."""
     if order not in ORDERS:
         raise InvalidValue(
-            f"{where}: expected an order of three letters X, Y, Z (upper case), no letter twice in a row, "
+            f"{where}: order must be three of the letters X, Y, Z (upper case), the same letter never twice in a row, "
             f"such as 'ZYX' or 'ZXZ', got {order!r}"
         )
     i, j = "XYZ".index(order[0]), "XYZ".index(order[1])
@@ -151,12 +151,12 @@ def _turned_about(parts: list[FloatArray | None], i: int, c: FloatArray, s: Floa
     j, k = 1 + (i + 1) % 3, 1 + (i + 2) % 3
     i += 1
     minus = -s
-    turned = list(parts)
-    turned[0] = _combined(c, parts[0], minus, parts[i])
-    turned[i] = _combined(c, parts[i], s, parts[0])
-    turned[j] = _combined(c, parts[j], s, parts[k])
-    turned[k] = _combined(c, parts[k], minus, parts[j])
-    return turned
+    rotated = list(parts)
+    rotated[0] = _combined(c, parts[0], minus, parts[i])
+    rotated[i] = _combined(c, parts[i], s, parts[0])
+    rotated[j] = _combined(c, parts[j], s, parts[k])
+    rotated[k] = _combined(c, parts[k], minus, parts[j])
+    return rotated
 
 
 def _combined(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray | None) -> FloatArray | None:

@@ -1,4 +1,7 @@
-"""Products of matrices whose bytes do not depend on the number of threads."""
+"""Products of matrices whose bytes do not depend on the number of threads.
+
+A module of its own because any package may need it; the comparison of parametric motions does today.
+"""
 
 from __future__ import annotations
 

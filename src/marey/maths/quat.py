@@ -154,16 +154,16 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     (..., 4); the ends are exact.
     """
     left, right = _two(a, b, "quat.slerp")
-    share = as_floats(t, "quat.slerp", "t")
-    lead_shape("quat.slerp", left.shape[:-1], right.shape[:-1], share.shape)
+    alpha = as_floats(t, "quat.slerp", "t")
+    lead_shape("quat.slerp", left.shape[:-1], right.shape[:-1], alpha.shape)
     right = np.where((_dot(left, right) < 0.0)[..., None], -right, right)
     arc = 2.0 * np.arctan2(length(left - right), length(left + right))
     still = arc < TINY
     arc = np.where(still, 1.0, arc)
     scale = np.sin(arc)
-    rest = 1.0 - share
+    rest = 1.0 - alpha
     of_a = np.where(still, rest, np.sin(rest * arc) / scale)
-    of_b = np.where(still, share, np.sin(share * arc) / scale)
+    of_b = np.where(still, alpha, np.sin(alpha * arc) / scale)
     return np.asarray(of_a[..., None] * left + of_b[..., None] * right)
 
 
@@ -231,7 +231,7 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
     if not sound.all():
         at = tuple(int(i) for i in np.argwhere(~sound)[0])
         raise InvalidValue(
-            "quat.from_matrix: expected rotation matrices (orthonormal, determinant +1), got "
+            "quat.from_matrix: m must hold rotation matrices (orthonormal, determinant +1), got "
             f"{given[at].tolist()} at index {at}; remove scale and reflection first"
         )
     return short(matrix_kernel(given))
@@ -325,10 +325,10 @@ def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
     apart with equal weights), one of the best is returned.
     """
     given = with_tail(q, (4,), "quat.average", "q")
-    share, index = sample_weights(weights, given.shape[:-1], axis, "quat.average")
+    normalized, index = sample_weights(weights, given.shape[:-1], axis, "quat.average")
     samples = np.moveaxis(given, index, -2)
-    moment = np.matmul(np.swapaxes(samples * share[..., None], -1, -2), samples)
-    return short(principal(moment, np.any(share < 0.0, axis=-1)))
+    moment = np.matmul(np.swapaxes(samples * normalized[..., None], -1, -2), samples)
+    return short(principal(moment, np.any(normalized < 0.0, axis=-1)))
 
 
 def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
@@ -336,7 +336,7 @@ def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:
-        raise InvalidValue(f"quat.unroll: axis {axis} is the component axis; name the time axis")
+        raise InvalidValue(f"quat.unroll: axis must be the time axis, got {axis}, the axis of the components")
     over_time = np.moveaxis(given, index, 0)
     out = over_time.copy()
     flipped = np.logical_xor.accumulate(_dot(over_time[1:], over_time[:-1]) < 0.0, axis=0)

@@ -101,13 +101,22 @@ def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
     headings; where headings cancel (0 and pi with equal weights), there is none and the angle is arbitrary.
     """
     given = with_tail(t, (3,), "rigid2d.average", "t")
-    share, index = sample_weights(weights, given.shape[:-1], axis, "rigid2d.average")
+    normalized, index = sample_weights(weights, given.shape[:-1], axis, "rigid2d.average")
     samples = np.moveaxis(given, index, -2)
     theta = samples[..., 0]
-    sine, cosine = (share * np.sin(theta)).sum(axis=-1), (share * np.cos(theta)).sum(axis=-1)
+    sine, cosine = (normalized * np.sin(theta)).sum(axis=-1), (normalized * np.cos(theta)).sum(axis=-1)
     out = np.empty((*theta.shape[:-1], 3))
     out[..., 0] = wrap_angle(np.arctan2(sine, cosine))
-    out[..., 1:] = (share[..., None] * samples[..., 1:]).sum(axis=-2)
+    out[..., 1:] = (normalized[..., None] * samples[..., 1:]).sum(axis=-2)
+    return out
+
+
+def power(t: npt.ArrayLike, times: int) -> FloatArray:
+    """`t` (3,) applied `times` times, such as the transform of a loop after some rounds; negative goes back."""
+    out = identity()
+    step = with_tail(t, (3,), "rigid2d.power", "t") if times >= 0 else invert(t)
+    for _ in range(abs(times)):
+        out = compose(step, out)
     return out
 
 
@@ -153,7 +162,9 @@ def _moved(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) 
     move = with_tail(t, (3,), where, "t")
     given = as_floats(points, where, "points")
     if given.ndim == 0 or given.shape[-1] not in (2, 3):
-        raise InvalidValue(f"{where}: expected x, y, z (..., 3) or x, z (..., 2), got shape {given.shape}")
+        raise InvalidValue(
+            f"{where}: points must have shape (..., 3) for x, y, z or (..., 2) for x, z, got shape {given.shape}"
+        )
     lead = lead_shape(where, move.shape[:-1], given.shape[:-1])
     out = np.empty((*lead, given.shape[-1]))
     out[...] = given

@@ -15,33 +15,33 @@ _NOTHING = 1e-12
 
 
 @helper
-def squared(x: float) -> float:
-    """A product, which Python rounds as compiled code does; its powers are rounded otherwise."""
+def square(x: float) -> float:
+    """x * x, which Python and compiled code round alike; they round powers differently."""
     return x * x
 
 
 @helper
-def vec(row: Array, at: int) -> Vec:
-    """Three columns of a row."""
-    return row[at], row[at + 1], row[at + 2]
+def get(row: Array, column: int) -> Vec:
+    """Three columns of a row, from `column` on."""
+    return row[column], row[column + 1], row[column + 2]
 
 
 @helper
-def put(row: Array, at: int, v: Vec) -> None:
+def put(row: Array, column: int, v: Vec) -> None:
     """Write three columns of a row."""
-    row[at], row[at + 1], row[at + 2] = v
+    row[column], row[column + 1], row[column + 2] = v
 
 
 @helper
-def qua(row: Array, at: int) -> Quat:
-    """Four columns of a row."""
-    return row[at], row[at + 1], row[at + 2], row[at + 3]
+def get_quat(row: Array, column: int) -> Quat:
+    """Four columns of a row, from `column` on."""
+    return row[column], row[column + 1], row[column + 2], row[column + 3]
 
 
 @helper
-def put_qua(row: Array, at: int, q: Quat) -> None:
+def put_quat(row: Array, column: int, q: Quat) -> None:
     """Write four columns of a row."""
-    row[at], row[at + 1], row[at + 2], row[at + 3] = q
+    row[column], row[column + 1], row[column + 2], row[column + 3] = q
 
 
 @helper
@@ -55,7 +55,7 @@ def sub(a: Vec, b: Vec) -> Vec:
 
 
 @helper
-def times(s: float, a: Vec) -> Vec:
+def scale(s: float, a: Vec) -> Vec:
     return s * a[0], s * a[1], s * a[2]
 
 
@@ -71,14 +71,14 @@ def cross(a: Vec, b: Vec) -> Vec:
 
 
 @helper
-def size(a: Vec) -> float:
+def norm(a: Vec) -> float:
     return math.sqrt(dot(a, a))
 
 
 @helper
-def unit(a: Vec, fallback: Vec) -> Vec:
-    """a / |a|, or `fallback` where a is nothing."""
-    length = size(a)
+def normalize(a: Vec, fallback: Vec) -> Vec:
+    """a / |a|, or `fallback` where a is 0."""
+    length = norm(a)
     if length < _NOTHING:
         return fallback
     return a[0] / length, a[1] / length, a[2] / length
@@ -102,8 +102,8 @@ def inv(q: Quat) -> Quat:
 
 
 @helper
-def turn(q: Quat, v: Vec) -> Vec:
-    """v turned by q."""
+def rotate(q: Quat, v: Vec) -> Vec:
+    """Rotate v by q."""
     w, x, y, z = q
     tx = 2.0 * (y * v[2] - z * v[1])
     ty = 2.0 * (z * v[0] - x * v[2])
@@ -112,29 +112,29 @@ def turn(q: Quat, v: Vec) -> Vec:
 
 
 @helper
-def unit_qua(q: Quat) -> Quat:
+def normalize_quat(q: Quat) -> Quat:
     length = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[0] / length, q[1] / length, q[2] / length, q[3] / length
 
 
 @helper
-def about(axis: Vec, angle: float) -> Quat:
-    """The turn by `angle` about a unit axis."""
+def from_axis_angle(axis: Vec, angle: float) -> Quat:
+    """The rotation by `angle` about a unit axis."""
     s = math.sin(0.5 * angle)
     return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
 
 
 @helper
 def exp(r: Vec) -> Quat:
-    """The turn of a rotation vector."""
-    angle = size(r)
+    """The rotation of a rotation vector."""
+    angle = norm(r)
     s = 0.5 if angle < 1e-8 else math.sin(0.5 * angle) / angle
     return math.cos(0.5 * angle), s * r[0], s * r[1], s * r[2]
 
 
 @helper
 def log(q: Quat) -> Vec:
-    """The rotation vector of a turn, no longer than pi."""
+    """The rotation vector of a rotation, no longer than pi."""
     w, x, y, z = q
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
@@ -144,25 +144,25 @@ def log(q: Quat) -> Vec:
 
 
 @helper
-def between(a: Vec, b: Vec) -> Quat:
-    """The smallest turn that gives a the direction of b; none where either is nothing."""
-    la, lb = size(a), size(b)
+def rotation_between(a: Vec, b: Vec) -> Quat:
+    """The smallest rotation that gives a the direction of b; the identity where either is 0."""
+    la, lb = norm(a), norm(b)
     if la < _NOTHING or lb < _NOTHING:
         return 1.0, 0.0, 0.0, 0.0
-    ua, ub = times(1.0 / la, a), times(1.0 / lb, b)
+    ua, ub = scale(1.0 / la, a), scale(1.0 / lb, b)
     total, gap = add(ua, ub), sub(ub, ua)
     opposite = dot(ua, ub) < 0.0
     # a x b = a x (a + b) = a x (b - a): the small one of the two keeps its digits.
     axis = cross(ua, total) if opposite else cross(ua, gap)
-    length, half_sine = size(axis), 0.5 * size(gap)
+    length, half_sine = norm(axis), 0.5 * norm(gap)
     if length < 1e-14:
         if not opposite:
             return 1.0, 0.0, 0.0, 0.0
         spare = cross(ua, (1.0, 0.0, 0.0) if abs(ua[0]) < 0.7 else (0.0, 1.0, 0.0))
-        spare = unit(spare, (0.0, 0.0, 1.0))
+        spare = normalize(spare, (0.0, 0.0, 1.0))
         return 0.0, spare[0], spare[1], spare[2]
     s = half_sine / length
-    return unit_qua((0.5 * size(total), s * axis[0], s * axis[1], s * axis[2]))
+    return normalize_quat((0.5 * norm(total), s * axis[0], s * axis[1], s * axis[2]))
 
 
 @helper
@@ -214,7 +214,7 @@ def from_yaw(angle: float) -> Quat:
 
 @helper
 def slerp(a: Quat, b: Quat, t: float) -> Quat:
-    """From a at t = 0 to b at t = 1 the short way."""
+    """Interpolate from a at t = 0 to b at t = 1, the short way."""
     sign = -1.0 if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0 else 1.0
     dw, dx, dy, dz = sign * b[0] - a[0], sign * b[1] - a[1], sign * b[2] - a[2], sign * b[3] - a[3]
     # The angle from the chord, as an arccosine would lose half of the digits of a small one.
@@ -224,7 +224,7 @@ def slerp(a: Quat, b: Quat, t: float) -> Quat:
     else:
         first, second = math.sin((1.0 - t) * angle) / math.sin(angle), math.sin(t * angle) / math.sin(angle)
     second *= sign
-    return unit_qua(
+    return normalize_quat(
         (
             first * a[0] + second * b[0],
             first * a[1] + second * b[1],

@@ -1,20 +1,8 @@
 """Metrics of motion quality, each with its unit, definition and source.
 
-`marey.measure` is the function `measure` of this package.
+`marey.measure` is the function `measure` of this package. Names are listed in __init__.pyi and imported on first use.
 """
 
-from marey.measure.figures import Figure, Measure
-from marey.measure.gait import Stride, find_strides, rate_finding, stride_rate
-from marey.measure.report import MEASURES, Report, measure
+from marey.deprecation import attach_stub
 
-__all__ = [
-    "MEASURES",
-    "Figure",
-    "Measure",
-    "Report",
-    "Stride",
-    "find_strides",
-    "measure",
-    "rate_finding",
-    "stride_rate",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__, {"Figure": "Metric"})

@@ -6,7 +6,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, Ints
 from marey.errors import InvalidValue
-from marey.measure.figures import BODY_JOINTS, Reading, measures
+from marey.measure.metrics import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject
 
 # Meters; joints nearer to their parent than this have no bone.
@@ -74,7 +74,7 @@ def _changes(subject: Subject) -> tuple[Ints, Floats | None]:
     below = [j for j in range(1, len(skeleton)) if j != subject.hips and subject.hips in skeleton.chain(j)]
     bones: Ints = np.array([j for j in below if rest[j] >= _NO_BONE], dtype=np.int64)
     if bones.size == 0:
-        raise InvalidValue("needs bones, and the skeleton has none of 1 mm or more below the hips")
+        raise InvalidValue("needs bones of at least 1 mm below the hips, and the skeleton has none")
     if moving is None:
         return bones, None
     return bones, np.abs(np.linalg.norm(moving[:, bones], axis=2) / rest[bones] - 1.0)

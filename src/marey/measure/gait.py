@@ -1,8 +1,8 @@
 """Strides: how often and how far, and whether that is what a person does.
 
-A stride is found without knowing the frame rate: from how the ankles pass one another, in shares of the leg's
-length. Its length and the share of it for which each foot stands are then right even where a file's rate is
-wrong, and tell how quick the stride can have been.
+Strides are found without the frame rate: from how the ankles pass each other, relative to the leg's length. Their
+length and the fraction for which each foot stands are then right even if a file's rate is wrong, and show how quick
+the strides can have been.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Floats
-from marey.core.kinematics import World
+from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 
-# Shares of the leg's length. Smaller swings to and fro of one ankle past the other are sway or a shuffle.
+# Fraction of the leg's length. Smaller swings to and fro of one ankle past the other are sway or a shuffle.
 _SWING = 0.12
 # A stride that carries the body less far than this is stepping on the spot, turning, kicking.
-_WAY = 0.3
+_MIN_LENGTH = 0.3
 # How much less one foot may swing than the other: in a kick, one foot does all of it.
 _EVEN = 0.4
-# A stride in which the hips turn more than this is part of a turn, whose quick small steps tell nothing.
+# A stride in which the hips turn more than this is part of a turn, whose quick small steps say nothing about the rate.
 _STRAIGHT = math.radians(15.0)
-# A foot stands where it moves at less than this share of the body's speed...
+# Seconds to either side of a passing over which the feet's speeds are compared.
+_NEAR = 0.03
+# A foot stands where it moves at less than this fraction of the body's speed...
 _STILL = 0.4
-# ... and is no higher above its lowest point in the stride than this share of the leg.
+# ... and is at most this fraction of the leg above its lowest point in the stride.
 _LOW = 0.08
 # Quickest strides of grown people, in strides per second times sqrt(leg / g): 1.4 Hz in walks and 2.4 Hz in
 # runs on legs of 0.85 m. Legs of other lengths swing like pendulums (Alexander and Jayes 1983, dynamic similarity).
@@ -45,10 +46,10 @@ class Stride:
 
     Attributes
     ----------
-    start, stop : frames, between whole ones by linear interpolation.
+    start, stop : fractional frames, by linear interpolation.
     length : meters on the floor between where the hips are at both.
     turn : radians, by which the hips turn; positive to the left.
-    duty : share of the stride for which a foot stands, mean of both feet.
+    duty : fraction of the stride for which a foot stands, mean of both feet.
     """
 
     start: float
@@ -63,18 +64,18 @@ def stride_rate(motion: Motion) -> float | None:
 
     A stride reaches from one zero crossing of the ankles' separation to the next but one, near the gait events
     that Zeni, Richards and Higginson (2008) read off the feet's positions. The separation is measured along the
-    hips' facing, or across it where the figure travels sideways; feet that then do not pass one another are
-    taken about the middle of their swing. Swings under 12 % of the leg's length do not count: a figure that
+    hips' facing, or across it where the body travels sideways; feet that then do not pass one another are
+    taken about the middle of their swing. Swings under 12 % of the leg's length do not count: a body that
     stands, sways or moves one foot alone has no strides.
 
     Parameters
     ----------
-    motion : any; a figure without legs has no gait.
+    motion : any; a body without legs has no gait.
     """
-    return rate_of(find_strides(motion), motion.fps)
+    return median_stride_rate(find_strides(motion), motion.fps)
 
 
-def rate_of(strides: tuple[Stride, ...], fps: float) -> float | None:
+def median_stride_rate(strides: tuple[Stride, ...], fps: float) -> float | None:
     """Strides per second by the median of `strides`, or None for none."""
     if not strides:
         return None
@@ -84,21 +85,21 @@ def rate_of(strides: tuple[Stride, ...], fps: float) -> float | None:
 def rate_finding(motion: Motion) -> str | None:
     """A sentence where the strides are too quick for a person, so that the file's rate must be wrong; else None.
 
-    Stride length and duty factor (the share of a stride for which a foot stands) do not depend on the rate.
-    The duty factor tells walks from runs; strides that go straight and carry the body at least 30 % of the
+    Stride length and duty factor (the fraction of a stride for which a foot stands) do not depend on the rate.
+    The duty factor distinguishes walks from runs; strides that go straight and carry the body at least 30 % of the
     leg's length count. Legs swing like pendulums, so stride rates compare as f sqrt(leg / g): above 0.41 in a
     walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) they are implausible. Needs two such strides.
     """
-    return finding_of(find_strides(motion), motion)
+    return describe_rate_finding(find_strides(motion), motion)
 
 
-def finding_of(strides: tuple[Stride, ...], motion: Motion) -> str | None:
+def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | None:
     """`rate_finding` for strides that are known."""
     if not strides:
         return None
-    leg, fps = leg_length(motion.skeleton), motion.fps
-    going = tuple(s for s in strides if abs(s.turn) <= _STRAIGHT and s.length >= _WAY * leg)
-    rate = rate_of(going, fps)
+    leg, fps = mean_leg_length(motion.skeleton), motion.fps
+    going = tuple(s for s in strides if abs(s.turn) <= _STRAIGHT and s.length >= _MIN_LENGTH * leg)
+    rate = median_stride_rate(going, fps)
     if rate is None or len(going) < 2:
         return None
     gait = "walk" if np.median([s.duty for s in going]) >= _RUN_DUTY else "run"
@@ -110,18 +111,18 @@ def finding_of(strides: tuple[Stride, ...], motion: Motion) -> str | None:
     return (
         f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
         f" (at most {quickest:.2f}), so the rate of {fps:.6g} Hz seems wrong; at {fps / slower:.6g} Hz they would be"
-        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with fps= or --fps"
+        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with file_fps= or --file-fps"
     )
 
 
-def leg_length(skeleton: Skeleton) -> float:
-    """Metres from hip to ankle along the bones, mean of both legs; needs their roles."""
+def mean_leg_length(skeleton: Skeleton) -> float:
+    """Meters from hip to ankle along the bones, mean of both legs; needs their roles."""
     roles, lengths = skeleton.roles, skeleton.bone_lengths
     bones = [lengths[roles[f"{side}_{part}"]] for side in ("left", "right") for part in ("lower_leg", "foot")]
     return float(sum(bones)) / 2.0
 
 
-def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ...]:
+def find_strides(motion: Motion) -> tuple[Stride, ...]:
     """Every stride, in order, each beginning half a stride after the one before; see `stride_rate`.
 
     Strides in which one foot swings far less than the other are left out.
@@ -129,17 +130,17 @@ def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ..
     roles = motion.skeleton.roles
     if len(motion) < 3 or any(role not in roles for role in ("hips", *_ROLES)):
         return ()
-    leg = leg_length(motion.skeleton)
+    leg = mean_leg_length(motion.skeleton)
     if leg <= 0.0:
         return ()
-    positions = (motion.world() if world is None else world).positions
+    positions = motion.world().positions
     floor = positions[:, :, [0, 2]]
     hips = floor[:, roles["hips"]]
     ankles = [roles["left_foot"], roles["right_foot"]]
     feet = floor[:, ankles]
     across = floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]]
     facing, passes = ankle_passes(hips, across, feet, leg)
-    # A foot stands on its heel, whose speed the ankle tells, or on its ball: (F, 2, 2), point and foot.
+    # A foot stands on its heel, whose speed is that of the ankle, or on its ball: (F, 2, 2), point and foot.
     soles = [ankles, [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]]
     heights, steps = positions[:, soles, 1], _lengths(np.diff(floor[:, soles], axis=0))
     strides = []
@@ -148,17 +149,17 @@ def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ..
         moves = _lengths(np.ptp(feet[a : b + 1], axis=0))
         if moves.min() < max(_EVEN * moves.max(), 0.5 * _SWING * leg):
             continue
-        way = float(_lengths(hips[b] - hips[a]))
+        length = float(_lengths(hips[b] - hips[a]))
         (x, z), (u, w) = facing[a].tolist(), facing[b].tolist()
-        still = steps[a:b] < _STILL * way / (b - a)
+        still = steps[a:b] < _STILL * length / (b - a)
         low = heights[a + 1 : b + 1] < heights[a : b + 1].min(axis=0) + _LOW * leg
         duty = float((still & low).any(axis=1).mean())
-        strides.append(Stride(start, stop, way, math.atan2(z * u - x * w, x * u + z * w), duty))
+        strides.append(Stride(start, stop, length, math.atan2(z * u - x * w, x * u + z * w), duty))
     return tuple(strides)
 
 
 def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tuple[Floats, list[float]]:
-    """Which way the hips face, and when the ankles pass one another; see `stride_rate`.
+    """Which direction the hips face, and when the ankles pass one another; see `stride_rate`.
 
     Parameters
     ----------
@@ -169,10 +170,19 @@ def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tu
 
     Returns
     -------
-    (F, 2) unit directions, and the frames of the passings, between whole ones.
+    (F, 2) unit directions, and the fractional frames of the passings.
     """
     facing, axis = _gait_axis(across, hips)
     return facing, _passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
+
+
+def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps: float) -> tuple[Floats, Ints]:
+    """Frames at which the feet pass one another, and the foot that moves then: 0 left, 1 right; see `ankle_passes`."""
+    frames = np.array(ankle_passes(hips, across, ankles, leg)[1])
+    near = max(1, round(_NEAR * fps))
+    before, after = (np.clip(np.rint(frames + d).astype(np.int64), 0, len(ankles) - 1) for d in (-near, near))
+    moving: Ints = np.argmax(np.linalg.norm(ankles[after] - ankles[before], axis=-1), axis=1).reshape(-1)
+    return frames, moving
 
 
 def _lengths(vectors: Floats) -> Floats:
@@ -196,12 +206,12 @@ def _passes(separation: Floats, swing: float) -> list[float]:
     Only swings between extremes that differ by at least `swing` count. Of the swings that the clip cuts, the first
     and the last, the middle is not known.
     """
-    turns = _extremes(separation, swing)
+    extremes = _extremes(separation, swing)
     frames = []
-    for i, (a, b) in enumerate(itertools.pairwise(turns)):
+    for i, (a, b) in enumerate(itertools.pairwise(extremes)):
         low, high = sorted((float(separation[a]), float(separation[b])))
         level = 0.0 if low <= -0.25 * swing and high >= 0.25 * swing else 0.5 * (low + high)
-        if level and i in (0, len(turns) - 2):
+        if level and i in (0, len(extremes) - 2):
             continue
         run = separation[a : b + 1] - level
         crossings = np.flatnonzero((run[:-1] < 0.0) != (run[1:] < 0.0))
@@ -212,7 +222,7 @@ def _passes(separation: Floats, swing: float) -> list[float]:
 
 def _extremes(values: Floats, swing: float) -> list[int]:
     """Frames of alternating highs and lows of (F,) `values`, neighbors at least `swing` apart."""
-    turns: list[int] = []
+    extremes: list[int] = []
     listed = values.tolist()
     low = high = 0
     rising = 0  # not known yet
@@ -222,11 +232,11 @@ def _extremes(values: Floats, swing: float) -> list[int]:
         if value < listed[low]:
             low = i
         if rising >= 0 and value <= listed[high] - swing:
-            turns.append(high)
+            extremes.append(high)
             rising, low = -1, i
         elif rising <= 0 and value >= listed[low] + swing:
-            turns.append(low)
+            extremes.append(low)
             rising, high = 1, i
     if rising:
-        turns.append(high if rising > 0 else low)
-    return turns
+        extremes.append(high if rising > 0 else low)
+    return extremes

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from marey.core.motion import Motion
+from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.measure import body, skate, smooth, travel
-from marey.measure.figures import Figure, Measure
-from marey.measure.subject import Subject, counted
+from marey.measure.metrics import Measure, Metric
+from marey.measure.subject import Subject, plural
 
 MEASURES: tuple[Measure, ...] = (
     skate.slide_weighted,
@@ -37,47 +38,50 @@ MEASURES: tuple[Measure, ...] = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Report(Mapping[str, Figure]):
+class Report(Mapping[str, Metric]):
     """The metrics of one motion, in order; ``report["skate_ratio"]`` is one of them.
 
     Attributes
     ----------
-    figures : the metrics, in the order in which they are printed.
+    metrics : in the order in which they are printed.
     motion : name, frames, fps and seconds of the motion.
     against : the same for the clip compared with, or None.
     """
 
-    figures: tuple[Figure, ...]
+    metrics: tuple[Metric, ...]
     motion: Mapping[str, Any]
     against: Mapping[str, Any] | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the metric, or `default` if there is none with that name."""
-        return next((figure for figure in self.figures if figure.name == name), default)
+        return next((metric for metric in self.metrics if metric.name == name), default)
 
-    def __getitem__(self, name: str) -> Figure:
-        for figure in self.figures:
-            if figure.name == name:
-                return figure
+    def __getitem__(self, name: str) -> Metric:
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
         names = tuple(self)
         raise UnknownName(f"unknown metric {name!r}; available metrics: {', '.join(names)}{similar(str(name), names)}")
 
     def __iter__(self) -> Iterator[str]:
-        return (figure.name for figure in self.figures)
+        return (metric.name for metric in self.metrics)
 
     def __len__(self) -> int:
-        return len(self.figures)
+        return len(self.metrics)
 
     def __contains__(self, name: object) -> bool:
-        return any(figure.name == name for figure in self.figures)
+        return any(metric.name == name for metric in self.metrics)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON: the motion, the clip compared with, and each metric with unit and definition."""
         return {
             **self.motion,
             "against": None if self.against is None else dict(self.against),
-            "figures": {figure.name: figure.as_dict() for figure in self.figures},
+            "figures": {metric.name: metric.to_dict() for metric in self.metrics},
         }
+
+    figures = renamed_method("figures", "metrics")
+    as_dict = renamed_method("as_dict", "to_dict")
 
 
 def measure(motion: Motion, against: Motion | None = None) -> Report:
@@ -94,23 +98,23 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     """
     for clip in (motion,) if against is None else (motion, against):
         if len(clip) < 2:
-            raise InvalidValue(f"motion {clip.name!r} has one frame; measuring needs at least two")
-    figures = _figures(motion)
+            raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, got 1")
+    metrics = _measure_all(motion)
     if against is None:
-        return Report(figures, _about(motion))
-    paired = zip(figures, _figures(against), strict=True)
-    return Report(tuple(ours.beside(theirs) for ours, theirs in paired), _about(motion), _about(against))
+        return Report(metrics, _about(motion))
+    paired = zip(metrics, _measure_all(against), strict=True)
+    return Report(tuple(metric.compare_with(other) for metric, other in paired), _about(motion), _about(against))
 
 
-def _figures(motion: Motion) -> tuple[Figure, ...]:
+def _measure_all(motion: Motion) -> tuple[Metric, ...]:
     subject = Subject(motion)
-    figures = tuple(one(subject) for one in MEASURES)
-    if all(figure.value is None for figure in figures):
+    metrics = tuple(one(subject) for one in MEASURES)
+    if all(metric.value is None for metric in metrics):
         raise InvalidValue(
-            f"nothing can be measured on motion {motion.name!r} of {counted(len(motion), 'frame')} and"
-            f" {counted(len(motion.skeleton), 'joint')}; {figures[-1].name} {figures[-1].note}"
+            f"nothing can be measured on motion {motion.name!r} of {plural(len(motion), 'frame')} and"
+            f" {plural(len(motion.skeleton), 'joint')}; {metrics[-1].name} {metrics[-1].note}"
         )
-    return figures
+    return metrics
 
 
 def _about(motion: Motion) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Foot skate: how much feet slide that should stand, in three published definitions.
 
 They answer different questions. The weighted slide needs no contacts and no threshold of speed, but counts the
-foot that swings low over the floor. The ratio tells how often somebody would see a slide, not how far it goes.
+foot that swings low over the floor. The ratio says how often a slide is visible, not how far it goes.
 The slide in contact is what cleanup works on, and is as good as the contacts are. Compare each with the source
 clip's own: recorded feet are not still either.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats
 from marey.errors import InvalidValue
-from marey.measure.figures import Reading, measures
+from marey.measure.metrics import Reading, measures
 from marey.measure.subject import Subject
 
 # Meters; the height at which Zhang et al.'s weight reaches 0.
@@ -85,7 +85,7 @@ def slide_contact(subject: Subject) -> Reading:
         raise InvalidValue("needs contact points on the feet, and there are none")
     planted = contacts.mask[1:] & contacts.mask[:-1]
     if not planted.any():
-        raise InvalidValue("no point of a foot is in contact for two frames")
+        raise InvalidValue("no contact point of a foot is planted for two consecutive frames")
     steps = floor_steps(subject.paths(contacts.points))
     return float(steps[planted].mean()) * subject.motion.fps, whose
 
@@ -97,7 +97,7 @@ def floor_steps(paths: Floats) -> Floats:
 
 
 def weighted_slide(paths: Floats, height: float = SLIDE_HEIGHT) -> float:
-    """Metres per frame: the mean of sum_k d_k (2 - 2^(h_k / height)) for points (F, K, 3), y above the floor."""
+    """Meters per frame: the mean of sum_k d_k (2 - 2^(h_k / height)) for points (F, K, 3), y above the floor."""
     h = np.clip(0.5 * (paths[1:, :, 1] + paths[:-1, :, 1]) / height, 0.0, 1.0)
     return float((floor_steps(paths) * (2.0 - np.exp2(h))).sum(axis=1).mean())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.measure.figures import BODY_JOINTS, Reading, measures
+from marey.measure.metrics import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject
 
 _LOCAL = (

@@ -26,7 +26,7 @@ class Subject:
     def need_frames(self, n: int) -> None:
         """Refuse a motion that is too short."""
         if len(self.motion) < n:
-            raise InvalidValue(f"needs at least {n} frames, the motion has {counted(len(self.motion), 'frame')}")
+            raise InvalidValue(f"needs at least {n} frames, the motion has {plural(len(self.motion), 'frame')}")
 
     @cached_property
     def world(self) -> World:
@@ -52,7 +52,7 @@ class Subject:
 
     @cached_property
     def travel(self) -> Floats:
-        """(F, 2) meters, the way of the hips on the floor: x and z."""
+        """(F, 2) meters, path of the hips on the floor: x and z."""
         roles = self.motion.skeleton.roles
         return self.world.positions[:, roles["hips"]][:, [0, 2]]
 
@@ -75,11 +75,11 @@ class Subject:
 
     @cached_property
     def strides(self) -> tuple[Stride, ...]:
-        return find_strides(self.motion, self.world)
+        return find_strides(self.motion)
 
     @cached_property
     def floor(self) -> float:
-        """Metres, as the motion's source has it, else as `marey.clean` finds it."""
+        """Meters, as the motion's source has it, else as `marey.clean` finds it."""
         known = self.motion.source.floor
         if known is not None:
             return known
@@ -162,6 +162,6 @@ class Subject:
         return [k for k, point in enumerate(points) if any(foot in skeleton.chain(point.joint) for foot in feet)]
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """``"1 frame"``, ``"2 frames"``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -1,4 +1,4 @@
-"""Where the figure goes, how fast, and whether the clip's end fits its beginning."""
+"""Where the body goes, how fast, and whether the clip's end fits its beginning."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
-from marey.measure.figures import BODY_JOINTS, Reading, measures
-from marey.measure.gait import finding_of, rate_of
+from marey.measure.gait import describe_rate_finding, median_stride_rate
+from marey.measure.metrics import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject
 
-_WAY = "the path of the hips role on the floor (x, z), including sway"
+_PATH = "the path of the hips role on the floor (x, z), including sway"
 _ALIGNED = (
     "the last frame aligned with the first by the rotation about the vertical and the translation on the floor that"
     " bring their joints closest"
@@ -25,18 +25,18 @@ _SEAM = (
 _PLAIN = "kinematics"
 
 
-@measures("path_length", "m", definition=f"sum over frames of the distance along {_WAY}", source=_PLAIN)
+@measures("path_length", "m", definition=f"sum over frames of the distance along {_PATH}", source=_PLAIN)
 def path_length(subject: Subject) -> Reading:
     """Length of the path."""
     return float(_steps(subject).sum()), ""
 
 
-@measures("path_net", "m", definition=f"distance on the floor between both ends of {_WAY}", source=_PLAIN)
+@measures("path_net", "m", definition=f"distance on the floor between both ends of {_PATH}", source=_PLAIN)
 def path_net(subject: Subject) -> Reading:
     """Distance between the start and the end of the path."""
     subject.need_frames(2)
-    way = subject.travel[-1] - subject.travel[0]
-    return math.hypot(float(way[0]), float(way[1])), ""
+    displacement = subject.travel[-1] - subject.travel[0]
+    return math.hypot(float(displacement[0]), float(displacement[1])), ""
 
 
 @measures("speed_mean", "m/s", definition="path_length divided by the clip's duration", source=_PLAIN)
@@ -48,7 +48,7 @@ def speed_mean(subject: Subject) -> Reading:
 @measures(
     "speed_max",
     "m/s",
-    definition=f"largest distance from frame to frame along {_WAY}, times the frame rate",
+    definition=f"largest distance from frame to frame along {_PATH}, times the frame rate",
     source=_PLAIN,
 )
 def speed_max(subject: Subject) -> Reading:
@@ -69,10 +69,10 @@ def speed_max(subject: Subject) -> Reading:
 )
 def strides(subject: Subject) -> Reading:
     """Strides (two steps) per second."""
-    rate = rate_of(subject.strides, subject.motion.fps)
+    rate = median_stride_rate(subject.strides, subject.motion.fps)
     if rate is None:
-        raise InvalidValue("no gait: needs both legs and a stride with both feet")
-    return rate, finding_of(subject.strides, subject.motion) or ""
+        raise InvalidValue("no gait found; needs a skeleton with both legs and at least one full stride")
+    return rate, describe_rate_finding(subject.strides, subject.motion) or ""
 
 
 @measures(
@@ -86,7 +86,7 @@ def loop_position(subject: Subject) -> Reading:
     subject.need_frames(2)
     first, last = subject.positions[0], subject.positions[-1]
     apart = np.linalg.norm(first - rigid2d.apply(align(first, last), last), axis=1)
-    return _rms(apart), _largest(subject, apart, "m")
+    return _summarize(subject, apart, "m")
 
 
 @measures(
@@ -106,7 +106,7 @@ def loop_rotation(subject: Subject) -> Reading:
     hips = subject.joints == subject.hips
     last[hips] = quat.mul(turn, last[hips])
     apart = quat.angle_between(first, last)
-    return _rms(apart), _largest(subject, apart, "rad")
+    return _summarize(subject, apart, "rad")
 
 
 @measures(
@@ -125,7 +125,7 @@ def loop_velocity(subject: Subject) -> Reading:
     begins = (4.0 * x[1] - 3.0 * x[0] - x[2]) * half
     ends = (3.0 * x[-1] - 4.0 * x[-2] + x[-3]) * half
     apart = np.linalg.norm(begins - rigid2d.apply_vector(align(x[0], x[-1]), ends), axis=1)
-    return _rms(apart), _largest(subject, apart, "m/s")
+    return _summarize(subject, apart, "m/s")
 
 
 def align(points: Floats, others: Floats) -> Floats:
@@ -133,11 +133,11 @@ def align(points: Floats, others: Floats) -> Floats:
 
     theta = atan2(B, A) with A = cov(x, x') + cov(z, z') and B = cov(x, z') - cov(z, x').
     """
-    centre, other_centre = points.mean(axis=0), others.mean(axis=0)
-    (x, _, z), (u, _, w) = (points - centre).T, (others - other_centre).T
+    center, other_center = points.mean(axis=0), others.mean(axis=0)
+    (x, _, z), (u, _, w) = (points - center).T, (others - other_center).T
     turn = rigid2d.identity()
     turn[0] = math.atan2(float(x @ w - z @ u), float(x @ u + z @ w))
-    turn[1:] = (centre - rigid2d.apply(turn, other_centre))[[0, 2]]
+    turn[1:] = (center - rigid2d.apply(turn, other_center))[[0, 2]]
     return turn
 
 
@@ -146,11 +146,8 @@ def _steps(subject: Subject) -> Floats:
     return np.asarray(np.linalg.norm(np.diff(subject.travel, axis=0), axis=1))
 
 
-def _rms(values: Floats) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
-
-
-def _largest(subject: Subject, apart: Floats, unit: str) -> str:
-    """The note: which joint is furthest apart."""
+def _summarize(subject: Subject, apart: Floats, unit: str) -> Reading:
+    """The root mean square over the joints, and a note on the one that is furthest apart."""
     worst = int(np.argmax(apart))
-    return f"at most {apart[worst]:.3g} {unit}, {subject.motion.skeleton.names[int(subject.joints[worst])]}"
+    name = subject.motion.skeleton.names[int(subject.joints[worst])]
+    return float(np.sqrt(np.mean(np.square(apart)))), f"at most {apart[worst]:.3g} {unit}, {name}"

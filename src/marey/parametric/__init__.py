@@ -1,37 +1,8 @@
-"""Parametric motion: examples of one action, made into a space that is controlled by what the action should do."""
+"""Parametric motion: a space built from examples of one action, controlled by what the action should do.
 
-from marey.parametric.features import (
-    MOMENTS,
-    Feature,
-    angular_speed,
-    curvature,
-    duration,
-    function,
-    orientation,
-    parse_features,
-    position,
-    speed,
-    step_height,
-    travelled,
-    turn,
-)
-from marey.parametric.space import ParametricMotion, Reachable, Reached
+Names are listed in __init__.pyi and imported on first use.
+"""
 
-__all__ = [
-    "MOMENTS",
-    "Feature",
-    "ParametricMotion",
-    "Reachable",
-    "Reached",
-    "angular_speed",
-    "curvature",
-    "duration",
-    "function",
-    "orientation",
-    "parse_features",
-    "position",
-    "speed",
-    "step_height",
-    "travelled",
-    "turn",
-]
+from marey.deprecation import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__, {"Reached": "ReachResult", "travelled": "traveled"})

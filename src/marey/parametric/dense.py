@@ -18,14 +18,14 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.register.registration import RegistrationCurve
 
-__all__ = ["densified", "value_between"]
+__all__ = ["cubic_weights", "upsample"]
 
 # Frames per second above which linear interpolation is good enough: an apex at 200 m/s2 loses 0.4 mm.
 _RATE = 240.0
 
 
-def densified(reg: RegistrationCurve) -> RegistrationCurve:
-    """Upsample the motions of a registration by a whole factor; loops stay as they are."""
+def upsample(reg: RegistrationCurve) -> RegistrationCurve:
+    """Upsample the motions of a registration by an integer factor; loops stay as they are."""
     times = math.ceil(_RATE / reg.fps - 1e-9)
     if times < 2 or reg.cyclic:
         return reg
@@ -69,8 +69,8 @@ def _catmull_rom(values: Floats, times: int) -> Floats:
     if len(flat) < 3:
         steps = np.arange(times * (len(flat) - 1) + 1) / times
         before = np.minimum(steps.astype(np.int64), max(len(flat) - 2, 0))
-        share = (steps - before)[:, None]
-        out = flat[before] + share * (flat[np.minimum(before + 1, len(flat) - 1)] - flat[before])
+        alpha = (steps - before)[:, None]
+        out = flat[before] + alpha * (flat[np.minimum(before + 1, len(flat) - 1)] - flat[before])
         return np.asarray(out.reshape(-1, *values.shape[1:]))
     first, last = 3.0 * (flat[0] - flat[1]) + flat[2], 3.0 * (flat[-1] - flat[-2]) + flat[-3]
     wide = np.concatenate([first[None], flat, last[None]])
@@ -84,19 +84,19 @@ def _catmull_rom(values: Floats, times: int) -> Floats:
     return out.reshape(-1, *values.shape[1:])
 
 
-def value_between(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
-    """The four whole positions around each position `at` (B,) within sequences of these lengths (B,), and their
+def cubic_weights(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
+    """The four integer positions around each position `at` (B,) within sequences of these lengths (B,), and their
     weights.
 
     Returns
     -------
-    (B, 4) positions and (B, 4) weights with sum 1: those of the cubic through four values, which is exact at whole
+    (B, 4) positions and (B, 4) weights with sum 1: those of the cubic through four values, which is exact at integer
     positions; linear in sequences of fewer than four.
     """
     first = np.clip(at.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
     places = first[:, None] + np.arange(4)
     x = at - first
-    shares = np.stack(
+    weights = np.stack(
         [
             -(x - 1.0) * (x - 2.0) * (x - 3.0) / 6.0,
             x * (x - 2.0) * (x - 3.0) / 2.0,
@@ -108,5 +108,5 @@ def value_between(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
     short = lengths < 4
     if short.any():
         straight = np.maximum(1.0 - np.abs(x[:, None] - np.arange(4)), 0.0)
-        shares = np.where(short[:, None], straight, shares)
-    return np.minimum(places, lengths[:, None] - 1), shares
+        weights = np.where(short[:, None], straight, weights)
+    return np.minimum(places, lengths[:, None] - 1), weights

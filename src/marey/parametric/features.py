@@ -1,7 +1,7 @@
 """Features that describe a motion: the function f of Kovar 6.3, from a motion to a few numbers.
 
-A feature refers either to one pose, such as the position of the hand at the apex of a reach, or to the whole motion,
-such as the angle it turns. Positions are in the character's own frame at the start: the origin on the floor under the
+A feature refers either to one pose, such as the position of the hand at the apex of a reach, or to the entire motion,
+such as the angle it turns. Positions are in the character's frame at the start: the origin on the floor under the
 hips, facing ahead; x to the left, y up from the floor, z ahead.
 """
 
@@ -20,26 +20,27 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.maths import quat, rigid2d
-from marey.parametric.points import joint_of, path_of
-from marey.parametric.wholes import WHOLES
+from marey.parametric.motion_features import MOTION_FEATURES
+from marey.parametric.points import find_joint, find_path
 
 __all__ = [
     "MOMENTS",
     "Feature",
     "angular_speed",
+    "as_features",
     "curvature",
     "duration",
-    "feature_from",
-    "features_of",
+    "feature_from_dict",
     "function",
     "orientation",
     "parse_features",
     "position",
     "speed",
     "step_height",
-    "travelled",
+    "traveled",
     "turn",
 ]
 
@@ -52,17 +53,20 @@ _NEARLY = 0.2
 _EDGE = 0.08
 _POSES = ("position", "orientation")
 _AXES = "xyz"
+# Earlier spellings in files and texts.
+_OLD_KINDS = {"travelled": "traveled"}
 
 
+@renamed_fields(at="moment", of="moment_joint")
 @dataclass(frozen=True, slots=True)
 class Feature:
     """One or several numbers that describe what a motion does.
 
-    kind : "position" or "orientation" of a joint at a moment; "function"; or one of the features of whole motions.
+    kind : "position" or "orientation" of a joint at a moment; "function"; or one of the features of entire motions.
     joint : role or joint name, or "centre_of_mass"; "" if the feature needs none.
-    at : the moment of a pose: one of `MOMENTS`, or seconds of the reference motion, which the timewarp maps to the
+    moment : of a pose: one of `MOMENTS`, or seconds of the reference motion, which the timewarp maps to the
         others.
-    of : the joint whose extreme defines the moment; by default the same joint.
+    moment_joint : the joint whose extreme defines the moment; by default the same joint.
     which : "mean", "min" or "max" of speeds; the components of a position to use, such as "xy".
     call : the function, for kind "function".
     names, units : of the numbers.
@@ -70,8 +74,8 @@ class Feature:
 
     kind: str
     joint: str = ""
-    at: str | float | None = None
-    of: str = ""
+    moment: str | float | None = None
+    moment_joint: str = ""
     which: str = ""
     call: Callable[[Motion], ArrayLike] | None = None
     names: tuple[str, ...] = ()
@@ -87,80 +91,90 @@ class Feature:
         return self.kind in _POSES
 
     @property
-    def is_found(self) -> bool:
+    def is_detectable(self) -> bool:
         """Whether the moment can be found inside a motion without a registration."""
-        return isinstance(self.at, str) and self.at not in ("start", "end")
+        return isinstance(self.moment, str) and self.moment not in ("start", "end")
 
     def __call__(self, motion: Motion) -> Floats:
         """(d,) of a motion by itself; the moment of a pose is found in it."""
         if not self.is_pose:
-            return self.of_whole(motion, None)
-        if not isinstance(self.at, str):
+            return self.measure_whole(motion, None)
+        if not isinstance(self.moment, str):
             raise InvalidValue(
-                f"{self.told} refers to {self.at:g} s of a reference motion, which only a registration maps to "
-                "others; use a moment that can be found, such as 'farthest'"
+                f"{self.label} is measured at {self.moment:g} s of a reference motion, so it needs a "
+                "registration; for a single motion use a moment such as 'farthest'"
             )
-        return self.of_poses(motion, np.array([0.0, float(self.frame(motion))]))
+        return self.measure_poses(motion, np.array([0.0, float(self.find_frame(motion))]))
+
+    is_found = renamed_method("is_found", "is_detectable")
+    told = renamed_method("told", "label")
+    described = renamed_method("described", "to_dict")
+    frame = renamed_method("frame", "find_frame")
+    between = renamed_method("between", "measure_between")
+    of_poses = renamed_method("of_poses", "measure_poses")
+    of_whole = renamed_method("of_whole", "measure_whole")
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """Name for messages."""
         if self.kind in ("given", "function"):
             return ", ".join(self.names)
         return " ".join(part for part in (self.kind, self.joint) if part)
 
-    def frame(self, motion: Motion, world: World | None = None) -> int:
+    def find_frame(self, motion: Motion, world: World | None = None) -> int:
         """The frame of a motion at the moment."""
-        if self.at in ("start", "end"):
-            return 0 if self.at == "start" else len(motion) - 1
-        if not isinstance(self.at, str):
-            raise InvalidValue(f"{self.told} has no moment to find")
-        path = path_of(motion.skeleton, motion.world() if world is None else world, self.of or self.joint)
-        return _find_extreme(path, self.at)
+        if self.moment in ("start", "end"):
+            return 0 if self.moment == "start" else len(motion) - 1
+        if not isinstance(self.moment, str):
+            raise InvalidValue(
+                f"{self.label} is measured over the whole motion or at a fixed time, so it has no moment to find"
+            )
+        path = find_path(motion.skeleton, motion.world() if world is None else world, self.moment_joint or self.joint)
+        return _find_extreme(path, self.moment)
 
-    def of_poses(self, motion: Motion, frames: Floats) -> Floats:
+    def measure_poses(self, motion: Motion, frames: Floats) -> Floats:
         """(d,) of the pose at frames[1], which may be fractional, relative to that at frames[0]."""
         poses = motion.at(frames / motion.fps)
         world = poses.world()
         floor = np.array([motion.source.floor or 0.0])
         start = World(world.positions[:1], world.rotations[:1])
-        seen = self.between(motion.skeleton, start, World(world.positions[1:], world.rotations[1:]), floor)
+        seen = self.measure_between(motion.skeleton, start, World(world.positions[1:], world.rotations[1:]), floor)
         return np.asarray(seen[0])
 
-    def between(self, skeleton: Skeleton, start: World, there: World, floor: Floats) -> Floats:
+    def measure_between(self, skeleton: Skeleton, start: World, there: World, floor: Floats) -> Floats:
         """(B, d) for B poses relative to as many starting poses, with floors (B,) or (1,)."""
         frame = start_frames(skeleton, start)
         if self.kind == "position":
-            place = rigid2d.apply(rigid2d.invert(frame), path_of(skeleton, there, self.joint))
+            place = rigid2d.apply(rigid2d.invert(frame), find_path(skeleton, there, self.joint))
             place[:, 1] -= floor
             return place[:, [_AXES.index(axis) for axis in self.which]]
-        joint = joint_of(skeleton, self.joint)
+        joint = find_joint(skeleton, self.joint)
         turned = quat.log(quat.mul_inv(there.rotations[:, joint], start.rotations[:, joint]))
         return np.asarray(rigid2d.apply_vector(rigid2d.invert(frame), turned))
 
-    def of_whole(self, motion: Motion, world: World | None) -> Floats:
+    def measure_whole(self, motion: Motion, world: World | None) -> Floats:
         """(d,) of all frames; `world` if it is already known."""
         try:
             if self.call is not None:
                 given = np.atleast_1d(np.asarray(self.call(motion), dtype=np.float64))
             else:
                 seen = motion.world() if world is None else world
-                given = np.array([WHOLES[self.kind].call(motion, seen, self.joint, self.which)])
+                given = np.array([MOTION_FEATURES[self.kind].call(motion, seen, self.joint, self.which)])
         except MareyError:
             raise
         except Exception as error:
             on = f" on {motion.name!r}" if motion.name else ""  # blends have no name; the caller names them
-            raise InvalidValue(f"{self.told} failed{on}: {type(error).__name__}: {error}") from error
+            raise InvalidValue(f"{self.label} failed{on}: {type(error).__name__}: {error}") from error
         if given.shape != (self.n_dims,):
             raise InvalidValue(
-                f"{self.told} must return {self.n_dims} numbers, to match its names, but returned shape {given.shape}"
+                f"{self.label} must return {self.n_dims} numbers, to match its names, but returned shape {given.shape}"
                 + (f" for {motion.name!r}" if motion.name else "")
             )
         return given
 
-    def described(self) -> dict[str, Any]:
-        """A description from which `feature_from` restores it; functions only by name."""
-        out: dict[str, Any] = {"kind": self.kind, "joint": self.joint, "at": self.at, "of": self.of}
+    def to_dict(self) -> dict[str, Any]:
+        """A description from which `feature_from_dict` restores it; functions only by name."""
+        out: dict[str, Any] = {"kind": self.kind, "joint": self.joint, "at": self.moment, "of": self.moment_joint}
         return out | {"which": self.which, "names": list(self.names), "units": list(self.units)}
 
 
@@ -171,62 +185,64 @@ def start_frames(skeleton: Skeleton, world: World) -> Floats:
     return np.stack([np.arctan2(-left[:, 2], left[:, 0]), hips[:, 0], hips[:, 2]], axis=1)
 
 
-def position(joint: str, at: str | float = "farthest", *, of: str = "", axes: str = _AXES) -> Feature:
+@renamed_parameters(at="moment", of="moment_joint")
+def position(joint: str, moment: str | float = "farthest", *, moment_joint: str = "", axes: str = _AXES) -> Feature:
     """Position of a joint (role or name, or "centre_of_mass") at a moment: x to the left, y above the floor, z ahead.
 
     Parameters
     ----------
-    at : one of `MOMENTS`, or seconds of the reference motion.
-    of : the joint whose extreme defines the moment, if it is another one.
+    moment : one of `MOMENTS`, or seconds of the reference motion.
+    moment_joint : the joint whose extreme defines the moment, if it is another one.
     axes : which of "xyz" to use.
     """
     if not axes or any(axis not in _AXES for axis in axes) or len(set(axes)) != len(axes):
-        raise InvalidValue(f"axes must be some of 'x', 'y' and 'z', each once, got {axes!r}")
+        raise InvalidValue(f"axes must be any of 'x', 'y' and 'z', each at most once, not {axes!r}")
     names = tuple(f"{joint} {axis}" for axis in axes)
-    return Feature("position", joint, _check_moment(at), of, axes, None, names, ("m",) * len(axes))
+    return Feature("position", joint, _check_moment(moment), moment_joint, axes, None, names, ("m",) * len(axes))
 
 
-def orientation(joint: str, at: str | float = "farthest", *, of: str = "") -> Feature:
+@renamed_parameters(at="moment", of="moment_joint")
+def orientation(joint: str, moment: str | float = "farthest", *, moment_joint: str = "") -> Feature:
     """Rotation of a joint from the start to a moment: a rotation vector in the character's initial frame."""
     names = tuple(f"{joint} turn {axis}" for axis in _AXES)
-    return Feature("orientation", joint, _check_moment(at), of, "", None, names, ("rad",) * 3)
+    return Feature("orientation", joint, _check_moment(moment), moment_joint, "", None, names, ("rad",) * 3)
 
 
 def speed(joint: str = "hips", which: str = "mean") -> Feature:
     """Mean, minimum or maximum speed of a joint; that of the hips is horizontal."""
-    return _make_whole("speed", joint, _check_which(which))
+    return _make_motion_feature("speed", joint, _check_which(which))
 
 
 def angular_speed(joint: str, which: str = "mean") -> Feature:
     """Mean, minimum or maximum angular speed of a joint in the world."""
-    return _make_whole("angular_speed", joint, _check_which(which))
+    return _make_motion_feature("angular_speed", joint, _check_which(which))
 
 
-def travelled(which: str = "path") -> Feature:
+def traveled(which: str = "path") -> Feature:
     """Horizontal distance of the hips: along the "path", or the "net" distance between its ends."""
     if which not in ("path", "net"):
-        raise InvalidValue(f"which must be 'path' or 'net', got {which!r}")
-    return _make_whole("travelled", "", which)
+        raise InvalidValue(f"which must be 'path' or 'net', not {which!r}")
+    return _make_motion_feature("traveled", "", which)
 
 
 def turn() -> Feature:
     """Change of heading from start to end, positive to the left."""
-    return _make_whole("turn")
+    return _make_motion_feature("turn")
 
 
 def curvature() -> Feature:
     """Turn to the left per meter of path."""
-    return _make_whole("curvature")
+    return _make_motion_feature("curvature")
 
 
 def step_height(joint: str = "") -> Feature:
     """How far a foot (role or joint; by default the higher of both) rises above its lowest position."""
-    return _make_whole("step_height", joint)
+    return _make_motion_feature("step_height", joint)
 
 
 def duration() -> Feature:
     """Seconds from the first frame to the last: whole frames, so a motion meets it at best to within half a frame."""
-    return _make_whole("duration")
+    return _make_motion_feature("duration")
 
 
 def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), units: Iterable[str] = ()) -> Feature:
@@ -238,15 +254,15 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
     units : such as "m" or "rad"; unknown ones are allowed.
     """
     if not callable(call):
-        raise InvalidValue(f"expected a function of a motion, got {call!r}")
+        raise InvalidValue(f"call must be a function of a motion, not {call!r}")
     named = tuple(names) or (getattr(call, "__name__", "function"),)
-    told = tuple(units) or ("",) * len(named)
-    if len(told) != len(named):
-        raise InvalidValue(f"expected a unit for each of {len(named)} names, got {len(told)}")
-    return Feature("function", call=call, names=named, units=told)
+    given = tuple(units) or ("",) * len(named)
+    if len(given) != len(named):
+        raise InvalidValue(f"units must have one entry for each of {len(named)} names, not {len(given)}")
+    return Feature("function", call=call, names=named, units=given)
 
 
-def features_of(given: Any) -> tuple[Feature, ...]:
+def as_features(given: Any) -> tuple[Feature, ...]:
     """Convert what a user gives as feature=: a Feature, a text, a function, or several of these."""
     if isinstance(given, Feature):
         return (given,)
@@ -255,10 +271,10 @@ def features_of(given: Any) -> tuple[Feature, ...]:
     if callable(given):
         return (function(given),)
     if isinstance(given, Iterable):
-        out = tuple(each for one in given for each in features_of(one))
+        out = tuple(each for one in given for each in as_features(one))
         if out:
             return out
-    raise InvalidValue(f"expected a feature, a function of a motion or several of these, got {given!r}")
+    raise InvalidValue(f"feature must be a feature, a function of a motion, or a list of these, not {given!r}")
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -271,39 +287,47 @@ def parse_features(text: str) -> tuple[Feature, ...]:
     )
 
 
-def feature_from(described: Mapping[str, Any]) -> Feature:
-    """Restore the feature from the description that `Feature.described` returned."""
-    kind, joint, at = (described.get(key) for key in ("kind", "joint", "at"))
-    of, which = str(described.get("of", "")), str(described.get("which", ""))
-    if kind == "position":
-        return position(str(joint), _check_moment_or_whole(at), of=of, axes=which)
-    if kind == "orientation":
-        return orientation(str(joint), _check_moment_or_whole(at), of=of)
-    if kind in WHOLES:
-        return _make_whole(str(kind), str(joint), which)
-    raise UnknownName(f"no feature named {kind!r}{similar(str(kind), (*_POSES, *WHOLES))}")
+def feature_from_dict(described: Mapping[str, Any]) -> Feature:
+    """Restore the feature from the description that `Feature.to_dict` returned."""
+    kind, joint, moment = (described.get(key) for key in ("kind", "joint", "at"))
+    kind = _OLD_KINDS.get(str(kind), kind)
+    moment_joint, which = str(described.get("of", "")), str(described.get("which", ""))
+    if kind in _POSES:
+        at = moment if isinstance(moment, str) else float(moment)  # type: ignore[arg-type]
+        if kind == "position":
+            return position(str(joint), at, moment_joint=moment_joint, axes=which)
+        return orientation(str(joint), at, moment_joint=moment_joint)
+    if kind in MOTION_FEATURES:
+        return _make_motion_feature(str(kind), str(joint), which)
+    raise UnknownName(f"no feature named {kind!r}{similar(str(kind), (*_POSES, *MOTION_FEATURES))}")
 
 
 def _raise_no_feature(text: Any) -> tuple[Feature, ...]:
-    raise InvalidValue(f"expected a feature such as 'position:right_hand@farthest' or 'turn,speed', got {text!r}")
+    raise InvalidValue(
+        f"feature must be text such as 'position:right_hand@farthest' or 'turn,speed', not {text!r}; "
+        f"features: {', '.join((*_POSES, *MOTION_FEATURES))}"
+    )
 
 
 def _parse_feature(text: str) -> Feature:
     head, _, moment = text.partition("@")
     kind, *rest = head.split(":")
-    known = (*_POSES, *WHOLES)
+    kind = _OLD_KINDS.get(kind, kind)
+    known = (*_POSES, *MOTION_FEATURES)
     if kind not in known:
         near = similar(kind, known) or f"; features: {', '.join(known)}"
         raise UnknownName(f"no feature named {kind!r}{near}")
     if len(rest) > 2 or (moment and kind not in _POSES):
-        raise InvalidValue(f"expected KIND:JOINT:WHICH, and @MOMENT for a pose, got {text!r}")
+        raise InvalidValue(
+            f"a feature must be KIND:JOINT:WHICH, with @MOMENT only for {' and '.join(_POSES)}, not {text!r}"
+        )
     joint, which = (*rest, "", "")[:2]
     if kind in _POSES:
         if not joint:
-            raise InvalidValue(f"{kind} needs a joint or role, as in '{kind}:right_hand', got {text!r}")
+            raise InvalidValue(f"{kind} needs a joint or role, such as '{kind}:right_hand', not {text!r}")
         at = _seconds_or_name(moment) if moment else "farthest"
         return position(joint, at, axes=which or _AXES) if kind == "position" else orientation(joint, at)
-    return _make_whole(kind, joint, which)
+    return _make_motion_feature(kind, joint, which)
 
 
 def _seconds_or_name(text: str) -> str | float:
@@ -313,13 +337,13 @@ def _seconds_or_name(text: str) -> str | float:
         return text
 
 
-def _make_whole(kind: str, joint: str = "", which: str = "") -> Feature:
-    entry = WHOLES[kind]
+def _make_motion_feature(kind: str, joint: str = "", which: str = "") -> Feature:
+    entry = MOTION_FEATURES[kind]
     if entry.choices and which not in ("", *entry.choices):
-        raise InvalidValue(f"{kind} can be {', '.join(map(repr, entry.choices))}, got {which!r}")
+        raise InvalidValue(f"{kind} must be {', '.join(map(repr, entry.choices))}, not {which!r}")
     about = joint or entry.joint
     if entry.needs_joint and not about:
-        raise InvalidValue(f"{kind} needs a joint or role, as in '{kind}:right_hand'")
+        raise InvalidValue(f"{kind} needs a joint or role, such as '{kind}:right_hand'")
     chosen = which or (entry.choices[0] if entry.choices else "")
     usual = about == entry.joint and chosen in ("", *entry.choices[:1])
     name = " ".join(part for part in (kind.replace("_", " "), *(() if usual else (about, chosen))) if part)
@@ -328,12 +352,8 @@ def _make_whole(kind: str, joint: str = "", which: str = "") -> Feature:
 
 def _check_which(which: str) -> str:
     if which not in ("mean", "min", "max"):
-        raise InvalidValue(f"which must be 'mean', 'min' or 'max', got {which!r}")
+        raise InvalidValue(f"which must be 'mean', 'min' or 'max', not {which!r}")
     return which
-
-
-def _check_moment_or_whole(at: Any) -> str | float:
-    return at if isinstance(at, str) else float(at)
 
 
 def _check_moment(at: Any) -> str | float:
@@ -346,7 +366,7 @@ def _check_moment(at: Any) -> str | float:
     except (TypeError, ValueError):
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds >= 0.0):
-        raise InvalidValue(f"a moment must be one of {', '.join(MOMENTS)}, or seconds of 0 or more, got {at!r}")
+        raise InvalidValue(f"a moment must be one of {', '.join(MOMENTS)}, or a time of at least 0 s, not {at!r}")
     return seconds
 
 
@@ -357,7 +377,7 @@ def _extent(path: Floats, which: str) -> Floats:
     if which in ("highest", "lowest"):
         return path[:, 1] if which == "highest" else -path[:, 1]
     if len(path) < 3:
-        raise InvalidValue(f"a {which} moment needs three frames or more, got {len(path)}")
+        raise InvalidValue(f"a {which} moment needs at least three frames, not {len(path)}")
     pace = np.linalg.norm(path[2:] - path[:-2], axis=1)
     inner = pace if which == "fastest" else -pace
     return np.concatenate([[-np.inf], inner, [-np.inf]])
@@ -365,22 +385,24 @@ def _extent(path: Floats, which: str) -> Floats:
 
 def _find_extreme(path: Floats, which: str) -> int:
     value = _extent(path, which)
-    top, most = int(np.argmax(value)), float(value.max())
+    top, largest = int(np.argmax(value)), float(value.max())
     edge = max(1, round(_EDGE * len(path)))
     if which in ("fastest", "slowest") or edge <= top < len(path) - edge:
         return top
     # What comes next may go farther than the action did: prefer an extreme that is nearly as far out.
-    turns = _find_turning_points(value)
-    turns = turns[(value[turns] >= most - _NEARLY * np.ptp(value)) & (turns >= edge) & (turns < len(path) - edge)]
-    return int(turns[np.argmax(value[turns])]) if len(turns) else top
+    points = _find_turning_points(value)
+    points = points[
+        (value[points] >= largest - _NEARLY * np.ptp(value)) & (points >= edge) & (points < len(path) - edge)
+    ]
+    return int(points[np.argmax(value[points])]) if len(points) else top
 
 
 def extreme_near(path: Floats, which: str, frame: int, reach: int) -> int:
     """The frame within `reach` of `frame` where a path (F, 3) has its largest extreme; `frame` if there is none."""
     value = _extent(path, which)
-    turns = _find_turning_points(value)
-    turns = turns[np.abs(turns - frame) <= reach]
-    return int(turns[np.argmax(value[turns])]) if len(turns) else frame
+    points = _find_turning_points(value)
+    points = points[np.abs(points - frame) <= reach]
+    return int(points[np.argmax(value[points])]) if len(points) else frame
 
 
 def _find_turning_points(value: Floats) -> Ints:

@@ -1,6 +1,6 @@
 """Files of parametric spaces: the examples, their registration and the samples; loading rebuilds nothing.
 
-Besides the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
+In addition to the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
 
 ==================  ============  ====================================================================
 array               shape         content
@@ -38,8 +38,7 @@ from numpy.typing import NDArray
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, ParseError
 from marey.io import archive, clip_arrays
-from marey.io.files import read_bytes, write_bytes
-from marey.parametric.features import Feature, feature_from, features_of
+from marey.parametric.features import Feature, as_features, feature_from_dict
 from marey.parametric.space import ParametricMotion
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
@@ -48,15 +47,15 @@ from marey.register.registration import RegistrationCurve
 FORMAT = "marey.parametric"
 VERSION = 1
 
-_SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale", "kept")
-_OWN = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "moments", "about", *_SPACE)
+_SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale")
+_OWN = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "moments", "about", "kept", *_SPACE)
 
 
 def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
     """Write the space to an .npz file."""
     reg = space.registration
     about = {
-        "features": [feature.described() for feature in space.features],
+        "features": [feature.to_dict() for feature in space.features],
         "reference": reg.reference,
         "delta": space.delta,
         "k": space.k,
@@ -73,42 +72,43 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
         "distances": reg.distances,
         "moments": np.array(space.moments),
         "about": np.array(json.dumps(about)),
+        "kept": space.example_indices,
         **{name: getattr(space, name) for name in _SPACE},
     }
     if reg.loops is not None:
         arrays["loops"] = reg.loops
-    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(reg.motions) | arrays)])
+    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(reg.motions) | arrays)
 
 
 def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
     """Read a space from a file that `save_space` wrote."""
     name = os.fspath(path)
     required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, optional)
+    arrays = archive.read_arrays(path, FORMAT, VERSION, required, optional)
     clips = clip_arrays.clips_from(arrays, name)
     try:
         about = json.loads(str(arrays["about"]))
-        told = [dict(each) for each in about["features"]]
+        described = [dict(each) for each in about["features"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ParseError(f"the space in it is malformed ({error})", path=name) from None
-    features = _load_features(told, feature, name)
+        raise ParseError(f"is not a valid parametric space ({error}); build it again", path=name) from None
+    features = _load_features(described, feature, name)
     try:
         reg = _load_registration(arrays, about, _restore_sources(clips, about["sources"]))
         notes = tuple(str(note) for note in about["notes"][0])
         moments = tuple(arrays["moments"].tolist())
-        parts: dict[str, Any] = {part: arrays[part] for part in _SPACE}
+        parts: dict[str, Any] = {part: arrays[part] for part in _SPACE} | {"example_indices": arrays["kept"]}
         parts |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
         return ParametricMotion(reg, features, moments, **parts)
     except (MareyError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"the space in it is inconsistent ({error})", path=name) from None
+        raise ParseError(f"is not a valid parametric space ({error}); build it again", path=name) from None
 
 
-def _load_features(told: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:
-    functions = [each for each in told if each.get("kind") == "function"]
+def _load_features(described: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:
+    functions = [each for each in described if each.get("kind") == "function"]
     if given is not None:
-        features = features_of(given)
-        if [each.n_dims for each in features] != [len(each["names"]) for each in told]:
-            raise InvalidValue(f"{path}: feature= does not match the {len(told)} features of the space")
+        features = as_features(given)
+        if [each.n_dims for each in features] != [len(each["names"]) for each in described]:
+            raise InvalidValue(f"{path}: feature must match the {len(described)} features of the space")
         return features
     if functions:
         names = ", ".join(map(repr, functions[0]["names"]))
@@ -116,13 +116,15 @@ def _load_features(told: list[dict[str, Any]], given: Any, path: str) -> tuple[F
             f"{path}: {names} comes from a Python function, which cannot be saved; pass it again as feature="
         )
     try:
-        return tuple(_make_by_hand(each) if each.get("kind") == "given" else feature_from(each) for each in told)
+        return tuple(
+            _make_by_hand(each) if each.get("kind") == "given" else feature_from_dict(each) for each in described
+        )
     except (MareyError, TypeError, ValueError) as error:
-        raise ParseError(f"a feature in it is malformed ({error})", path=path) from None
+        raise ParseError(f"has an invalid feature ({error}); build it again", path=path) from None
 
 
-def _make_by_hand(told: Mapping[str, Any]) -> Feature:
-    names = tuple(str(name) for name in told["names"])
+def _make_by_hand(described: Mapping[str, Any]) -> Feature:
+    names = tuple(str(name) for name in described["names"])
     return Feature("given", names=names, units=("",) * len(names))
 
 

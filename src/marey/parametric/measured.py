@@ -14,56 +14,56 @@ from typing import Any
 
 import numpy as np
 
-from marey.blend.advance import knot_slopes
-from marey.blend.blend import Track, compose
-from marey.blend.weights import speed_shares
+from marey.blend.advance import compute_knot_slopes
+from marey.blend.blend import BlendTrack, compose
+from marey.blend.weights import limit_speed_weights
 from marey.core.arrays import Floats, Ints
 from marey.core.kinematics import World
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.parametric.dense import value_between
+from marey.parametric.dense import cubic_weights
 from marey.parametric.features import Feature
 from marey.parametric.track_kernels import Quadrature, find_frame_places, find_span_ends
-from marey.register.along import chosen
 from marey.register.registration import RegistrationCurve
+from marey.register.tree import select_motions
 
-__all__ = ["Measured", "frames_of"]
+__all__ = ["BlendMeasurer", "find_blend_frames"]
 
 # Tolerance in frames for counting the last frame of a blend, as in `marey.blend`.
 _LATE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _RULE = Quadrature(0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS)
 # Maximum number of frames in one track, to limit memory.
-_MOST_FRAMES = 20_000
+_MAX_FRAMES = 20_000
 
 
-def frames_of(reg: RegistrationCurve, weights: Floats, fps: float | None = None) -> tuple[Floats, Ints]:
+def find_blend_frames(reg: RegistrationCurve, weights: Floats, fps: float | None = None) -> tuple[Floats, Ints]:
     """u of the frames of blends with constant weights (B, n), concatenated, and (B + 1,) the start of each.
 
     These are the frames that `marey.blend` makes at `fps`, or at the rate of the motions; one cycle if the registration
     is cyclic.
     """
     rate = reg.fps if fps is None else fps
-    slopes = knot_slopes(reg.timewarp.points)
-    shares = speed_shares(weights, slopes)
+    slopes = compute_knot_slopes(reg.timewarp.points)
+    limited = limit_speed_weights(weights, slopes)
     borders = np.empty((len(weights), len(slopes)))
-    find_span_ends(slopes, shares, _RULE, borders)
+    find_span_ends(slopes, limited, _RULE, borders)
     frames = borders[:, -1] * rate
     counts = np.ceil(frames - _LATE) if reg.cyclic else np.floor(frames + _LATE) + 1
     starts = np.concatenate([[0], np.cumsum(np.maximum(counts, 1).astype(np.int64))])
     u = np.empty(starts[-1])
-    find_frame_places(slopes, shares, borders, starts, rate, _RULE, u)
+    find_frame_places(slopes, limited, borders, starts, rate, _RULE, u)
     return u, starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class BlendMeasurer:
     """Registered examples and the features to measure.
 
     registration : of the n examples.
     features : the features.
-    moments : u of each feature's pose; NaN for those of whole motions.
+    moments : u of each feature's pose; NaN for those of entire motions.
     fps : of the blends; that of the examples by default.
     """
 
@@ -76,44 +76,44 @@ class Measured:
     def n_dims(self) -> int:
         return sum(feature.n_dims for feature in self.features)
 
-    def of_weights(self, which: Ints, weights: Floats) -> Floats:
+    def measure_weights(self, which: Ints, weights: Floats) -> Floats:
         """(B, d) of B blends without cleanup: of motions `which` (B, q) with weights (B, q)."""
         out = np.empty((len(which), self.n_dims))
         groups: dict[tuple[int, ...], list[int]] = {}
-        for b, (row, share) in enumerate(zip(which.tolist(), weights, strict=True)):
-            groups.setdefault(tuple(sorted({k for k, w in zip(row, share, strict=True) if w != 0.0})), []).append(b)
-        most = max(1, _MOST_FRAMES // max(len(motion) for motion in self.registration.motions))
+        for b, (row, own) in enumerate(zip(which.tolist(), weights, strict=True)):
+            groups.setdefault(tuple(sorted({k for k, w in zip(row, own, strict=True) if w != 0.0})), []).append(b)
+        n_at_once = max(1, _MAX_FRAMES // max(len(motion) for motion in self.registration.motions))
         for used, rows in groups.items():
-            sub, kept = chosen(self.registration, used)
-            place = {int(k): j for j, k in enumerate(kept)}
-            for first in range(0, len(rows), most):
-                part = rows[first : first + most]
-                table = np.zeros((len(part), len(kept)))
+            sub, indices = select_motions(self.registration, used)
+            place = {int(k): j for j, k in enumerate(indices)}
+            for first in range(0, len(rows), n_at_once):
+                part = rows[first : first + n_at_once]
+                table = np.zeros((len(part), len(indices)))
                 for i, b in enumerate(part):
-                    for k, share in zip(which[b].tolist(), weights[b].tolist(), strict=True):
-                        if share != 0.0:
-                            table[i, place[k]] += share
+                    for k, weight in zip(which[b].tolist(), weights[b].tolist(), strict=True):
+                        if weight != 0.0:
+                            table[i, place[k]] += weight
                 out[part] = self._measure_tracks(sub, table)
         return out
 
-    def of_motion(self, motion: Motion, u: Floats) -> Floats:
+    def measure_motion(self, motion: Motion, u: Floats) -> Floats:
         """(d,) of a blend whose frames are at u (F,)."""
         poses = any(feature.is_pose for feature in self.features)
         world = motion.world() if poses else None
         parts = []
         for feature, moment in zip(self.features, self.moments, strict=True):
             if world is None or not feature.is_pose:
-                parts.append(feature.of_whole(motion, world))
+                parts.append(feature.measure_whole(motion, world))
                 continue
             at = np.interp([moment], u, np.arange(len(u)))
             parts.append(_measure_poses(feature, motion, world, np.zeros(1, dtype=np.int64), at, np.array([len(u)]))[0])
         return np.concatenate(parts)
 
-    def at_own_moments(self, motion: Motion) -> Floats:
+    def measure_own_moments(self, motion: Motion) -> Floats:
         """(d,) of a motion by itself, with moments found in it if possible, else NaN."""
         return np.concatenate(
             [
-                np.full(feature.n_dims, np.nan) if feature.is_pose and not isinstance(feature.at, str)
+                np.full(feature.n_dims, np.nan) if feature.is_pose and not isinstance(feature.moment, str)
                 else feature(motion)
                 for feature in self.features
             ]
@@ -122,9 +122,9 @@ class Measured:
     def _measure_tracks(self, reg: RegistrationCurve, weights: Floats) -> Floats:
         """(B, d) of blends of all motions of `reg` with weights (B, n)."""
         rate = reg.fps if self.fps is None else self.fps
-        u, starts = frames_of(reg, weights, rate)
+        u, starts = find_blend_frames(reg, weights, rate)
         lengths = np.diff(starts)
-        track = Track(u, u, np.repeat(weights, lengths, axis=0))
+        track = BlendTrack(u, u, np.repeat(weights, lengths, axis=0))
         poses = [k for k, feature in enumerate(self.features) if feature.is_pose]
         places = {
             k: np.array([np.interp(self.moments[k], u[a:b], np.arange(b - a)) for a, b in itertools.pairwise(starts)])
@@ -133,53 +133,55 @@ class Measured:
         rows = np.arange(len(u))
         if len(poses) == len(self.features):
             rows = _needed_rows(starts[:-1], lengths, [places[k] for k in poses])
-        made, _ = compose(reg, track, rate, chosen=rows)
-        world = made.world()
+        motion, _ = compose(reg, track, rate, chosen=rows)
+        world = motion.world()
         out = np.empty((len(weights), self.n_dims))
         columns = np.concatenate([[0], np.cumsum([feature.n_dims for feature in self.features])])
         for k in poses:
-            found = _measure_poses(self.features[k], made, world, starts[:-1], places[k], lengths, rows)
+            found = _measure_poses(self.features[k], motion, world, starts[:-1], places[k], lengths, rows)
             out[:, columns[k] : columns[k + 1]] = found
-        wholes = {k: slice(columns[k], columns[k + 1]) for k in range(len(self.features)) if k not in places}
-        if wholes:
-            self._fill_wholes(made, world, starts, wholes, out)
+        motion_columns = {k: slice(columns[k], columns[k + 1]) for k in range(len(self.features)) if k not in places}
+        if motion_columns:
+            self._fill_motion_features(motion, world, starts, motion_columns, out)
         return out
 
-    def _fill_wholes(self, made: Motion, world: World, starts: Ints, wholes: dict[int, slice], out: Floats) -> None:
-        if all(self.features[k].call is None for k in wholes):
-            made = replace(made, contacts=None, labels=Labels())  # only functions may read these
+    def _fill_motion_features(
+        self, track: Motion, world: World, starts: Ints, motion_columns: dict[int, slice], out: Floats
+    ) -> None:
+        if all(self.features[k].call is None for k in motion_columns):
+            track = replace(track, contacts=None, labels=Labels())  # only functions may read these
         for row, (a, b) in enumerate(itertools.pairwise(starts.tolist())):
-            motion, seen = made[a:b], World(world.positions[a:b], world.rotations[a:b])
-            for k, columns in wholes.items():
-                out[row, columns] = self.features[k].of_whole(motion, seen)
+            motion, seen = track[a:b], World(world.positions[a:b], world.rotations[a:b])
+            for k, columns in motion_columns.items():
+                out[row, columns] = self.features[k].measure_whole(motion, seen)
 
 
 def _needed_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
     """Rows of a track for the first frames and those around positions within each blend."""
-    around = [(starts[:, None] + value_between(place, lengths)[0]).ravel() for place in places]
+    around = [(starts[:, None] + cubic_weights(place, lengths)[0]).ravel() for place in places]
     return np.unique(np.concatenate([starts, *around]))
 
 
 def _measure_poses(
-    feature: Feature, made: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
+    feature: Feature, motion: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
 ) -> Floats:
     """(B, d) at positions `at` (B,) within blends of these lengths, from poses in the frames around them.
 
-    rows : the track rows of the frames in `made`; all by default.
+    rows : the track rows of the frames in `motion`; all by default.
     """
-    places, shares = value_between(at, lengths)
+    places, cubic = cubic_weights(at, lengths)
     begin, there = np.repeat(starts, 4), (starts[:, None] + places).ravel()
     if rows is not None:
         begin, there = np.searchsorted(rows, begin), np.searchsorted(rows, there)
-    values = feature.between(
-        made.skeleton,
+    values = feature.measure_between(
+        motion.skeleton,
         World(world.positions[begin], world.rotations[begin]),
         World(world.positions[there], world.rotations[there]),
-        np.array([made.source.floor or 0.0]),
+        np.array([motion.source.floor or 0.0]),
     )
     if feature.kind == "orientation":
         values = _unwrap_rotations(values.reshape(-1, 4, 3)).reshape(-1, 3)
-    return np.asarray(np.einsum("bf,bfd->bd", shares, values.reshape(len(at), 4, -1)))
+    return np.asarray(np.einsum("bf,bfd->bd", cubic, values.reshape(len(at), 4, -1)))
 
 
 def _unwrap_rotations(turned: Floats) -> Floats:
@@ -196,7 +198,9 @@ def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None
         return
     names = [label for feature in features for label in feature.names]
     wrong = names[int(np.flatnonzero(~np.isfinite(values))[0])]
-    raise InvalidValue(f"{wrong} of {name} is {_first_bad(values)}, not a number; check the feature, or leave it out")
+    raise InvalidValue(
+        f"{wrong} of {name} is {_first_bad(values)}, not a finite number; check the feature, or omit this motion"
+    )
 
 
 def _first_bad(values: Floats) -> Any:

@@ -12,11 +12,11 @@ from marey.core.motion import Motion
 from marey.errors import MareyWarning
 from marey.register.registration import RegistrationCurve
 
-__all__ = ["kept_notes", "named_again", "told_apart", "warn_left_out"]
+__all__ = ["filter_notes", "make_names_unique", "restore_names", "warn_left_out"]
 
 
-def told_apart(motions: Sequence[Motion]) -> tuple[Motion, ...]:
-    """Number the motions that have no name or share one, so that names are unique."""
+def make_names_unique(motions: Sequence[Motion]) -> tuple[Motion, ...]:
+    """Number the motions that have no name or the same name, so that names are unique."""
     times = Counter(motion.name for motion in motions)
     return tuple(
         motion if motion.name and times[motion.name] == 1 else replace(motion, name=_number_name(motion.name, j))
@@ -28,9 +28,9 @@ def _number_name(name: str, j: int) -> str:
     return f"{name} (motion {j})" if name else f"motion {j}"
 
 
-def named_again(reg: RegistrationCurve, given: Sequence[Motion], kept: Ints) -> RegistrationCurve:
-    """Restore the original names of motions `kept` in a registration."""
-    names = [given[int(j)].name for j in kept]
+def restore_names(reg: RegistrationCurve, given: Sequence[Motion], indices: Ints) -> RegistrationCurve:
+    """Restore the original names of motions `indices` in a registration."""
+    names = [given[int(j)].name for j in indices]
     if all(motion.name == name for motion, name in zip(reg.motions, names, strict=True)):
         return reg
     return replace(
@@ -38,7 +38,7 @@ def named_again(reg: RegistrationCurve, given: Sequence[Motion], kept: Ints) -> 
     )
 
 
-def kept_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, ...]:
+def filter_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, ...]:
     """The notes without those about motions that were left out later."""
     gone = [repr(motion.name) for motion in left_out]
     return tuple(
@@ -50,11 +50,11 @@ def kept_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, .
 
 def warn_left_out(notes: Iterable[str], n_given: int, *, stacklevel: int) -> None:
     """Warn with the notes that say why motions were left out, if there are any."""
-    told = [note.replace(" is left out: ", ": ", 1) for note in notes if " is left out: " in note]
-    if told:
-        verb = "is" if len(told) == 1 else "are"
+    reasons = [note.replace(" is left out: ", ": ", 1) for note in notes if " is left out: " in note]
+    if reasons:
+        verb = "is" if len(reasons) == 1 else "are"
         warnings.warn(
-            f"{len(told)} of {n_given} examples {verb} left out: {'; '.join(told)}",
+            f"{len(reasons)} of {n_given} examples {verb} left out: {'; '.join(reasons)}",
             MareyWarning,
             stacklevel=stacklevel + 1,
         )

@@ -8,7 +8,7 @@ from marey.core.arrays import Floats
 from marey.core.kinematics import World
 from marey.core.skeleton import Skeleton
 
-__all__ = ["CENTRE_OF_MASS", "joint_of", "path_of"]
+__all__ = ["CENTRE_OF_MASS", "find_joint", "find_path"]
 
 CENTRE_OF_MASS = "centre_of_mass"
 
@@ -29,23 +29,23 @@ _SEGMENTS: tuple[tuple[str, str, float, float], ...] = (
 Motor Control of Human Movement, table of segments)."""
 
 
-def joint_of(skeleton: Skeleton, name: str) -> int:
+def find_joint(skeleton: Skeleton, name: str) -> int:
     """The joint with this role, or with this name."""
     found = skeleton.roles.get(name)
     return skeleton.index(name) if found is None else found
 
 
-def path_of(skeleton: Skeleton, world: World, name: str) -> Floats:
+def find_path(skeleton: Skeleton, world: World, name: str) -> Floats:
     """(F, 3) meters: positions of a joint in the world, or of the center of mass."""
     if name != CENTRE_OF_MASS:
-        return world.positions[:, joint_of(skeleton, name)]
+        return world.positions[:, find_joint(skeleton, name)]
     roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
-    for start, stop, share, at in _SEGMENTS:
+    for start, stop, fraction, at in _SEGMENTS:
         a, b = roles.get(start), roles.get(stop)
         if a is None:
             continue
         # A segment whose far end is missing in the skeleton is placed at its near end.
         first, last = world.positions[:, a], world.positions[:, a if b is None else b]
-        total += share * (first + at * (last - first))
-        mass += share
+        total += fraction * (first + at * (last - first))
+        mass += fraction
     return np.asarray(total / mass) if mass > 0.0 else world.positions[:, roles["hips"]]

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from marey.core.arrays import Floats, Ints
-from marey.parametric.measured import Measured
+from marey.parametric.measured import BlendMeasurer
 
-__all__ = ["bounded_step", "refined"]
+__all__ = ["bounded_step", "choose_examples", "refine_weights"]
 
 # Directions in which J s is below this fraction of its largest value are hardly followed.
 _FOLLOWED = 0.03
@@ -27,12 +27,14 @@ _LEAST = 0.01
 _STEP = 0.1
 # Residuals, in units of the scale, below which refinement stops.
 _DONE = 1e-5
-# Penalty that keeps the sum of a step at 0, compared with residuals of about 1.
+# Steps in which an example is reproduced by others.
+_CHOICE_STEPS = 3
+# Penalty that keeps the sum of a step at 0, relative to residuals of about 1.
 _TIED = 1e4
 
 
-def refined(
-    measured: Measured,
+def refine_weights(
+    measured: BlendMeasurer,
     which: Ints,
     weights: Floats,
     room: Floats,
@@ -52,8 +54,8 @@ def refined(
     if len(which) < 2:
         return weights
 
-    def measure(shares: Floats) -> Floats:
-        return np.asarray(measured.of_weights(which[None], shares[None])[0])
+    def measure(tried: Floats) -> Floats:
+        return np.asarray(measured.measure_weights(which[None], tried[None])[0])
 
     now, residual = weights, (target - measure(weights)) / scale
     first = miss = float(np.linalg.norm(residual))
@@ -108,10 +110,37 @@ def _clip_weights(weights: Floats, delta: float) -> Floats:
     return np.asarray(out)
 
 
-def _jacobian(measured: Measured, which: Ints, weights: Floats) -> Floats:
+def _jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
     """(d, e) change of f from these weights toward each single example; exact for steps with sum 0."""
     e = len(which)
     away = weights + _STEP * (np.eye(e) - weights)
     rows = np.concatenate([weights[None], away])
-    found = measured.of_weights(np.broadcast_to(which, rows.shape), rows)
+    found = measured.measure_weights(np.broadcast_to(which, rows.shape), rows)
     return np.asarray((found[1:] - found[0]).T / _STEP)
+
+
+def choose_examples(measured: BlendMeasurer, own: Floats, scale: Floats, tolerance: Floats, delta: float) -> Ints:
+    """Choose examples to keep so that each of the others can be blended from some of them (Kovar 6.3.4).
+
+    In order of the distance to their neighbors, closest first, an example is dropped if a blend of the d + 1 nearest
+    that remain, with weights within [-delta, 1 + delta], matches its parameters (own, (n, d)) to within `tolerance`
+    (d,). The reference stays, and so do the examples that dropped ones were blended from.
+    """
+    n, d = own.shape
+    apart = np.linalg.norm((own[:, None] - own) / scale, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    q = min(d + 1, n - 1)
+    order = np.argsort(np.sort(apart, axis=1)[:, q - 1], kind="stable")
+    remaining, needed = set(range(n)), {measured.registration.reference}
+    for e in order.tolist():
+        left = np.array(sorted(remaining - {e}))
+        if e in needed or len(left) <= q:
+            continue
+        near = left[np.argsort(apart[e, left], kind="stable")[:q]]
+        first = 1.0 / np.maximum(apart[e, near], 1e-9)
+        weights = refine_weights(measured, near, first / first.sum(), np.ones(q), own[e], scale, delta, _CHOICE_STEPS)
+        miss = (measured.measure_weights(near[None], weights[None])[0] - own[e]) / tolerance
+        if np.linalg.norm(miss) <= 1.0:
+            remaining.discard(e)
+            needed |= {int(j) for j, w in zip(near, weights, strict=True) if w != 0.0}
+    return np.array(sorted(remaining))

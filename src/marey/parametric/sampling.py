@@ -8,13 +8,13 @@ import numpy as np
 
 from marey.core.arrays import Floats, Ints
 
-__all__ = ["Blends", "measured_samples", "random_weights", "sample_weights", "thin_samples"]
+__all__ = ["Blends", "measure_samples", "random_weights", "sample_weights", "thin_samples"]
 
 
 class Blends(Protocol):
     """Anything that blends examples and measures the result."""
 
-    def of_weights(self, which: Ints, weights: Floats) -> Floats:
+    def measure_weights(self, which: Ints, weights: Floats) -> Floats:
         """(B, d) of blends of examples `which` (B, q) with weights (B, q)."""
 
 
@@ -23,7 +23,7 @@ def sample_weights(
 ) -> tuple[Ints, Floats]:
     """Choose weights of blends to measure.
 
-    For points drawn from the box around the examples' parameters, the d + 1 examples nearest to each are blended with
+    For points sampled from the box around the examples' parameters, the d + 1 examples nearest to each are blended with
     random weights within [-delta, 1 + delta].
 
     Parameters
@@ -61,16 +61,16 @@ def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Fl
 def thin_samples(parameters: Floats, spacing: float, first: int) -> Ints:
     """Which of the rows (N, d) to keep, in order, so that none is closer than `spacing` to one before it.
 
-    The `first` rows, which are examples, are all kept.
+    The `first` rows, which are examples, all remain.
     """
-    kept = list(range(first))
+    chosen = list(range(first))
     for k in range(first, len(parameters)):
-        if np.linalg.norm(parameters[kept] - parameters[k], axis=1).min() >= spacing:
-            kept.append(k)
-    return np.array(kept)
+        if np.linalg.norm(parameters[chosen] - parameters[k], axis=1).min() >= spacing:
+            chosen.append(k)
+    return np.array(chosen)
 
 
-def measured_samples(
+def measure_samples(
     measured: Blends, own: Floats, scale: Floats, which: Ints, weights: Floats, spacing: float
 ) -> tuple[Floats, Ints, Floats]:
     """Parameters (m, d), examples (m, q) and weights (m, q) of the samples, those of the examples themselves first.
@@ -78,13 +78,13 @@ def measured_samples(
     own : (n, d) parameters of the examples.
     """
     n, q = len(own), which.shape[1]
-    found = measured.of_weights(which, weights)
+    found = measured.measure_weights(which, weights)
     usable = np.isfinite(found).all(axis=1)
     alone = np.zeros((n, q), dtype=np.int64)
     alone[:] = np.arange(n)[:, None]
     full = np.zeros((n, q))
     full[:, 0] = 1.0
     parameters = np.concatenate([own, found[usable]])
-    kept = thin_samples(parameters / scale, spacing, n)
-    examples, shares = np.concatenate([alone, which[usable]]), np.concatenate([full, weights[usable]])
-    return parameters[kept], examples[kept], shares[kept]
+    chosen = thin_samples(parameters / scale, spacing, n)
+    examples, all_weights = np.concatenate([alone, which[usable]]), np.concatenate([full, weights[usable]])
+    return parameters[chosen], examples[chosen], all_weights[chosen]

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.blend import Track, compose, held, inputs_record
-from marey.core.arrays import Floats, Ints, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
+from marey.blend.blend import BlendTrack, compose, enforce_contacts, make_inputs_record
+from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, convert_array, freeze_array, set_readonly
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
+from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
-from marey.parametric.dense import densified
+from marey.parametric.build import build_space
+from marey.parametric.dense import upsample
 from marey.parametric.features import Feature
-from marey.parametric.measured import Measured, frames_of
-from marey.parametric.neighbours import mixed_weights, neighbour_shares
-from marey.parametric.refine import refined
-from marey.register.along import chosen
+from marey.parametric.measured import BlendMeasurer, find_blend_frames
+from marey.parametric.neighbors import mix_weights, neighbor_weights
+from marey.parametric.refine import refine_weights
 from marey.register.registration import RegistrationCurve
+from marey.register.tree import select_motions
 
-__all__ = ["ParametricMotion", "Reachable", "Reached"]
+__all__ = ["ParametricMotion", "ReachResult", "Reachable"]
 
 # Default number of Gauss-Newton steps.
 _STEPS = 4
@@ -45,7 +49,7 @@ class Reachable:
     samples : (m, d) parameters known to be reachable, including those of the examples.
     low, high : (d,) box around them.
     within : (d,) distance from a sample within which a target counts as reachable, in each dimension.
-    by_hand : whether the parameters were given, not measured: then the whole box is reachable.
+    by_hand : whether the parameters were given, not measured: then the entire box is reachable.
     """
 
     names: tuple[str, ...]
@@ -56,6 +60,16 @@ class Reachable:
     high: Floats
     within: Floats
     by_hand: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranges for JSON."""
+        rows = zip(self.names, self.units, self.low.tolist(), self.high.tolist(), strict=True)
+        return {
+            "parameters": [{"name": name, "unit": unit, "low": low, "high": high} for name, unit, low, high in rows],
+            "examples": self.examples.tolist(),
+            "samples": len(self.samples),
+            "by_hand": self.by_hand,
+        }
 
     def distance(self, target: ArrayLike) -> float:
         """Distance from a target (d,) to the nearest sample, in units of `within`."""
@@ -70,12 +84,13 @@ class Reachable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reached:
-    """The result of a request.
+class ReachResult:
+    """The result of a request: a motion, and what it does.
 
     target : (d,) as requested.
     aimed : (d,) the same, or its projection if it is unreachable.
-    reached : (d,) of the resulting motion, at the blend of the examples' moments.
+    reached : (d,) of the resulting motion, at the blend of the examples' moments; NaN if the parameters were given by
+        hand.
     own : (d,) of the resulting motion by itself, at the moment found in it; NaN if there is none.
     units : of the d parameters.
     weights : (n,) of the examples.
@@ -90,6 +105,11 @@ class Reached:
     units: tuple[str, ...]
     weights: Floats
     projected: bool
+    _motion: Motion
+
+    def motion(self) -> Motion:
+        """The motion."""
+        return self._motion
 
     @property
     def error(self) -> Floats:
@@ -109,10 +129,17 @@ class Reached:
         """By unit, how far projection moved the target."""
         return _norm_by_unit(self.units, np.asarray(self.aimed - self.target))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The result for JSON, without the motion; unknown numbers are None."""
+        arrays = ("target", "aimed", "reached", "own", "weights", "error")
+        out: dict[str, Any] = {
+            name: [value if math.isfinite(value) else None for value in getattr(self, name).tolist()] for name in arrays
+        }
+        return out | {"units": list(self.units), "projected": self.projected, "moved": self.moved()}
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Solution:
-    """A target, its projection, the weights (n,) found, the motion, and u of its frames."""
+
+class _Blend(NamedTuple):
+    """A blend: the target (d,), its projection, whether it is one, weights (n,), the motion, and u of its frames."""
 
     target: Floats
     aimed: Floats
@@ -122,15 +149,16 @@ class _Solution:
     u: Floats
 
 
+@renamed_fields(kept="example_indices")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ParametricMotion:
+class ParametricMotion(FrozenRecord):
     """A space of motions controlled by a few numbers, such as where a kick hits.
 
     Parameters
     ----------
     registration : of the n examples.
     features : the parameters, in order.
-    moments : u of each feature's pose; NaN for those of whole motions.
+    moments : u of each feature's pose; NaN for those of entire motions.
     parameters : (n, d) of the examples.
     samples : (m, d) parameters of sampled blends; the first n are the examples.
     sample_examples, sample_weights : (m, q) the examples each sample is blended from, and their weights.
@@ -138,7 +166,7 @@ class ParametricMotion:
     delta : how far a weight may exceed [0, 1].
     k : number of nearest samples that determine a target's weights.
     notes : what was done, and what was left out, in sentences.
-    kept : (n,) indices of the examples among the motions given to `build`.
+    example_indices : (n,) indices of the examples among the motions given to `build`.
     """
 
     registration: RegistrationCurve
@@ -152,43 +180,41 @@ class ParametricMotion:
     delta: float
     k: int
     notes: tuple[str, ...] = ()
-    kept: Ints = None  # type: ignore[assignment]  # set in __post_init__
+    example_indices: Ints = None  # type: ignore[assignment]  # set in __post_init__
     _dense: RegistrationCurve = field(init=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "features", tuple(self.features))
-        put(self, "moments", tuple(float(moment) for moment in self.moments))
-        put(self, "notes", tuple(self.notes))
+        self._put(
+            features=tuple(self.features),
+            moments=tuple(float(moment) for moment in self.moments),
+            notes=tuple(self.notes),
+        )
         n, d = self.registration.n_motions, sum(feature.n_dims for feature in self.features)
         if len(self.features) != len(self.moments):
-            raise InvalidValue(f"{len(self.features)} features need as many moments, got {len(self.moments)}")
-        put(self, "parameters", freeze_array(self.parameters, "parameters", (n, d)))
-        put(self, "samples", freeze_array(self.samples, "samples", (None, d)))
-        m = len(self.samples)
-        put(self, "sample_examples", freeze_array(self.sample_examples, "sample_examples", (m, None), np.int64))
-        put(self, "sample_weights", freeze_array(self.sample_weights, "sample_weights", self.sample_examples.shape))
-        put(self, "scale", freeze_array(self.scale, "scale", (d,)))
-        put(self, "kept", freeze_array(np.arange(n) if self.kept is None else self.kept, "kept", (n,), np.int64))
-        put(self, "_dense", densified(self.registration))
-        if not m or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
-            raise InvalidValue(f"samples must be blends of the examples 0 to {n - 1}")
+            raise InvalidValue(
+                f"moments must have one entry for each of {len(self.features)} features, not {len(self.moments)}"
+            )
+        self._freeze(
+            parameters=(n, d),
+            samples=("m", d),
+            sample_examples=("m", "k"),
+            sample_weights=("m", "k"),
+            scale=(d,),
+        )
+        given = np.arange(n) if self.example_indices is None else self.example_indices
+        self._put(
+            example_indices=freeze_array(given, "example_indices", (n,), np.int64), _dense=upsample(self.registration)
+        )
+        if not len(self.samples) or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
+            raise InvalidValue(f"sample_examples must be examples from 0 to {n - 1}, for at least one sample")
         if not (self.scale > 0.0).all():
-            raise InvalidValue(f"scale must be above 0 in each dimension, got {self.scale.tolist()}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+            raise InvalidValue(f"scale must be above 0 in each dimension, not {self.scale.tolist()}")
 
     def __repr__(self) -> str:
         n = self.registration.n_motions
         return f"<ParametricMotion: {n} examples, {len(self.samples)} samples of {', '.join(self.names)}>"
 
-    @classmethod
-    def build(cls, examples: Any, feature: Any = None, **options: Any) -> ParametricMotion:
-        """Build a space from the motions of a search result, or from any related motions; see `build_space`."""
-        from marey.parametric.build import build_space
-
-        return build_space(examples, feature, **options)
+    build = classmethod(build_space)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -221,116 +247,119 @@ class ParametricMotion:
             self._by_hand,
         )
 
-    def aim(self, target: ArrayLike) -> tuple[Floats, bool]:
+    def project(self, target: ArrayLike) -> tuple[Floats, bool]:
         """(d,) the target, or its projection if it is unreachable, and whether it was projected.
 
         More than one unit of `scale` from the nearest sample, the projection moves continuously toward the mean of the
         samples around; at two units it is that mean. A target counts as projected if it moved by more than a tenth of a
-        unit. Values given by hand have no samples in between: the whole box around them is reachable.
+        unit. Values given by hand have no samples in between: the entire box around them is reachable.
         """
         given = self._check_target(target)
         if self._by_hand:
             inside = np.clip(given, self.samples.min(axis=0), self.samples.max(axis=0))
             return inside, self._is_moved(given, inside)
-        near, shares = self._find_neighbors(given)
-        apart = float(np.linalg.norm((self.samples[near] - given) / self.scale, axis=1).min())
-        beyond = np.clip(apart - 1.0, 0.0, 1.0)
+        near, weights = self._find_neighbors(given)
+        distance = float(np.linalg.norm((self.samples[near] - given) / self.scale, axis=1).min())
+        beyond = np.clip(distance - 1.0, 0.0, 1.0)
         if beyond == 0.0:
             return given, False
-        share = beyond**2 * (3.0 - 2.0 * beyond)
-        aimed = np.asarray((1.0 - share) * given + share * (shares @ self.samples[near]))
+        alpha = beyond**2 * (3.0 - 2.0 * beyond)
+        aimed = np.asarray((1.0 - alpha) * given + alpha * (weights @ self.samples[near]))
         return aimed, self._is_moved(given, aimed)
 
     def _is_moved(self, target: Floats, aimed: Floats) -> bool:
         return float(np.linalg.norm((aimed - target) / self.scale)) > _MOVED
 
-    def weights(self, target: ArrayLike, *, refine: bool | int = False, clean: bool = True) -> Floats:
+    @renamed_parameters(clean=("feet", feet_from_flag))
+    def weights(self, target: ArrayLike, *, refine: bool | int = False, feet: Feet = "clean") -> Floats:
         """(n,) weights of the examples: nearly all 0, within [-delta, 1 + delta], with sum 1."""
-        which, share, _ = self._solve_weights(self._check_target(target), refine, clean)
+        check_feet(feet)
+        which, weights, _ = self._solve_weights(self._check_target(target), refine, feet)
         out = np.zeros(self.registration.n_motions)
-        out[which] = share
+        out[which] = weights
         return out
 
+    @renamed_parameters(clean=("feet", feet_from_flag))
     def __call__(
         self,
         target: ArrayLike,
         *,
-        clean: bool = True,
+        feet: Feet = "clean",
         refine: bool | int = False,
         start: ArrayLike | None = None,
         name: str | None = None,
     ) -> Motion:
-        """Return a motion with these parameters.
+        """Return a motion with these parameters; see `synthesize`.
+
+        If the target is unreachable, a `MareyWarning` says so.
+        """
+        blend = self._blend_target(target, feet, refine, start, name)
+        if blend.is_projected:
+            # Above this frame is that of the decorator.
+            warnings.warn(self._describe_projection(blend.target, blend.aimed), MareyWarning, stacklevel=3)
+        return blend.motion
+
+    @renamed_parameters(clean=("feet", feet_from_flag))
+    def synthesize(
+        self,
+        target: ArrayLike,
+        *,
+        feet: Feet = "clean",
+        refine: bool | int = False,
+        start: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> ReachResult:
+        """Make a motion with these parameters, and measure what it reaches.
 
         Parameters
         ----------
-        target : (d,) one number for each of `names`. Unreachable targets are projected to the nearest reachable ones,
-            with a `MareyWarning`.
-        clean : enforce the contacts of the blend.
+        target : (d,) one number for each of `names`. Unreachable targets are projected to the nearest reachable ones.
+        feet : ``"clean"`` enforces the contacts of the blend; None leaves the feet as they are.
         refine : refine the weights so that the motion really has these parameters, by 4 steps or the given number.
         start : rigid2d (theta, x, z) of the first frame: its heading from +Z to the left, and the position of the hips.
             By default every motion begins at the origin and faces +Z, so that nearby targets give similar motions, and
             a requested position is that position in the world (for a floor at height 0).
         name : of the motion.
         """
-        asked = self._solve_target(target, refine, clean, start)
-        if asked.is_projected:
-            warnings.warn(self._describe_projection(asked.target, asked.aimed), MareyWarning, stacklevel=2)
-        return self._annotate(asked, refine, name)
+        blend = self._blend_target(target, feet, refine, start, name)
+        reached = own = np.full(self.n_dims, np.nan)
+        if not self._by_hand:
+            measurer = self._make_measurer()
+            reached, own = measurer.measure_motion(blend.motion, blend.u), measurer.measure_own_moments(blend.motion)
+        return ReachResult(
+            blend.target,
+            set_readonly(blend.aimed),
+            set_readonly(reached),
+            set_readonly(own),
+            self.units,
+            set_readonly(blend.weights),
+            blend.is_projected,
+            blend.motion,
+        )
 
-    def made(
-        self,
-        target: ArrayLike,
-        *,
-        clean: bool = True,
-        refine: bool | int = False,
-        start: ArrayLike | None = None,
-        name: str | None = None,
-    ) -> tuple[Motion, Reached]:
-        """Return a motion as from a call, and its actual parameters as from `error`, with whether it was projected."""
-        self._check_measurable("made()")
-        asked = self._solve_target(target, refine, clean, start)
-        return self._annotate(asked, refine, name), self._measure_result(asked)
+    aim = renamed_method("aim", "project")
+    error = renamed_method("error", "synthesize")
+    made = renamed_method("made", "synthesize", lambda result: (result.motion(), result))
 
-    def error(self, target: ArrayLike, *, clean: bool = True, refine: bool | int = False) -> Reached:
-        """Return what is actually reached for a target, measured on the resulting motion."""
-        self._check_measurable("error()")
-        return self._measure_result(self._solve_target(target, refine, clean, None))
-
-    def _solve_target(self, target: ArrayLike, refine: bool | int, clean: bool, start: ArrayLike | None) -> _Solution:
+    def _blend_target(
+        self, target: ArrayLike, feet: Feet, refine: bool | int, start: ArrayLike | None, name: str | None
+    ) -> _Blend:
+        """The motion for a target, with its name and its provenance."""
+        check_feet(feet)
         given = self._check_target(target)
-        which, share, (aimed, projected) = self._solve_weights(given, refine, clean)
-        made, u = self._blend(which, share, clean, start)
-        if not projected and _check_steps(refine) and not np.array_equal(aimed, given):
-            off = (self._make_measured().of_motion(made, u) - given) / self.scale
+        which, found, (aimed, projected) = self._solve_weights(given, refine, feet)
+        motion, u = self._blend(which, found, feet, start)
+        steps = _check_steps(refine)
+        if not projected and steps and not np.array_equal(aimed, given):
+            off = (self._make_measurer().measure_motion(motion, u) - given) / self.scale
             projected = float(np.linalg.norm(off)) > _MISSED
         weights = np.zeros(self.registration.n_motions)
-        weights[which] = share
-        return _Solution(given, aimed, projected, weights, made, u)
-
-    def _annotate(self, asked: _Solution, refine: bool | int, name: str | None) -> Motion:
-        """Name the motion, and record the request in its provenance."""
-        step = {
-            "op": "parametric",
-            "parameters": list(self.names),
-            "target": asked.target.tolist(),
-            "aimed": asked.aimed.tolist(),
-            "refine": int(_check_steps(refine)),
-        }
-        called = name if name is not None else _format_name(self.features, asked.target)
-        return replace(asked.motion, name=called, source=asked.motion.source.with_step(**step))
-
-    def _measure_result(self, asked: _Solution) -> Reached:
-        measured = self._make_measured()
-        return Reached(
-            asked.target,
-            set_readonly(asked.aimed),
-            set_readonly(measured.of_motion(asked.motion, asked.u)),
-            set_readonly(measured.at_own_moments(asked.motion)),
-            self.units,
-            set_readonly(asked.weights),
-            asked.is_projected,
+        weights[which] = found
+        source = motion.source.with_step(
+            op="parametric", parameters=list(self.names), target=given.tolist(), aimed=aimed.tolist(), refine=steps
         )
+        named = _format_name(self.features, given) if name is None else name
+        return _Blend(given, aimed, projected, weights, replace(motion, name=named, source=source), u)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the space with its examples as `.npz`; it plays without their source files."""
@@ -350,83 +379,80 @@ class ParametricMotion:
 
         return load_space(path, feature)
 
-    def _make_measured(self) -> Measured:
-        return Measured(self._dense, self.features, self.moments, self.registration.fps)
+    def _make_measurer(self) -> BlendMeasurer:
+        return BlendMeasurer(self._dense, self.features, self.moments, self.registration.fps)
 
     def _find_neighbors(self, target: Floats) -> tuple[Ints, Floats]:
         """The samples around a target, and their weights."""
-        return neighbour_shares(target / self.scale, self.samples / self.scale, self.k)
+        return neighbor_weights(target / self.scale, self.samples / self.scale, self.k)
 
     def _solve_weights(
-        self, target: Floats, refine: bool | int, clean: bool
+        self, target: Floats, refine: bool | int, feet: Feet
     ) -> tuple[Ints, Floats, tuple[Floats, bool]]:
         """Examples and their weights for a target, and its projection."""
         steps = _check_steps(refine)
-        near, shares = self._find_neighbors(target)
-        which, share = mixed_weights(shares, self.sample_examples[near], self.sample_weights[near])
-        aimed = self.aim(target)
+        near, weights = self._find_neighbors(target)
+        which, found = mix_weights(weights, self.sample_examples[near], self.sample_weights[near])
+        aimed = self.project(target)
         if not steps:
-            return which, share, aimed
-        self._check_measurable("refine=")
-        room_of, room = mixed_weights(shares, self.sample_examples[near], np.abs(self.sample_weights[near]))
-        share = np.array([share[which == k].sum() for k in room_of])
-        found = self._refine(room_of, share, room, aimed[0], steps)
-        if clean:
-            # Compensate for what cleanup moves: it hardly depends on small changes of the weights.
-            moved = (
-                self._measure_blend(room_of, found) - self._make_measured().of_weights(room_of[None], found[None])[0]
+            return which, found, aimed
+        if self._by_hand:
+            raise InvalidValue(
+                f"refine needs parameters that can be measured, but {self.names[0]!r} was given by hand; use "
+                "refine=False"
             )
-            found = self._refine(room_of, found, room, aimed[0] - moved, (steps + 1) // 2)
-        used = found != 0.0
-        return room_of[used], found[used], aimed
+        measurer = self._make_measurer()
+        used, room = mix_weights(weights, self.sample_examples[near], np.abs(self.sample_weights[near]))
 
-    def _refine(self, which: Ints, weights: Floats, room: Floats, goal: Floats, steps: int) -> Floats:
-        return refined(self._make_measured(), which, weights, room, goal, self.scale, self.delta, steps)
+        def refine_toward(goal: Floats, first: Floats, n_steps: int) -> Floats:
+            return refine_weights(measurer, used, first, room, goal, self.scale, self.delta, n_steps)
 
-    def _measure_blend(self, which: Ints, weights: Floats) -> Floats:
-        made, u = self._blend(which, weights, True, None)
-        return self._make_measured().of_motion(made, u)
+        found = refine_toward(aimed[0], np.array([found[which == k].sum() for k in used]), steps)
+        if feet is not None:
+            # Compensate for what cleanup moves: it hardly depends on small changes of the weights.
+            cleaned = measurer.measure_motion(*self._blend(used, found, feet, None))
+            moved = cleaned - measurer.measure_weights(used[None], found[None])[0]
+            found = refine_toward(aimed[0] - moved, found, (steps + 1) // 2)
+        some = found != 0.0
+        return used[some], found[some], aimed
 
-    def _blend(self, which: Ints, weights: Floats, clean: bool, start: ArrayLike | None) -> tuple[Motion, Floats]:
+    def _blend(self, which: Ints, weights: Floats, feet: Feet, start: ArrayLike | None) -> tuple[Motion, Floats]:
         """The blend, of the examples with nonzero weight only, and u of its frames."""
-        sub, kept = chosen(self._dense, which.tolist())
-        table = np.zeros(len(kept))
-        table[np.searchsorted(kept, which)] = weights
+        sub, used = select_motions(self._dense, which.tolist())
+        table = np.zeros(len(used))
+        table[np.searchsorted(used, which)] = weights
         table /= table.sum()
         rate = self.registration.fps
-        u, _ = frames_of(sub, table[None], rate)
-        made, _ = compose(sub, Track(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table)))), rate)
+        u, _ = find_blend_frames(sub, table[None], rate)
+        track = BlendTrack(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table))))
+        motion, _ = compose(sub, track, rate)
         # A blend is located where one of its examples was recorded, and that example depends on the weights.
         there = freeze_array(_START if start is None else start, "start", (3,))
-        made = made.moved(rigid2d.between(find_placement(made.skeleton, made[:1].world(), 0), there))
-        given, _ = chosen(self.registration, which.tolist())
-        step = {"inputs": inputs_record(given), "distance": float(given.distance), "weights": table.tolist()}
-        made = replace(made, source=made.source.with_step(op="blend", **step))
-        return held(made) if clean else made, u
+        motion = motion.moved(rigid2d.between(find_placement(motion, 0), there))
+        given, _ = select_motions(self.registration, which.tolist())
+        step = {"inputs": make_inputs_record(given), "distance": float(given.distance), "weights": table.tolist()}
+        motion = replace(motion, source=motion.source.with_step(op="blend", **step))
+        return motion if feet is None else enforce_contacts(motion), u
 
     def _check_target(self, target: Any) -> Floats:
         given = np.atleast_1d(convert_array(target, "target"))
         if given.shape != (self.n_dims,):
             got = f"{given.size} numbers" if given.ndim == 1 else f"shape {given.shape}"
-            raise InvalidValue(f"a target needs {self.n_dims} numbers ({', '.join(self._format_names())}), got {got}")
+            raise InvalidValue(f"target must have {self.n_dims} numbers ({', '.join(self._format_names())}), not {got}")
         return freeze_array(given, "target", (self.n_dims,))
 
     def _format_names(self) -> list[str]:
         return [f"{name} in {unit}" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
 
     def _describe_projection(self, target: Floats, aimed: Floats) -> str:
-        asked, got = (", ".join(f"{value:.3g}" for value in values) for values in (target, aimed))
+        requested, got = (", ".join(f"{value:.3g}" for value in values) for values in (target, aimed))
         away = " and ".join(
             f"{size:.2g} {unit}".rstrip() for unit, size in _norm_by_unit(self.units, aimed - target).items()
         )
         return (
-            f"the target ({asked}) cannot be reached with these examples; the nearest that can be is about ({got}), "
-            f"{away} away"
+            f"the target ({requested}) cannot be reached with these examples; the nearest that can be is about "
+            f"({got}), {away} away"
         )
-
-    def _check_measurable(self, what: str) -> None:
-        if any(feature.kind == "given" for feature in self.features):
-            raise InvalidValue(f"{what} needs parameters that can be measured, and {self.names[0]!r} was given by hand")
 
 
 def _norm_by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
@@ -440,9 +466,11 @@ def _norm_by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
 def _check_steps(refine: bool | int) -> int:
     if isinstance(refine, bool | np.bool_):
         return _STEPS if refine else 0
-    steps = check_index(refine, "refine= or --refine")
+    steps = check_index(refine, "refine (--refine)")
     if not 0 <= steps <= _MAX_STEPS:
-        raise InvalidValue(f"refine= or --refine must be True, False or 0 to {_MAX_STEPS} steps, got {steps}")
+        raise InvalidValue(
+            f"refine (--refine) must be True, False, or a number of steps from 0 to {_MAX_STEPS}, not {steps}"
+        )
     return steps
 
 
@@ -450,6 +478,6 @@ def _format_name(features: tuple[Feature, ...], target: Floats) -> str:
     parts, at = [], 0
     for feature in features:
         values = target[at : at + feature.n_dims].tolist()
-        parts.append(" ".join([feature.told, *(f"{value:.3g}" for value in values)]))
+        parts.append(" ".join([feature.label, *(f"{value:.3g}" for value in values)]))
         at += feature.n_dims
     return ", ".join(parts)

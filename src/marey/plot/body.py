@@ -1,4 +1,4 @@
-"""What a figure needs to know of a motion: which bones to draw in which color, where the floor is, who faces where."""
+"""Reduce a motion to what a plot needs: bones and their colors, floor height, path and heading."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 
 UP = np.array([0.0, 1.0, 0.0])
-# A "bone" whose length changes by more than this share is the way from a resting root to the figure.
+# A "bone" whose length changes by more than this fraction connects a resting root to the body.
 _NO_BONE = 0.5
-# Share of the sideways line that has to be level before it tells where a body faces: not in a cartwheel.
+# Fraction of the sideways line that must be horizontal to give a facing direction; it is not in a cartwheel.
 _LEVEL = 0.35
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
-    """F frames of a figure, ready to be drawn.
+    """F frames of a character with J joints and B bones, ready to be drawn.
 
-    positions : (F, J, 3) meters, heights above the floor.
-    travel : (F, 3) meters, the hips' path; the middle of all joints where the hips are not known.
-    heading : (F,) radians, 0 towards +Z, positive to the left, continuous; NaN where the body is not upright.
+    positions : (F, J, 3) meters; heights are above the floor.
+    travel : (F, 3) meters, path of the hips; center of all joints if there is no hips role.
+    heading : (F,) radians, 0 toward +Z, positive to the left, continuous; NaN in frames in which the body is not
+        upright.
     bones : (B, 2) joints at both ends of each bone.
-    sides : B times "left", "right" or "middle".
-    in_head : (B,) bones that a drawn head hides.
-    head : the head's joint and the one at its top (the same where there is none); None where not known.
-    size : meters, about the figure's stature.
-    floor : meters, the floor's height in the world.
+    sides : "left", "right" or "middle" for each bone.
+    in_head : (B,) bones that the drawn head hides.
+    head : head joint and the joint at the top of the head (the same joint if there is none); None if unknown.
+    size : approximate stature in meters.
+    floor : height of the floor in world coordinates, meters.
     """
 
     positions: Floats
@@ -49,12 +50,12 @@ class Body:
 
     @property
     def joints(self) -> Ints:
-        """The joints that are part of the body."""
+        """Joints that are part of the body."""
         return np.unique(self.bones) if len(self.bones) else np.arange(self.positions.shape[1])
 
 
 def see_body(motion: Motion) -> Body:
-    """The body of a motion, whatever of it is known."""
+    """Extract the body of a motion, using the roles that are known."""
     world = motion.world()
     roles = motion.skeleton.roles
     floor = floor_height(motion, world.positions)
@@ -80,7 +81,7 @@ def see_body(motion: Motion) -> Body:
 
 
 def floor_height(motion: Motion, positions: Floats) -> float:
-    """The floor's height in the world, meters: as set, else as the feet at rest tell, else under the lowest foot."""
+    """Return the floor's height in meters: as set, else detected from resting feet, else the lowest foot position."""
     if motion.source.floor is not None:
         return motion.source.floor
     with suppress(InvalidValue):  # no feet, or none that comes to rest
@@ -92,12 +93,13 @@ def floor_height(motion: Motion, positions: Floats) -> float:
 
 
 def span(motion: Motion, start: int, stop: int | None) -> tuple[int, int]:
-    """Checked half-open frames; `stop` None is the end."""
+    """Validate half-open frames `start` and `stop`; None as `stop` means the end."""
     first = check_index(start, "start")
     last = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < last <= len(motion):
         raise InvalidValue(
-            f"expected frames 0 <= start < stop <= {len(motion)} of {motion.name!r}, got {first} to {last}"
+            f"start and stop must be frames with 0 <= start < stop <= {len(motion)} of {motion.name!r}, "
+            f"not {first} and {last}"
         )
     return first, last
 
@@ -105,26 +107,26 @@ def span(motion: Motion, start: int, stop: int | None) -> tuple[int, int]:
 def spans(
     motions: Motion | Sequence[Motion], start: int | Sequence[int], stop: int | Sequence[int] | None
 ) -> list[tuple[Motion, int, int]]:
-    """Each of several motions with its checked frames; `start` and `stop` are for all, or one for each."""
+    """Pair each motion with its validated frames; `start` and `stop` are one value for all, or one per motion."""
     clips = [motions] if isinstance(motions, Motion) else list(motions)
     if not clips:
-        raise InvalidValue("expected at least one motion to draw, got none")
+        raise InvalidValue("motions must contain at least one motion to draw")
     starts = list(start) if isinstance(start, Sequence) else [start] * len(clips)
     stops = list(stop) if isinstance(stop, Sequence) else [stop] * len(clips)
     if not len(starts) == len(stops) == len(clips):
         raise InvalidValue(
-            f"expected one start and one stop for each of {len(clips)} motions, got {len(starts)} and {len(stops)}"
+            f"start and stop must have one entry for each of {len(clips)} motions, not {len(starts)} and {len(stops)}"
         )
     return [(clip, *span(clip, a, b)) for clip, a, b in zip(clips, starts, stops, strict=True)]
 
 
 def forward(heading: float) -> Floats:
-    """The unit vector on the floor towards which a heading points."""
+    """Return the unit vector on the floor that a heading points to."""
     return np.array([np.sin(heading), 0.0, np.cos(heading)])
 
 
 def mean_heading(heading: Floats) -> float | None:
-    """The circular mean, radians; None where headings cancel out."""
+    """Compute the circular mean in radians; None if the headings cancel out."""
     known = heading[np.isfinite(heading)]
     if not known.size:
         return None
@@ -152,7 +154,7 @@ def _bones(motion: Motion) -> Ints:
     skeleton = motion.skeleton
     above: tuple[int, ...] = ()
     if "hips" in skeleton.roles:
-        above = skeleton.chain(skeleton.roles["hips"])  # a root on the floor is no part of the body
+        above = skeleton.chain(skeleton.roles["hips"])  # a root on the floor is not part of the body
     bones = [(int(skeleton.parents[j]), j) for j in range(1, len(skeleton)) if j not in above]
     if motion.bone_offsets is not None:
         lengths = np.linalg.norm(motion.bone_offsets, axis=2)
@@ -162,7 +164,7 @@ def _bones(motion: Motion) -> Ints:
 
 
 def _sides(skeleton: Skeleton) -> list[str]:
-    """For each joint the side of the body that it is on; what hangs from a limb is on the limb's side."""
+    """Find the side of the body that each joint is on; descendants of a limb are on the limb's side."""
     side = ["middle"] * len(skeleton)
     for role, joint in skeleton.roles.items():
         if role.startswith(("left_", "right_")):
@@ -174,7 +176,7 @@ def _sides(skeleton: Skeleton) -> list[str]:
 
 
 def _below_head(skeleton: Skeleton) -> list[int]:
-    """The head's joint and all that hang from it; nothing where it is not known."""
+    """Collect the head joint and its descendants; empty if there is no head role."""
     if "head" not in skeleton.roles:
         return []
     skull = [skeleton.roles["head"]]

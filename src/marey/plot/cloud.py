@@ -1,4 +1,4 @@
-"""A window of frames as a point cloud, from the side and from above: what the comparison of frames looks at."""
+"""Plot of a window of frames as a point cloud, from the side and from above, as used to compare frames."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.plot import style
 from marey.plot.body import forward, mean_heading, see_body, span
 from marey.plot.poses import View, draw_pose, outline
-from marey.plot.style import (
-    FLOOR,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shown_name,
-    styled,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,21 +20,18 @@ _GAP = 0.75
 _TALLEST = 4.6
 
 
-def cloud(motion: Motion, path: StrPath, *, start: int | None = None, stop: int | None = None) -> None:
-    """Draw the joints of a window of frames as a point cloud, as PNG or SVG by the suffix; see `draw_cloud`."""
-    check_suffix(path)
-    write_figure(draw_cloud(motion, start=start, stop=stop), path)
+@style.plot_function
+def cloud(
+    motion: Motion, path: style.StrPath | None = None, *, start: int | None = None, stop: int | None = None
+) -> Figure:
+    """Plot all joints of a window of frames from the side and from above, colored by time.
 
-
-@styled
-def draw_cloud(motion: Motion, *, start: int | None = None, stop: int | None = None) -> Figure:
-    """All joints of a window of frames from the side and from above, colored by time, with the middle pose behind.
-
-    The figure faces right; distances are from the hips in the middle frame.
+    The pose of the middle frame is drawn behind them. The character faces right; positions are relative to the hips in
+    the middle frame.
 
     Parameters
     ----------
-    start, stop : frames, half-open. Without them the 0.5 s in the middle; with one, up to the motion's end.
+    start, stop : frames, `stop` exclusive. Default: the middle 0.5 s. If only `start` is given, `stop` is the end.
     """
     first, last = cloud_window(motion) if start is None and stop is None else span(motion, start or 0, stop)
     body = see_body(motion)
@@ -68,34 +56,37 @@ def draw_cloud(motion: Motion, *, start: int | None = None, stop: int | None = N
     left, right, head, foot = _MARGIN
     width = high - low
     tallest = max(heights[1] - heights[0], depth[1] - depth[0])
-    scale = min((WIDTH - left - right - _GAP) / (2 * width), (_TALLEST - head - foot) / tallest)
+    scale = min((style.WIDTH - left - right - _GAP) / (2 * width), (_TALLEST - head - foot) / tallest)
     total = head + tallest * scale + foot
-    figure = new_figure(total)
+    figure = style.new_figure(total)
     extents = (heights, depth)
     labels = (("forwards, m", "height, m", "from the side"), ("forwards, m", "left, m", "from above"))
     for n, (view, flat, extent) in enumerate(zip(views, flats, extents, strict=True)):
         tall = (extent[1] - extent[0]) * scale
         box = (left + n * (width * scale + _GAP), total - head - tall, width * scale, tall)
-        axes = figure.add_axes((box[0] / WIDTH, box[1] / total, box[2] / WIDTH, box[3] / total))
+        axes = figure.add_axes((box[0] / style.WIDTH, box[1] / total, box[2] / style.WIDTH, box[3] / total))
         axes.set(xlim=(low, high), ylim=extent, aspect="equal", xlabel=labels[n][0], ylabel=labels[n][1])
         axes.set_title(labels[n][2], size=10)
         shift = -view.flat(origin)
         draw_pose(axes, body, middle, view, shift=(float(shift[0]), float(shift[1])), strength=0.6, width=1.2, layer=3)
         dots = axes.scatter(flat[:, 0], flat[:, 1], c=times, cmap="cividis", s=7, lw=0, zorder=2)
-    figure.axes[0].axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
+    figure.axes[0].axhline(0.0, color=style.FLOOR, lw=0.9, zorder=0.5)
     place = (left + 2 * width * scale + _GAP + 0.15, foot, 0.12, total - head - foot)
-    bar = figure.add_axes((place[0] / WIDTH, place[1] / total, place[2] / WIDTH, place[3] / total))
+    bar = figure.add_axes((place[0] / style.WIDTH, place[1] / total, place[2] / style.WIDTH, place[3] / total))
     figure.colorbar(dots, cax=bar, label="time, s")
     n_frames = last - first
     seconds = (n_frames - 1) / motion.fps
     frames = "1 frame" if n_frames == 1 else f"{n_frames} frames"
-    title = f"Point cloud of {shown_name(motion)}: {frames} of {len(joints)} joints, {seconds:.2f} s"
-    figure.text(left / WIDTH, 1.0 - 0.09 / total, title, size=11, va="top")
+    title = f"Point cloud of {style.shown_name(motion)}: {frames} of {len(joints)} joints, {seconds:.2f} s"
+    figure.text(left / style.WIDTH, 1.0 - 0.09 / total, title, size=11, va="top")
     return figure
 
 
+draw_cloud = cloud
+
+
 def cloud_window(motion: Motion) -> tuple[int, int]:
-    """The half-open frames that a cloud shows where none are given: half a second in the middle."""
+    """Return the default window of a cloud: frames of the middle half second, `stop` exclusive."""
     half = 0.5 * WINDOW * motion.fps
     middle = 0.5 * (len(motion) - 1)
     return max(0, round(middle - half)), min(len(motion), round(middle + half) + 1)

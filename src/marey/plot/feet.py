@@ -1,4 +1,4 @@
-"""Heights and speeds of heels and balls over time, with the contacts as bands: whether a detection can be believed."""
+"""Plots of heel and ball heights and speeds over time, with the contacts as bands, to check a contact detection."""
 
 from __future__ import annotations
 
@@ -12,21 +12,8 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import filters
+from marey.plot import style
 from marey.plot.body import floor_height, span
-from marey.plot.style import (
-    NOTE,
-    SIDES,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shade,
-    shown_name,
-    styled,
-    time_axes,
-    told_length,
-    write_figure,
-)
-from marey.plot.touching import band, side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,25 +24,20 @@ SMOOTHING = 0.012  # seconds, standard deviation of the Gaussian under the speed
 _LOOKS = {"ball": {"ls": "-", "lw": 1.5}, "heel": {"ls": (0, (3.2, 1.3)), "lw": 1.3}}
 
 
-def feet(motion: Motion, path: StrPath, *, start: int = 0, stop: int | None = None) -> None:
-    """Draw heights and speeds of both feet with contact bands, as PNG or SVG by the suffix; see `draw_feet`."""
-    check_suffix(path)
-    write_figure(draw_feet(motion, start=start, stop=stop), path)
+@style.plot_function
+def feet(motion: Motion, path: style.StrPath | None = None, *, start: int = 0, stop: int | None = None) -> Figure:
+    """Plot height above the floor, horizontal speed, and contacts of the heel and ball of each foot.
 
-
-@styled
-def draw_feet(motion: Motion, *, start: int = 0, stop: int | None = None) -> Figure:
-    """For each foot height above the floor, horizontal speed, and the contacts of heel and ball.
-
-    Contacts are those of the motion, or are detected where it has none. A frame is shown as lasting from half a
-    frame before its time to half a frame after. Other points in contact, such as hands, follow below.
+    The contacts are those of the motion; if it has none, they are detected. A frame is drawn from half a frame before
+    its time to half a frame after it. Other contact points, such as hands, are drawn below the feet.
 
     Parameters
     ----------
-    start, stop : frames, half-open; the whole motion by default. Floor and contacts are found in the whole.
+    start, stop : frames, `stop` exclusive; default: the whole motion. Floor and contacts are detected in the whole
+        motion.
     """
     first, last = span(motion, start, stop)
-    contacts, floor, told = _contacts(motion)
+    contacts, floor, source = _contacts(motion)
     paths = point_paths(motion, contacts.points)
     height = 100.0 * (paths[..., 1] - floor)
     speed = horizontal_speed(paths, motion.fps)
@@ -66,10 +48,10 @@ def draw_feet(motion: Motion, *, start: int = 0, stop: int | None = None) -> Fig
     others = [
         name
         for k, name in enumerate(contacts.names)
-        if not any(_is_foot(name, side) for side in SIDES) and contacts.mask[first:last, k].any()
+        if not any(_is_foot(name, side) for side in style.SIDES) and contacts.mask[first:last, k].any()
     ]
     ratios = [1.0, 1.0, 0.32] * len(shown) + ([0.16 * len(others)] if others else [])
-    figure = new_figure(0.75 + 1.12 * sum(ratios) + 0.08 * len(ratios), layout="constrained")
+    figure = style.new_figure(0.75 + 1.12 * sum(ratios) + 0.08 * len(ratios), layout="constrained")
     panels = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, squeeze=False)[:, 0]
     for n, side in enumerate(shown):
         high, fast, lanes = panels[3 * n : 3 * n + 3]
@@ -77,31 +59,36 @@ def draw_feet(motion: Motion, *, start: int = 0, stop: int | None = None) -> Fig
             if not _is_foot(name, side):
                 continue
             part = name.removeprefix(f"{side}_")
-            look = {**_LOOKS.get(part, _LOOKS["ball"]), "color": _colour(side, part)}
+            look = {**_LOOKS.get(part, _LOOKS["ball"]), "color": _color(side, part)}
             high.plot(times, height[first:last, k], label=part, **look)
             fast.plot(times, speed[first:last, k], label=part, **look)
             for panel in (high, fast):
                 _draw_bands(panel, contacts, name, side, motion.fps, first, last)
         high.set_ylabel("height, cm")
         fast.set_ylabel("speed, m/s")
-        high.set_title(f"{side.capitalize()} foot", size=10, color=SIDES[side], weight="bold")
+        high.set_title(f"{side.capitalize()} foot", size=10, color=style.SIDES[side], weight="bold")
         high.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=4, borderaxespad=0.0)
         fast.set_ylim(bottom=0.0)
         _draw_lanes(lanes, contacts, [f"{side}_heel", f"{side}_ball"], motion.fps, first, last)
-    _share_limits(list(panels[0 : 3 * len(shown) : 3]))
-    _share_limits(list(panels[1 : 3 * len(shown) : 3]))
+    _set_common_limits(list(panels[0 : 3 * len(shown) : 3]))
+    _set_common_limits(list(panels[1 : 3 * len(shown) : 3]))
     if others:
         _draw_lanes(panels[-1], contacts, others, motion.fps, first, last)
     for panel in panels:
         panel.tick_params(axis="x", length=0)
     panels[-1].tick_params(axis="x", length=3.5)
-    time_axes(figure, list(panels), *limits)
-    figure.suptitle(f"Feet of {shown_name(motion)}: {told_length(motion)}, {told}", x=0.01, ha="left", size=11)
+    style.time_axes(figure, list(panels), *limits)
+    figure.suptitle(
+        f"Feet of {style.shown_name(motion)}: {style.length_text(motion)}, {source}", x=0.01, ha="left", size=11
+    )
     return figure
 
 
+draw_feet = feet
+
+
 def horizontal_speed(paths: Floats, fps: float) -> Floats:
-    """(F, K) m/s across the floor of paths (F, K, 3), smoothed by a Gaussian of 12 ms; 0 for one frame."""
+    """Compute horizontal speeds (F, K) in m/s of paths (F, K, 3), smoothed by a 12 ms Gaussian; 0 for one frame."""
     if len(paths) < 2:
         return np.zeros(paths.shape[:2])
     smooth = filters.gaussian(paths[..., [0, 2]], SMOOTHING * fps)
@@ -110,14 +97,14 @@ def horizontal_speed(paths: Floats, fps: float) -> Floats:
 
 
 def _contacts(motion: Motion) -> tuple[Contacts, float, str]:
-    """Contacts with the points to draw, the floor's height, and where the contacts come from."""
+    """Return contacts with the points to draw, the floor's height, and a note on the origin of the contacts."""
     given = motion.contacts
     if given is not None and any(_is_foot(name, side) for name in given.names for side in ("left", "right")):
         return given, floor_height(motion, motion.world().positions), "contacts as noted"
     if not any(f"{side}_foot" in motion.skeleton.roles for side in ("left", "right")):
         raise JointNotFound(
-            f"{motion.name!r} has no feet to draw: neither role left_foot nor right_foot was found; say which joints "
-            'they are under "roles" in the sidecar or with --roles'
+            f"{motion.name!r} has no feet to draw: it has neither the role left_foot nor right_foot; "
+            'assign them under "roles" in the sidecar or with --roles'
         )
     try:
         found = detect_contacts(motion)
@@ -130,7 +117,7 @@ def _contacts(motion: Motion) -> tuple[Contacts, float, str]:
 
 
 def _points(motion: Motion) -> tuple[ContactPoint, ...]:
-    """Heels and balls of a motion too short or too restless for a detection."""
+    """Build heel and ball points for a motion that is too short or too restless for contact detection."""
     try:
         return contact_points(motion.skeleton, standing=motion)
     except InvalidValue:
@@ -147,34 +134,36 @@ def _is_foot(name: str, side: str) -> bool:
     return name in (f"{side}_heel", f"{side}_ball")
 
 
-def _colour(side: str, part: str) -> str:
-    return SIDES[side] if part == "ball" else shade(SIDES[side], 0.62)
+def _color(side: str, part: str) -> str:
+    return style.SIDES[side] if part == "ball" else style.shade(style.SIDES[side], 0.62)
 
 
 def _draw_bands(axes: Axes, contacts: Contacts, name: str, side: str, fps: float, first: int, last: int) -> None:
-    """A tint behind the curves while the point touches; where heel and ball both do, the tints add up."""
+    """Tint the background while a point is in contact; the tints of heel and ball add up."""
     for a, b in contacts.sliced(first, last).intervals(name):
-        x0, x1 = band(a + first, b + first, fps)
-        axes.axvspan(x0, x1, color=SIDES[side], alpha=0.13, lw=0, zorder=0, gid=f"contact {name}")
+        x0, x1 = style.band(a + first, b + first, fps)
+        axes.axvspan(x0, x1, color=style.SIDES[side], alpha=0.13, lw=0, zorder=0, gid=f"contact {name}")
 
 
 def _draw_lanes(axes: Axes, contacts: Contacts, names: list[str], fps: float, first: int, last: int) -> None:
-    """One lane for each point, with a bar for each of its contacts."""
+    """Draw one lane per contact point, with a bar for each contact."""
     names = [name for name in names if name in contacts.names]
     for lane, name in enumerate(names):
-        bars = [band(a + first, b + first, fps) for a, b in contacts.sliced(first, last).intervals(name)]
-        side = side_of(name)
-        colour = SIDES[side] if name.endswith("ball") else shade(SIDES[side], 0.62)
+        bars = [style.band(a + first, b + first, fps) for a, b in contacts.sliced(first, last).intervals(name)]
+        side = style.side_of(name)
+        color = style.SIDES[side] if name.endswith("ball") else style.shade(style.SIDES[side], 0.62)
         spans = [(x0, x1 - x0) for x0, x1 in bars]
-        axes.broken_barh(spans, (lane - 0.36, 0.72), color=colour, lw=0, gid=f"lane {name}")
+        axes.broken_barh(spans, (lane - 0.36, 0.72), color=color, lw=0, gid=f"lane {name}")
     axes.set_ylim(len(names) - 0.4, -0.6)
-    short = [name.removeprefix(f"{side_of(name)}_") if name.endswith(("heel", "ball")) else name for name in names]
+    short = [
+        name.removeprefix(f"{style.side_of(name)}_") if name.endswith(("heel", "ball")) else name for name in names
+    ]
     axes.set_yticks(range(len(names)), [label.replace("_", " ") for label in short])
-    axes.tick_params(axis="y", length=0, labelsize=8.5, labelcolor=NOTE)
+    axes.tick_params(axis="y", length=0, labelsize=8.5, labelcolor=style.NOTE)
     axes.spines["left"].set_visible(False)
 
 
-def _share_limits(panels: list[Axes]) -> None:
+def _set_common_limits(panels: list[Axes]) -> None:
     """The same scale for both feet, so that they can be compared."""
     low = min(panel.get_ylim()[0] for panel in panels)
     high = max(panel.get_ylim()[1] for panel in panels)

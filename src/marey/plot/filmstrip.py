@@ -1,4 +1,4 @@
-"""A motion at a glance, as Marey showed it: poses from the side and from above, with what lies between as ghosts."""
+"""Plot of a motion at a glance, as Marey showed it: poses from the side and from above, with ghosts in between."""
 
 from __future__ import annotations
 
@@ -12,87 +12,54 @@ from marey.clean import point_paths
 from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from marey.plot import style
 from marey.plot.body import UP, Body, forward, mean_heading, see_body, span
 from marey.plot.poses import View, draw_pose, outline, paced_frames, telling_frames
-from marey.plot.style import (
-    FLOOR,
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    SIDES,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shown_name,
-    styled,
-    told_length,
-    write_figure,
-)
-from marey.plot.touching import side_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_POSES = 60
-_TALLEST = 6.0  # inches of a whole figure
+_TALLEST = 6.0  # inches of a whole plot
 _TALLEST_STACKED = 7.4  # where side view and plan are above one another, so that a winding path fills the width
 _MARGIN = (0.72, 0.15, 0.42, 0.50)  # inches: left, right, top, bottom
 _ROW_GAP = 0.22  # inches between rows of poses
-_LARGEST = 2.7  # inches of a standing figure
-_GAP = 0.95  # inches between side view and plan where they are beside each other
+_LARGEST = 2.7  # inches of a standing body
+_GAP = 0.95  # inches between side view and plan where they are side by side
 _GHOSTS, _GHOST_STEP = 3, 0.1  # before each pose, and at most this many seconds apart
 # A motion is drawn where it went if it goes one way for this far, in meters; else its poses stand side by side.
 _TRAVEL = (1.0, 12.0)
 _LONG_WAIT = 0.8  # seconds between poses beyond which how it begins and ends says little
-_PLAN = 1.75  # inches of the plan beside rows of poses
+_PLAN = 1.75  # inches of the plan next to rows of poses
 _LABEL = 0.5  # inches that the time of a pose takes
 
 
+@style.plot_function
 def filmstrip(
     motion: Motion,
-    path: StrPath,
-    *,
-    n_poses: int | None = None,
-    start: int = 0,
-    stop: int | None = None,
-    front: bool = False,
-) -> None:
-    """Draw poses from the side and from above with the path of the hips, as PNG or SVG by the suffix.
-
-    Parameters are those of `draw_filmstrip`.
-    """
-    check_suffix(path)
-    write_figure(draw_filmstrip(motion, n_poses=n_poses, start=start, stop=stop, front=front), path)
-
-
-@styled
-def draw_filmstrip(
-    motion: Motion,
+    path: style.StrPath | None = None,
     *,
     n_poses: int | None = None,
     start: int = 0,
     stop: int | None = None,
     front: bool = False,
 ) -> Figure:
-    """Poses from the side and from above with the path of the hips.
+    """Plot poses from the side and from above, with the path of the hips.
 
-    The side view looks across the direction of travel and poses stand where the figure stood. A figure that
-    stays in place, turns back, or goes very far is seen across the direction that it faces, its poses side by
-    side. Left limbs are orange, right limbs blue; dots are contact points in contact.
+    The side view is perpendicular to the direction of travel, and each pose is drawn at its position. If the character
+    stays in place, turns back, or goes very far, the side view is perpendicular to the direction it faces, and the
+    poses are drawn side by side. Left limbs are orange, right limbs blue; dots are contact points in contact.
 
     Parameters
     ----------
-    n_poses : how many, 1 to 60; by default as many as have room.
-    start, stop : frames, half-open; the whole motion by default.
-    front : add a row of the same poses from the front.
+    n_poses : number of poses, 1 to 60; default: as many as fit.
+    start, stop : frames, `stop` exclusive; default: the whole motion.
+    front : add a row with the same poses from the front.
     """
     first, last = span(motion, start, stop)
     if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MOST_POSES:
-        raise InvalidValue(f"a filmstrip has 1 to {MOST_POSES} poses, got {n_poses}")
+        raise InvalidValue(f"n_poses must be from 1 to {MOST_POSES}, not {n_poses}")
     strip = _plan(motion, first, last, n_poses)
     if strip.travels:
         figure = _draw_where_it_went(strip, front)
@@ -101,14 +68,23 @@ def draw_filmstrip(
     height = figure.get_size_inches()[1]
     edge = 1.0 - 0.09 / height
     cut = "" if (first, last) == (0, len(motion)) else f", frames {first} to {last}"
-    figure.text(_MARGIN[0] / WIDTH, edge, f"{shown_name(motion)}: {told_length(motion)}{cut}", size=11, va="top")
-    keys = [("right", RIGHT), ("left", LEFT)] if set(strip.body.sides) != {"middle"} else []
+    figure.text(
+        _MARGIN[0] / style.WIDTH,
+        edge,
+        f"{style.shown_name(motion)}: {style.length_text(motion)}{cut}",
+        size=11,
+        va="top",
+    )
+    keys = [("right", style.RIGHT), ("left", style.LEFT)] if set(strip.body.sides) != {"middle"} else []
     if strip.touching is not None:
-        keys.insert(0, ("• contact", MIDDLE))
-    for k, (text, colour) in enumerate(keys):
-        x = 1.0 - (_MARGIN[1] + 0.5 * k + (0.35 if len(keys) == 3 and k else 0.0)) / WIDTH
-        figure.text(x, edge, text, color=colour, size=9.5, weight="bold", ha="right", va="top")
+        keys.insert(0, ("• contact", style.MIDDLE))
+    for k, (text, color) in enumerate(keys):
+        x = 1.0 - (_MARGIN[1] + 0.5 * k + (0.35 if len(keys) == 3 and k else 0.0)) / style.WIDTH
+        figure.text(x, edge, text, color=color, size=9.5, weight="bold", ha="right", va="top")
     return figure
+
+
+draw_filmstrip = filmstrip
 
 
 # What to show -----------------------------------------------------------------------------------------------
@@ -116,7 +92,7 @@ def draw_filmstrip(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Strip:
-    """What a filmstrip shows; `along` is the direction on the floor that points to the right on paper."""
+    """Content of a filmstrip; `along` is the direction on the floor that points to the right in the plot."""
 
     body: Body
     fps: float
@@ -151,20 +127,20 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     if motion.contacts is not None and motion.contacts.points:
         touching = point_paths(motion, motion.contacts.points) - body.floor * UP
         touching[~motion.contacts.mask] = np.nan
-        sides = tuple(side_of(name) for name in motion.contacts.names)
+        sides = tuple(style.side_of(name) for name in motion.contacts.names)
     return _Strip(body, motion.fps, first, last, along, travels, frames, ghosts, touching, sides)
 
 
 def _course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
-    """The direction to look across, and whether the figure travels along it."""
+    """Choose the direction of view, and whether the character travels perpendicular to it."""
     floor_path = body.travel[first:last] * np.array([1.0, 0.0, 1.0])
     _, _, axes = np.linalg.svd(floor_path - floor_path.mean(axis=0), full_matrices=False)
     along = axes[0] if np.ptp(floor_path, axis=0).any() else forward(0.0)
     net = float((floor_path[-1] - floor_path[0]) @ along)
     along = along if net >= 0 else -along
-    way = floor_path @ along
-    reach = float(np.ptp(way))
-    back = float((np.maximum.accumulate(way) - way).max())
+    travel = floor_path @ along
+    reach = float(np.ptp(travel))
+    back = float((np.maximum.accumulate(travel) - travel).max())
     if _TRAVEL[0] <= reach <= _TRAVEL[1] and back <= 0.15 * reach:
         return along, True
     facing = mean_heading(body.heading[first:last])
@@ -201,7 +177,7 @@ def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
     if stacked:
         _hide_x_axis(panels[0])
         for panel in panels[:2]:
-            panel.yaxis.set_label_coords(-0.52 / (panel.get_position().width * WIDTH), 0.5)
+            panel.yaxis.set_label_coords(-0.52 / (panel.get_position().width * style.WIDTH), 0.5)
     if row is not None:
         row.draw(panels[2])
         panels[2].set_title("from the front", size=10)
@@ -213,7 +189,7 @@ def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
 
 
 class _Row:
-    """Some of the poses in a row, in order of time, each with its ghosts where it stands."""
+    """One row of poses in order of time, each with its ghosts at their positions."""
 
     def __init__(self, strip: _Strip, view: View, poses: Sequence[int]) -> None:
         self.strip, self.view, self.poses = strip, view, poses
@@ -224,7 +200,7 @@ class _Row:
             frame = strip.frames[k]
             own = np.concatenate([outline(strip.body, f, view) for f in (*strip.ghosts[k], frame)])
             hips = float(strip.body.travel[frame] @ view.right)
-            # Some room beside the hips, or a row of thin poses looks crowded.
+            # Some room around the hips, or a row of thin poses looks crowded.
             left = min(own[:, 0].min() - hips, -0.16 * size)
             right = max(own[:, 0].max() - hips, 0.16 * size)
             self.shifts[k, 0] = edge - left - hips
@@ -235,7 +211,7 @@ class _Row:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Metres."""
+        """Size in meters."""
         return self.x[1] - self.x[0], self.y[1] - self.y[0]
 
     def draw(self, axes: Axes) -> None:
@@ -245,17 +221,17 @@ class _Row:
 
 
 def _row_gap(views: Sequence[View]) -> float:
-    """Inches; with several views each begins with a title."""
+    """Gap between rows in inches; with several views, each begins with a title."""
     return _ROW_GAP if len(views) == 1 else _ROW_GAP + 0.14
 
 
 def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tuple[list[list[_Row]], float]:
-    """For each view the poses in rows that let them be largest in `wide` x `tall` inches; and inches per meter."""
+    """Split the poses of each view into rows, as large as fits `wide` x `tall` inches; also return inches per meter."""
     best: list[list[_Row]] = []
     scale = 0.0
     for n_rows in range(1, min(4, len(strip.frames)) + 1):
-        shares = [list(share) for share in np.array_split(np.arange(len(strip.frames)), n_rows)]
-        rows = [[_Row(strip, view, share) for share in shares] for view in views]
+        groups = [list(group) for group in np.array_split(np.arange(len(strip.frames)), n_rows)]
+        rows = [[_Row(strip, view, group) for group in groups] for view in views]
         flat = [row for group in rows for row in group]
         gaps = _row_gap(views) * (len(flat) - 1)
         fits = min(
@@ -278,7 +254,7 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
 
     left, right, head, foot = _MARGIN
     before_plan = 0.66  # inches, for its labels
-    wide = WIDTH - left - right
+    wide = style.WIDTH - left - right
     head += 0.2  # for the panels' own titles
     tall = _TALLEST - head - 0.1 - (0.0 if front else 1.2)
     rows, scale = _rows(strip, views, wide - _PLAN - before_plan, tall)
@@ -286,12 +262,12 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
     gap = _row_gap(views)
     inside = sum(row.size[1] * scale + gap for row in flat) - gap
     total = head + max(inside, 1.5 + foot) + 0.1
-    figure = new_figure(total)
+    figure = style.new_figure(total)
     y = total - head
     for k, row in enumerate(flat):
         width, height = row.size[0] * scale, row.size[1] * scale
         y -= height
-        axes = figure.add_axes((left / WIDTH, y / total, width / WIDTH, height / total))
+        axes = figure.add_axes((left / style.WIDTH, y / total, width / style.WIDTH, height / total))
         row.draw(axes)
         if len(views) > 1 and k % len(rows[0]) == 0:
             axes.set_title(("from the side", "from the front")[k // len(rows[0])], size=10)
@@ -299,10 +275,10 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
     # The plan stands at the right, level with the top, as large as has room.
     x = left + max(row.size[0] for row in flat) * scale + before_plan
     extent = high - low
-    room = np.array([WIDTH - right - x, total - head - foot])
+    room = np.array([style.WIDTH - right - x, total - head - foot])
     per_inch = max(float((extent / room).max()), 0.6 / scale)
     width, height = np.minimum(np.maximum(extent / per_inch, (1.5, 0.9)), room)
-    plan = figure.add_axes((x / WIDTH, (total - head - height) / total, width / WIDTH, height / total))
+    plan = figure.add_axes((x / style.WIDTH, (total - head - height) / total, width / style.WIDTH, height / total))
     _draw_plan(plan, strip, top, -top.flat(origin))
     middle = 0.5 * (low + high)
     half = 0.5 * per_inch * np.array([width, height])
@@ -318,16 +294,16 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
 
 
 def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> tuple[Figure, list[Axes], bool]:
-    """Side view and plan, sizes in meters, at one scale, and whether above one another: if that fills the page."""
+    """Place side view and plan (sizes in meters) at one scale, one above the other if that fills the page."""
     left, right, head, foot = _MARGIN
-    wide = WIDTH - left - right
+    wide = style.WIDTH - left - right
     (width, side), (_, plan) = sizes
     row_scale = 0.0 if row is None else min(wide / row.size[0], 2.2 / row.size[1])
     row_height = 0.0 if row is None else row.size[1] * row_scale + 0.45
     tall = _TALLEST - head - foot
     stacked = min(wide / width, (_TALLEST_STACKED - head - foot - 0.4) / (side + plan), _LARGEST / body.size)
-    beside = min((wide - _GAP) / (2 * width), tall / max(side, plan), _LARGEST / body.size)
-    is_stacked = stacked * width > 0.8 * wide or stacked > 1.4 * beside
+    side_by_side = min((wide - _GAP) / (2 * width), tall / max(side, plan), _LARGEST / body.size)
+    is_stacked = stacked * width > 0.8 * wide or stacked > 1.4 * side_by_side
     if is_stacked:
         inside = (side + plan) * stacked + 0.4
         boxes = [
@@ -335,17 +311,22 @@ def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> 
             (left, 0.0, width * stacked, plan * stacked),
         ]
     else:
-        inside = max(side, plan) * beside
+        inside = max(side, plan) * side_by_side
         boxes = [
-            (left, inside - side * beside, width * beside, side * beside),
-            (left + width * beside + _GAP, inside - plan * beside, width * beside, plan * beside),
+            (left, inside - side * side_by_side, width * side_by_side, side * side_by_side),
+            (
+                left + width * side_by_side + _GAP,
+                inside - plan * side_by_side,
+                width * side_by_side,
+                plan * side_by_side,
+            ),
         ]
     total = head + inside + foot + row_height
     boxes = [(x, y + foot + row_height, w, h) for x, y, w, h in boxes]
     if row is not None:
         boxes.append((left, 0.1, row.size[0] * row_scale, row.size[1] * row_scale))
-    figure = new_figure(total)
-    panels = [figure.add_axes((x / WIDTH, y / total, w / WIDTH, h / total)) for x, y, w, h in boxes]
+    figure = style.new_figure(total)
+    panels = [figure.add_axes((x / style.WIDTH, y / total, w / style.WIDTH, h / total)) for x, y, w, h in boxes]
     return figure, panels, is_stacked
 
 
@@ -358,9 +339,9 @@ def _side_panel(
     x: tuple[float, float],
     y: tuple[float, float],
 ) -> None:
-    """Poses above the floor line, each with its time below."""
+    """Draw the poses above the floor line, each with its time below."""
     axes.set(xlim=x, ylim=y, aspect="equal")
-    axes.axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
+    axes.axhline(0.0, color=style.FLOOR, lw=0.9, zorder=0.5)
     for k in poses:
         frame = strip.frames[k]
         shift = (float(shifts[k, 0]), float(shifts[k, 1]))
@@ -369,7 +350,7 @@ def _side_panel(
             draw_pose(axes, strip.body, ghost, view, shift=shift, strength=faint, width=0.9, layer=1.0)
         draw_pose(axes, strip.body, frame, view, shift=shift, layer=2.0 + k / len(strip.frames))
         _draw_touching(axes, strip, frame, view, shift)
-    inches = axes.get_position().width * WIDTH / (x[1] - x[0])
+    inches = axes.get_position().width * style.WIDTH / (x[1] - x[0])
     hips = [float(strip.body.travel[strip.frames[k]] @ view.right + shifts[k, 0]) for k in poses]
     for k, here in _labels(poses, hips, x, _LABEL / inches):
         axes.annotate(
@@ -377,10 +358,10 @@ def _side_panel(
             (here, 0.0),
             (0, -5),
             textcoords="offset points",
-            size=NOTE_SIZE,
+            size=style.NOTE_SIZE,
             ha="center",
             va="top",
-            color=NOTE,
+            color=style.NOTE,
         )
     axes.set_yticks(np.arange(0.0, y[1], 0.5))
 
@@ -388,17 +369,17 @@ def _side_panel(
 def _labels(
     poses: Sequence[int], hips: Sequence[float], x: tuple[float, float], width: float
 ) -> list[tuple[int, float]]:
-    """Which poses get a label and where it stands: below the hips, or pushed aside by its neighbors.
+    """Choose which poses get a label, and its position: below the hips, or moved aside to make room for its neighbors.
 
-    Where there is no room for all, some are left out, but neither the first nor the last.
+    If there is not enough room, some labels are dropped, but never the first and the last.
     """
     order = [poses[i] for i in np.argsort(hips, kind="stable")]
     places = np.sort(hips)
     low, high = x[0] + 0.42 * width, x[1] - 0.42 * width
     most = max(2, int((high - low) / width) + 1)
     if len(order) > most:
-        kept = np.unique(np.linspace(0, len(order) - 1, most).round().astype(int))
-        order, places = [order[i] for i in kept], places[kept]
+        selected = np.unique(np.linspace(0, len(order) - 1, most).round().astype(int))
+        order, places = [order[i] for i in selected], places[selected]
     if len(order) > 1:
         # Without the widths that lie to the left of each label, they only have to stay in order.
         room = width * np.arange(len(order))
@@ -408,7 +389,7 @@ def _labels(
 
 
 def _in_order(values: Floats) -> Floats:
-    """The nearest values, in the sense of least squares, that never fall: neighbors that do are pooled."""
+    """Find the closest nondecreasing values (least squares) by pooling neighbors that decrease."""
     pools: list[tuple[float, int]] = []
     for value in values.tolist():
         total, count = value, 1
@@ -420,43 +401,43 @@ def _in_order(values: Floats) -> Floats:
 
 
 def _hide_x_axis(axes: Axes) -> None:
-    """Where the floor line and the times below it say enough."""
+    """Hide the x axis; the floor line and the times below it are enough."""
     axes.set_xlabel("")
     axes.tick_params(bottom=False, labelbottom=False)
     axes.spines["bottom"].set_visible(False)
 
 
 def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: View, shift: tuple[float, float]) -> None:
-    """Dots on the points that touch something in this frame."""
+    """Draw dots at the points that are in contact in this frame."""
     if strip.touching is None:
         return
     points = view.flat(strip.touching[frame]) + np.array(shift)
-    colours = [SIDES[side] for side in strip.touching_sides]
-    axes.scatter(points[:, 0], points[:, 1], s=13, c=colours, ec="white", lw=0.5, zorder=4)
+    colors = [style.SIDES[side] for side in strip.touching_sides]
+    axes.scatter(points[:, 0], points[:, 1], s=13, c=colors, ec="white", lw=0.5, zorder=4)
 
 
 def _draw_plan(axes: Axes, strip: _Strip, view: View, shift: Floats) -> None:
-    """The figure from above: path of the hips, poses, and where each contact was."""
+    """Draw the view from above: path of the hips, poses, and the position of each contact."""
     offset = (float(shift[0]), float(shift[1]))
     axes.set_aspect("equal")
     for frame in strip.frames:
         strength = 0.34 if strip.travels else 0.24  # poses in place lie on top of one another
         draw_pose(axes, strip.body, frame, view, shift=offset, strength=strength, width=1.0, layer=1.0)
     path = view.flat(strip.body.travel[strip.first : strip.last]) + shift
-    axes.plot(path[:, 0], path[:, 1], color=MIDDLE, lw=1.3 if strip.travels else 0.9, zorder=3)
+    axes.plot(path[:, 0], path[:, 1], color=style.MIDDLE, lw=1.3 if strip.travels else 0.9, zorder=3)
     stops = view.flat(strip.body.travel[strip.frames]) + shift
-    axes.plot(stops[:, 0], stops[:, 1], "o", color="white", mec=MIDDLE, mew=1.0, ms=4, zorder=3.5)
+    axes.plot(stops[:, 0], stops[:, 1], "o", color="white", mec=style.MIDDLE, mew=1.0, ms=4, zorder=3.5)
     if strip.touching is None:
         return
     for k, side in enumerate(strip.touching_sides):
         spots = _resting_places(strip.touching[strip.first : strip.last, k])
         if len(spots):
             flat = view.flat(spots) + shift
-            axes.scatter(flat[:, 0], flat[:, 1], s=16, c=SIDES[side], ec="white", lw=0.5, zorder=4)
+            axes.scatter(flat[:, 0], flat[:, 1], s=16, c=style.SIDES[side], ec="white", lw=0.5, zorder=4)
 
 
 def _resting_places(path: Floats) -> Floats:
-    """(N, 3) the mean place of each run of frames that is not NaN, path (F, 3)."""
+    """Compute the mean positions (N, 3) of the N runs of frames in a path (F, 3) that are not NaN."""
     there = np.concatenate([[False], np.isfinite(path[:, 0]), [False]])
     edges = np.flatnonzero(there[1:] != there[:-1]).reshape(-1, 2)
     return np.array([path[a:b].mean(axis=0) for a, b in edges]).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""What a search found: the matches pose by pose beside the query, the match graph, and what thresholds find."""
+"""Plots of a search: poses of the matches below the query, the match graph, and the number of matches by threshold."""
 
 from __future__ import annotations
 
@@ -8,26 +8,11 @@ import numpy as np
 
 from marey.core.arrays import Floats, check_index
 from marey.errors import InvalidValue, MareyError
-from marey.find.found import Found
+from marey.find.result import MatchResult
 from marey.find.suggest import Suggestion
+from marey.plot import style
 from marey.plot.body import Body, forward, mean_heading, see_body
 from marey.plot.poses import View, draw_pose, outline, telling_frames
-from marey.plot.style import (
-    FLOOR,
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    SERIES,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shade,
-    styled,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,26 +22,21 @@ _LABEL = 2.05  # inches for the name of a row
 _HEAD, _FOOT, _RIGHT = 0.52, 0.12, 0.12  # inches around the rows
 _ROWS = (0.62, 1.5)  # inches, least and most, that a row is high
 _TALLEST = 11.0
-_LATER = SERIES[2]  # color of tiers from the second on
+_LATER = style.SERIES[2]  # color of tiers from the second on
 
 
-def matches(found: Found, path: StrPath, *, most: int = 12, n_poses: int = 7) -> None:
-    """Draw the query and its matches pose by pose, as PNG or SVG by the suffix; see `draw_matches`."""
-    check_suffix(path)
-    write_figure(draw_matches(found, most=most, n_poses=n_poses), path)
-
-
-@styled
-def draw_matches(found: Found, *, most: int = 12, n_poses: int = 7) -> Figure:
-    """A row of poses for the query, and one for each match: poses below one another belong together in time.
+@style.plot_function
+def matches(found: MatchResult, path: style.StrPath | None = None, *, most: int = 12, n_poses: int = 7) -> Figure:
+    """Plot a row of poses for the query and one for each match; poses in the same column correspond in time.
 
     Parameters
     ----------
-    most : rows; of more matches, some of every distance are drawn, the nearest and the farthest among them.
+    most : maximum number of rows. If there are more matches, a selection over all distances is drawn, including the
+        nearest and the farthest.
     n_poses : poses in a row, at least 2.
     """
     if check_index(most, "most") < 1 or check_index(n_poses, "n_poses") < 2:
-        raise InvalidValue(f"expected at least 1 row and 2 poses, got {most} and {n_poses}")
+        raise InvalidValue(f"a plot of matches needs at least 1 row and 2 poses, not {most} and {n_poses}")
     rows = list(range(len(found)))
     if len(rows) > most:
         rows = [0, *np.unique(np.linspace(1, len(found) - 1, most - 1).round().astype(int)).tolist()][:most]
@@ -66,27 +46,30 @@ def draw_matches(found: Found, *, most: int = 12, n_poses: int = 7) -> Figure:
     wide = max(strip.wide for strip in strips)
     low = min(min(strip.low for strip in strips), 0.0)
     high = max(strip.high for strip in strips)
-    room = WIDTH - _LABEL - _RIGHT
+    room = style.WIDTH - _LABEL - _RIGHT
     scale = min(room / (wide * len(frames)), _ROWS[1] / (high - low), (_TALLEST - _HEAD) / len(rows) / (high - low))
     tall = max(scale * (high - low), _ROWS[0])
     total = _HEAD + tall * len(rows) + _FOOT
-    figure = new_figure(total)
+    figure = style.new_figure(total)
     for at, (k, strip) in enumerate(zip(rows, strips, strict=True)):
         bottom = (_FOOT + tall * (len(rows) - 1 - at)) / total
-        axes = figure.add_axes((_LABEL / WIDTH, bottom, room / WIDTH, tall / total))
+        axes = figure.add_axes((_LABEL / style.WIDTH, bottom, room / style.WIDTH, tall / total))
         axes.set(xlim=(0.0, room / scale), ylim=(low, low + tall / scale))
         axes.set_axis_off()
-        axes.axhline(0.0, color=FLOOR, lw=0.8, zorder=0.5)
+        axes.axhline(0.0, color=style.FLOOR, lw=0.8, zorder=0.5)
         strip.draw(axes, room / scale / len(frames), strength=1.0)
         if k == 0:
             figure.patches.append(_band(figure, bottom, tall / total))
-        _tell(figure, found, k, bottom + 0.5 * tall / total)
+        _label_row(figure, found, k, bottom + 0.5 * tall / total)
     _head(figure, found, len(rows))
     return figure
 
 
+draw_matches = matches
+
+
 class _Row:
-    """Poses of one match, seen across the direction that it faces at first."""
+    """Poses of one match, seen perpendicular to the direction that it faces in the first frame."""
 
     def __init__(self, body: Body, frames: list[int]) -> None:
         self.body, self.frames = body, frames
@@ -104,7 +87,7 @@ class _Row:
         self.high = max(float(points[:, 1].max()) for points in outlines) + 0.06
 
     def draw(self, axes: Axes, cell: float, strength: float) -> None:
-        """Each pose in the middle of a cell of so many meters."""
+        """Draw each pose in the middle of a cell of the given width in meters."""
         for k, (frame, hip) in enumerate(zip(self.frames, self.middles, strict=True)):
             shift = (cell * (k + 0.5) - hip, 0.0)
             draw_pose(
@@ -112,8 +95,8 @@ class _Row:
             )
 
 
-def _frames_like(found: Found, k: int, frames: list[int]) -> list[int]:
-    """The frames of a match that belong to these frames of the query."""
+def _frames_like(found: MatchResult, k: int, frames: list[int]) -> list[int]:
+    """Find the frames of a match that correspond to these frames of the query."""
     if k == 0:
         return frames
     try:
@@ -128,69 +111,77 @@ def _band(figure: Figure, bottom: float, height: float) -> Any:
     from matplotlib.patches import Rectangle
 
     return Rectangle(
-        (0.0, bottom), 1.0, height, fc=shade(RIGHT, 0.09), ec="none", zorder=-1, transform=figure.transFigure
+        (0.0, bottom),
+        1.0,
+        height,
+        fc=style.shade(style.RIGHT, 0.09),
+        ec="none",
+        zorder=-1,
+        transform=figure.transFigure,
     )
 
 
-def _tell(figure: Figure, found: Found, k: int, middle: float) -> None:
-    """What a row is, beside it."""
+def _label_row(figure: Figure, found: MatchResult, k: int, middle: float) -> None:
+    """Write the label of a row to its left."""
     match, fps = found.matches[k], found.motions[k].fps
     name = match.clip if len(match.clip) <= 24 else f"{match.clip[:11]}…{match.clip[-12:]}"
     times = f"{match.start / fps:.2f} to {match.stop / fps:.2f} s"
     what = "query" if k == 0 else f"{k}   {100.0 * match.distance:.1f} cm, tier {match.tier}"
-    colour = RIGHT if k == 0 else MIDDLE
-    left = 0.12 / WIDTH
+    color = style.RIGHT if k == 0 else style.MIDDLE
+    left = 0.12 / style.WIDTH
     step = 0.155 / figure.get_figheight()
-    figure.text(left, middle + step, what, size=9.5, weight="bold", color=colour, va="center")
-    figure.text(left, middle, name, size=NOTE_SIZE, color=NOTE, va="center")
-    figure.text(left, middle - step, times, size=NOTE_SIZE, color=NOTE, va="center")
+    figure.text(left, middle + step, what, size=9.5, weight="bold", color=color, va="center")
+    figure.text(left, middle, name, size=style.NOTE_SIZE, color=style.NOTE, va="center")
+    figure.text(left, middle - step, times, size=style.NOTE_SIZE, color=style.NOTE, va="center")
 
 
-def _head(figure: Figure, found: Found, drawn: int) -> None:
+def _head(figure: Figure, found: MatchResult, n_rows: int) -> None:
     height = figure.get_figheight()
-    part = "" if drawn == len(found) else f", {drawn - 1} of them drawn"
+    part = "" if n_rows == len(found) else f", {n_rows - 1} of them drawn"
     n = len(found) - 1
     title = f"{n} match{'' if n == 1 else 'es'} within {100.0 * found.threshold:.3g} cm{part}"
-    figure.text(0.12 / WIDTH, 1.0 - 0.1 / height, title, size=11, va="top")
+    figure.text(0.12 / style.WIDTH, 1.0 - 0.1 / height, title, size=11, va="top")
     note = "poses below one another belong together in time"
     if max(match.tier for match in found) > 1:
-        note += "; distances are sums along the way from match to match"
-    figure.text(0.12 / WIDTH, 1.0 - 0.32 / height, note, size=NOTE_SIZE, color=NOTE, va="top")
-    for k, (text, colour) in enumerate((("right", RIGHT), ("left", LEFT))):
-        figure.text(1.0 - (0.15 + 0.5 * k) / WIDTH, 1.0 - 0.1 / height, text, color=colour, size=9.5, weight="bold",
-                    ha="right", va="top")  # fmt: skip
+        note += "; distances are sums along the path from match to match"
+    figure.text(0.12 / style.WIDTH, 1.0 - 0.32 / height, note, size=style.NOTE_SIZE, color=style.NOTE, va="top")
+    for k, (text, color) in enumerate((("right", style.RIGHT), ("left", style.LEFT))):
+        figure.text(
+            1.0 - (0.15 + 0.5 * k) / style.WIDTH,
+            1.0 - 0.1 / height,
+            text,
+            color=color,
+            size=9.5,
+            weight="bold",
+            ha="right",
+            va="top",
+        )
 
 
 # The match graph ------------------------------------------------------------------------------------------------
 
 
-def match_graph(found: Found, path: StrPath) -> None:
-    """Draw the match graph, as PNG or SVG by the suffix; see `draw_match_graph`."""
-    check_suffix(path)
-    write_figure(draw_match_graph(found), path)
+@style.plot_function
+def match_graph(found: MatchResult, path: style.StrPath | None = None) -> Figure:
+    """Plot the match graph: the query in the center, each match at a radius of its path distance in centimeters.
 
-
-@styled
-def draw_match_graph(found: Found) -> Figure:
-    """The query in the middle and each match as far from it as its distance along the dark lines, in centimeters.
-
-    Dark lines are the shortest paths to the query, along which matches are registered; pale ones all other edges.
+    Dark lines are the shortest paths to the query, along which matches are registered; pale lines are all other edges.
     The darker a dot, the fewer steps from the query it was found in.
     """
-    figure = new_figure(6.4)
+    figure = style.new_figure(6.4)
     axes = figure.add_axes((0.02, 0.05, 0.66, 0.86))
     places = _around(found)
     _rings(axes, found, places)
     tree = {(min(k, int(p)), max(k, int(p))) for k, p in enumerate(found.parents) if p >= 0}
     for edge in found.edges:
         if (edge.first, edge.second) not in tree:
-            axes.plot(*places[[edge.first, edge.second]].T, color=shade(NOTE, 0.16), lw=0.5, zorder=1)
+            axes.plot(*places[[edge.first, edge.second]].T, color=style.shade(style.NOTE, 0.16), lw=0.5, zorder=1)
     for a, b in tree:
-        axes.plot(*places[[a, b]].T, color=shade(MIDDLE, 0.75), lw=1.1, zorder=2)
+        axes.plot(*places[[a, b]].T, color=style.shade(style.MIDDLE, 0.75), lw=1.1, zorder=2)
     for k, match in enumerate(found.matches):
         size = 130.0 if k == 0 else 62.0
         x, y = places[k].tolist()
-        axes.scatter(x, y, s=size, color=_tier_colour(match.tier), edgecolors="white", linewidths=0.9, zorder=3)
+        axes.scatter(x, y, s=size, color=_tier_color(match.tier), edgecolors="white", linewidths=0.9, zorder=3)
         if 0 < k <= 99:
             axes.text(x, y, str(k), size=5.6, color="white", ha="center", va="center", zorder=4)
     reach = 1.12 * max(float(np.abs(places).max()), 1e-6)
@@ -204,14 +195,17 @@ def draw_match_graph(found: Found) -> Figure:
     return figure
 
 
-def _tier_colour(tier: int) -> str:
+draw_match_graph = match_graph
+
+
+def _tier_color(tier: int) -> str:
     if tier == 0:
-        return LEFT
-    return RIGHT if tier == 1 else shade(_LATER, max(1.0 - 0.14 * (tier - 2), 0.55))
+        return style.LEFT
+    return style.RIGHT if tier == 1 else style.shade(_LATER, max(1.0 - 0.14 * (tier - 2), 0.55))
 
 
-def _around(found: Found) -> Floats:
-    """(n, 2) centimeters: the way from the query is the distance, the angle keeps those that hang together apart."""
+def _around(found: MatchResult) -> Floats:
+    """Place the matches, (n, 2) centimeters: radius is the distance from the query, the angle separates branches."""
     children: list[list[int]] = [[] for _ in found.matches]
     for k, parent in enumerate(found.parents.tolist()):
         if parent >= 0:
@@ -234,61 +228,64 @@ def _around(found: Found) -> Floats:
     return out
 
 
-def _rings(axes: Axes, found: Found, places: Floats) -> None:
-    """Circles of equal distance, three or four of them, told where dots (n, 2) leave most room."""
+def _rings(axes: Axes, found: MatchResult, places: Floats) -> None:
+    """Draw three or four circles of equal distance, labeled where the dots (n, 2) leave most room."""
     from matplotlib.patches import Circle
 
     far = 100.0 * max(float(found.distances.max()), 1e-6)
     step = _round_step(far / 3.5)
     radii = np.arange(step, 1.001 * far, step)
-    ways = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
-    ways = np.stack([np.sin(ways), np.cos(ways)], axis=1)
-    spots = radii[:, None] * ways[:, None]
+    directions = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
+    directions = np.stack([np.sin(directions), np.cos(directions)], axis=1)
+    spots = radii[:, None] * directions[:, None]
     room = np.linalg.norm(spots[:, :, None] - places, axis=3).min(axis=(1, 2))
-    way = ways[int(np.argmax(room))]
+    direction = directions[int(np.argmax(room))]
     for radius in radii:
-        axes.add_patch(Circle((0.0, 0.0), radius, fc="none", ec=shade(NOTE, 0.22), lw=0.7, ls=(0, (2, 2)), zorder=0.5))
+        axes.add_patch(
+            Circle((0.0, 0.0), radius, fc="none", ec=style.shade(style.NOTE, 0.22), lw=0.7, ls=(0, (2, 2)), zorder=0.5)
+        )
+        x, y = radius * direction
         axes.text(
-            radius * way[0], radius * way[1], f"{radius:g} cm", size=7.5, color=NOTE, ha="center", va="center",
+            x, y, f"{radius:g} cm", size=7.5, color=style.NOTE, ha="center", va="center",
             zorder=2.5, bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.85},
         )  # fmt: skip
 
 
 def _round_step(wanted: float) -> float:
-    """1, 2 or 5 times a power of ten, next to what is wanted."""
+    """Round to the nearest 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(wanted))
     return float(min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - wanted)) * power)
 
 
-def _list(figure: Figure, found: Found, most: int = 30) -> None:
-    """The matches by number, at the right."""
-    figure.text(0.70, 0.90, " dot  distance  where", size=NOTE_SIZE, weight="bold", va="top")
+def _list(figure: Figure, found: MatchResult, most: int = 30) -> None:
+    """List the matches by number, on the right."""
+    figure.text(0.70, 0.90, " dot  distance  where", size=style.NOTE_SIZE, weight="bold", va="top")
     for row, match in enumerate(found.matches[1 : most + 1]):
         y = 0.90 - 0.0275 * (row + 1)
-        colour = _tier_colour(match.tier)
-        figure.text(0.722, y, f"{row + 1}", size=NOTE_SIZE, color=colour, weight="bold", ha="right", va="top")
-        figure.text(0.782, y, f"{100.0 * match.distance:.1f} cm", size=NOTE_SIZE, ha="right", va="top")
-        figure.text(0.797, y, _called(found, row + 1), size=NOTE_SIZE, color=NOTE, va="top")
+        color = _tier_color(match.tier)
+        figure.text(0.722, y, f"{row + 1}", size=style.NOTE_SIZE, color=color, weight="bold", ha="right", va="top")
+        figure.text(0.782, y, f"{100.0 * match.distance:.1f} cm", size=style.NOTE_SIZE, ha="right", va="top")
+        figure.text(0.797, y, _called(found, row + 1), size=style.NOTE_SIZE, color=style.NOTE, va="top")
     if len(found) - 1 > most:
         y = 0.90 - 0.0275 * (most + 1)
-        figure.text(0.70, y, f"and {len(found) - 1 - most} more", size=NOTE_SIZE, color=NOTE, va="top")
+        figure.text(0.70, y, f"and {len(found) - 1 - most} more", size=style.NOTE_SIZE, color=style.NOTE, va="top")
     deepest = max(match.tier for match in found.matches)
     keys = [
-        ("query", LEFT),
-        ("like the query", RIGHT),
+        ("query", style.LEFT),
+        ("like the query", style.RIGHT),
         *([("like one of these, and so on", _LATER)] if deepest > 1 else []),
     ]
     x = 0.03
-    for text, colour in keys:
-        figure.text(x, 0.02, "●", size=11, color=colour, va="bottom")
-        figure.text(x + 0.022, 0.022, text, size=NOTE_SIZE, color=NOTE, va="bottom")
+    for text, color in keys:
+        figure.text(x, 0.02, "●", size=11, color=color, va="bottom")
+        figure.text(x + 0.022, 0.022, text, size=style.NOTE_SIZE, color=style.NOTE, va="bottom")
         x += 0.05 + 0.0095 * len(text)
     if deepest > 1:
-        told = "distances are sums along the dark lines"
-        figure.text(0.70, 0.957, told, size=NOTE_SIZE, color=NOTE, va="top")
+        note = "distances are sums along the dark lines"
+        figure.text(0.70, 0.957, note, size=style.NOTE_SIZE, color=style.NOTE, va="top")
 
 
-def _called(found: Found, k: int) -> str:
+def _called(found: MatchResult, k: int) -> str:
     match, fps = found.matches[k], found.motions[k].fps
     name = match.clip if len(match.clip) <= 18 else f"{match.clip[:8]}…{match.clip[-9:]}"
     return f"{name} {match.start / fps:.2f}-{match.stop / fps:.2f} s"
@@ -297,19 +294,13 @@ def _called(found: Found, k: int) -> str:
 # Thresholds -------------------------------------------------------------------------------------------------------
 
 
-def thresholds(suggestion: Suggestion, path: StrPath, *, chosen: float | None = None) -> None:
-    """Draw how many matches each threshold finds, as PNG or SVG by the suffix; see `draw_thresholds`."""
-    check_suffix(path)
-    write_figure(draw_thresholds(suggestion, chosen=chosen), path)
-
-
-@styled
-def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> Figure:
-    """The number of matches against the threshold, for a person to choose: good thresholds lie on a long flat stretch.
+@style.plot_function
+def thresholds(suggestion: Suggestion, path: style.StrPath | None = None, *, chosen: float | None = None) -> Figure:
+    """Plot the number of matches against the threshold; good thresholds lie on a long flat stretch.
 
     Parameters
     ----------
-    chosen : meters, a threshold to mark.
+    chosen : threshold to mark, in meters.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -318,28 +309,28 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
         | {(suggestion.threshold, suggestion.n_matches)}
     )
     steps, counts = 100.0 * np.array([step for step, _ in table]), np.array([n for _, n in table])
-    figure = new_figure(3.5)
+    figure = style.new_figure(3.5)
     axes = figure.add_axes((0.075, 0.17, 0.90, 0.70))
     far = max(float(steps[-1]), 100.0 * (chosen or 0.0))
     # Nothing is known between two thresholds that were searched with: the line leads from the one to the other.
-    axes.plot(np.append(steps[0], steps), np.append(0, counts), color=RIGHT, lw=1.8, zorder=3)
-    low, high = (100.0 * edge for edge in suggestion.level)
-    if suggestion.stands_out:
-        axes.axvspan(low, high, color=shade(LEFT, 0.18), lw=0, zorder=1)
-    marks = [(100.0 * suggestion.threshold, f"suggested: {100.0 * suggestion.threshold:.1f} cm", LEFT, 0.97)]
+    axes.plot(np.append(steps[0], steps), np.append(0, counts), color=style.RIGHT, lw=1.8, zorder=3)
+    low, high = (100.0 * edge for edge in suggestion.plateau)
+    if suggestion.has_plateau:
+        axes.axvspan(low, high, color=style.shade(style.LEFT, 0.18), lw=0, zorder=1)
+    marks = [(100.0 * suggestion.threshold, f"suggested: {100.0 * suggestion.threshold:.1f} cm", style.LEFT, 0.97)]
     if chosen is not None:
-        marks.append((100.0 * chosen, f"chosen: {100.0 * chosen:.3g} cm", MIDDLE, 0.88))
-    for place, text, colour, height in marks:
-        axes.axvline(place, color=colour, lw=1.3, ls=(0, (3, 2)), zorder=2)
+        marks.append((100.0 * chosen, f"chosen: {100.0 * chosen:.3g} cm", style.MIDDLE, 0.88))
+    for place, text, color, height in marks:
+        axes.axvline(place, color=color, lw=1.3, ls=(0, (3, 2)), zorder=2)
         # Away from the other line, or else to where there is room.
         others = [other for other, *_ in marks if other != place]
         right = place < others[0] if others and 0.15 * far < place < 0.85 * far else place > 0.7 * far
         axes.annotate(text, (place, height), (-6 if right else 6, 0), xycoords=("data", "axes fraction"),
-                      textcoords="offset points", size=NOTE_SIZE, color=colour, va="top", zorder=5,
+                      textcoords="offset points", size=style.NOTE_SIZE, color=color, va="top", zorder=5,
                       ha="right" if right else "left",
                       bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8})  # fmt: skip
     below = suggestion.n_matches
-    axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=LEFT, mew=1.5, zorder=4)
+    axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=style.LEFT, mew=1.5, zorder=4)
     # Beyond the level stretch anything will do: how steeply it rises there says all.
     top = min(int(counts.max()), max(3 * below, 10))
     axes.set(xlim=(0.0, 1.08 * far), ylim=(0.0, 1.3 * top), xlabel="threshold (cm)", ylabel="matches")
@@ -347,6 +338,9 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
     axes.grid(True)
     last = int(counts[-1])
     more = f", {last}{'' if suggestion.is_complete else ' or more'} beyond" if last > below else ""
-    where = f"from {low:.1f} to {high:.1f} cm" if suggestion.stands_out else "suggested; no threshold stands out"
+    where = f"from {low:.1f} to {high:.1f} cm" if suggestion.has_plateau else "suggested; no threshold stands out"
     axes.set_title(f"{below} match{'' if below == 1 else 'es'} {where}{more}")
     return figure
+
+
+draw_thresholds = thresholds

@@ -1,75 +1,53 @@
-"""Motion graphs: the clips as lines with the transitions between them, what a threshold leaves, and paths walked."""
+"""Plots of motion graphs: clips and transitions, the effect of a threshold, and walks along paths."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, Ints
 from marey.errors import InvalidValue
-from marey.graph import Edges, Followed, MotionGraph, Walk, connectivity
-from marey.graph.figures import own_threshold
-from marey.plot.style import (
-    FLOOR,
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    series_look,
-    shown_names,
-    styled,
-    write_figure,
-)
+from marey.graph import Edges, MotionGraph, PathResult, connectivity
+from marey.graph.statistics import own_threshold
+from marey.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PATH, _GONE = "#f2c14e", MIDDLE
+_PATH, _GONE = "#f2c14e", style.MIDDLE
 # More arcs than this hide one another; some of every likeness are drawn.
 _MOST_ARCS = 500
 
 
-def graph(motion_graph: MotionGraph, path: StrPath) -> None:
-    """Draw a graph, as PNG or SVG by the suffix; see `draw_graph`."""
-    check_suffix(path)
-    write_figure(draw_graph(motion_graph), path)
+@style.plot_function
+def graph(motion_graph: MotionGraph, path: style.StrPath | None = None) -> Figure:
+    """Plot each clip as a line over time, dark where the graph plays it, and each transition as an arc.
 
-
-@styled
-def draw_graph(motion_graph: MotionGraph) -> Figure:
-    """Each clip as a line over time, dark where the graph plays it, and each transition as an arc from one to another.
-
-    Clips of which the graph plays nothing are left out. Arcs within a clip bow upwards. The darker an arc, the more
-    alike the frames that it joins; of very many, some of every likeness are drawn.
+    Clips that the graph does not play are omitted. Arcs within a clip curve upward. The darker an arc, the more similar
+    the frames that it joins; if there are very many, a selection over all distances is drawn.
     """
-    told = motion_graph.figures()
+    statistics = motion_graph.statistics()
     edges, fps = motion_graph.edges, motion_graph.fps
     played = np.unique(motion_graph.nodes[:, 0])
     clips = [motion_graph.clips[k] for k in played]
-    figure = new_figure(1.1 + float(np.clip(14.0 / len(clips), 0.22, 0.55)) * len(clips))
-    names = shown_names(clips)
+    figure = style.new_figure(1.1 + float(np.clip(14.0 / len(clips), 0.22, 0.55)) * len(clips))
+    names = style.shown_names(clips)
     # Names are as wide as they are; 0.075 inches is about a letter.
-    left = min(0.3, 0.03 + 0.075 * max(map(len, names)) / WIDTH)
+    left = min(0.3, 0.03 + 0.075 * max(map(len, names)) / style.WIDTH)
     axes = figure.add_axes((left, 0.62 / figure.get_figheight(), 0.97 - left, 1.0 - 1.1 / figure.get_figheight()))
     rows = np.full(len(motion_graph.clips), np.nan)
     rows[played] = np.arange(len(clips))[::-1]
     for row, clip in zip(rows[played], clips, strict=True):
         axes.plot([0.0, clip.duration], [row] * 2, color="#d5d8dd", lw=3.0, solid_capstyle="butt", zorder=2)
-    runs = edges.taken(~edges.blends)
+    runs = edges.select(~edges.blends)
     for row, number in zip(rows[played], played, strict=True):
         mask = np.zeros(len(motion_graph.clips[number]) + 2, dtype=bool)
         for start, n in zip(*_runs_in(runs, int(number)), strict=True):
             mask[start + 1 : start + 1 + n] = True
         for start, stop in np.flatnonzero(np.diff(mask)).reshape(-1, 2) / fps:
-            axes.plot([start, stop], [row] * 2, color=MIDDLE, lw=3.0, solid_capstyle="butt", zorder=3)
+            axes.plot([start, stop], [row] * 2, color=style.MIDDLE, lw=3.0, solid_capstyle="butt", zorder=3)
     shown = _draw_arcs(axes, motion_graph, rows)
     axes.set_yticks(rows[played], names)
     axes.tick_params(axis="y", length=0)
@@ -78,13 +56,16 @@ def draw_graph(motion_graph: MotionGraph) -> Figure:
     axes.set_xlabel("time in the clip (s)")
     n = motion_graph.n_transitions
     part = "" if shown == n else f", {shown} of them drawn"
-    without = f" ({len(told.left_out)} more lead nowhere)" if told.left_out else ""
+    without = f" ({len(statistics.left_out)} more lead nowhere)" if statistics.left_out else ""
     axes.set_title(f"{len(clips)} clips{without}, {n} transitions{part}")
     return figure
 
 
+draw_graph = graph
+
+
 def _runs_in(runs: Edges, clip: int) -> tuple[Ints, Ints]:
-    """The first frame of each stretch that is played of a clip, and how many frames that are."""
+    """Find the first frame and the number of frames of each part of a clip that the graph plays."""
     here = runs.clips[:, 0] == clip
     return runs.starts[here, 0], runs.n_frames[here]
 
@@ -114,30 +95,24 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
     alpha = 0.55 - 0.45 * edges.distances[jumps] / worst
     from matplotlib.colors import to_rgba
 
-    colours = [to_rgba(RIGHT, float(a)) for a in alpha]
-    axes.add_collection(LineCollection(lines, colors=colours, linewidths=0.6, zorder=1))
+    colors = [to_rgba(style.RIGHT, float(a)) for a in alpha]
+    axes.add_collection(LineCollection(lines, colors=colors, linewidths=0.6, zorder=1))
     return len(jumps)
 
 
-def threshold(motion_graph: MotionGraph, path: StrPath) -> None:
-    """Draw what thresholds leave of a graph, as PNG or SVG by the suffix; see `draw_threshold`."""
-    check_suffix(path)
-    write_figure(draw_threshold(motion_graph), path)
+@style.plot_function
+def threshold(motion_graph: MotionGraph, path: style.StrPath | None = None) -> Figure:
+    """Plot seconds of motion that can continue forever, transitions, and reachable labels against the threshold.
 
-
-@styled
-def draw_threshold(motion_graph: MotionGraph) -> Figure:
-    """Seconds of clips that can be played endlessly, transitions, and labels that can be got to from others, against
-    the threshold, for a person to choose.
-
-    The graph's own threshold is marked. Thresholds beyond it are shown wherever `connectivity` knows them.
+    Use it to choose a threshold; the graph's own is marked. Higher thresholds are shown as far as `connectivity` has
+    data.
     """
-    if motion_graph.how.kind == "similarity":
+    if motion_graph.build_info.kind == "similarity":
         raise InvalidValue(
-            f"this graph was built by a similarity of {motion_graph.how.threshold:g}, which is no threshold in metres; "
-            "build it with others and compare what is in them"
+            f"this graph was built by a similarity of {motion_graph.build_info.threshold:g}, which is not a threshold "
+            "in meters; build it with others and compare what is in them"
         )
-    limits, seconds, counts, ways = connectivity(motion_graph)
+    limits, seconds, counts, pairs = connectivity(motion_graph)
     several = len(motion_graph.label_names) > 1
     own = own_threshold(motion_graph)
     alive = np.flatnonzero(seconds.max(axis=0) > 0.0)
@@ -147,7 +122,7 @@ def draw_threshold(motion_graph: MotionGraph) -> Figure:
     # Below the panels: what the lines are, and a note where it is needed.
     below = 0.2 * legend_rows + (0.0 if beyond else 0.22)
     height = 3.3 + below
-    figure = new_figure(height)
+    figure = style.new_figure(height)
     left, right, *more = panels = figure.subplots(1, 3 if several else 2)
     figure.subplots_adjust(
         left=0.08,
@@ -157,22 +132,26 @@ def draw_threshold(motion_graph: MotionGraph) -> Figure:
         wspace=0.36 if several else 0.22,
     )
     for k, label in enumerate(alive):
-        left.plot(100.0 * limits, seconds[:, label], **series_look(k), lw=1.8, label=motion_graph.label_names[label])
+        left.plot(
+            100.0 * limits, seconds[:, label], **style.series_look(k), lw=1.8, label=motion_graph.label_names[label]
+        )
     left.set_ylabel("endless motion (s)")
-    right.plot(100.0 * limits, counts, color=MIDDLE, lw=1.8)
+    right.plot(100.0 * limits, counts, color=style.MIDDLE, lw=1.8)
     right.set_ylabel("transitions")
     for axes in more:
-        axes.plot(100.0 * limits, ways, color=MIDDLE, lw=1.8)
+        axes.plot(100.0 * limits, pairs, color=style.MIDDLE, lw=1.8)
         axes.set_ylabel("pairs of labels")
-    titles = ("what can go on for ever", "where clips can be left", "ways between labels")
+    titles = ("endlessly playable", "branch points", "connected labels")
     for axes, title in zip(panels, titles, strict=False):
-        mark = axes.axvline(100.0 * own, color=FLOOR, lw=1.0, ls=(0, (3, 2)), zorder=1)
+        mark = axes.axvline(100.0 * own, color=style.FLOOR, lw=1.0, ls=(0, (3, 2)), zorder=1)
         axes.set_xlabel("threshold (cm)")
         axes.set_title(title)
         axes.grid(True)
         axes.set_xlim(0.0, 100.0 * float(limits[-1]))
         axes.set_ylim(bottom=0.0)
-    right.plot(100.0 * own, motion_graph.n_transitions, "o", ms=6, mfc="white", mec=MIDDLE, mew=1.4, clip_on=False)
+    right.plot(
+        100.0 * own, motion_graph.n_transitions, "o", ms=6, mfc="white", mec=style.MIDDLE, mew=1.4, clip_on=False
+    )
     handles = [*left.get_lines()[: len(alive)], mark]
     names = [*(motion_graph.label_names[label] for label in alive), "this graph's threshold"]
     figure.legend(
@@ -180,55 +159,53 @@ def draw_threshold(motion_graph: MotionGraph) -> Figure:
     )
     if not beyond:
         figure.text(
-            0.08, 0.08 / height, "this graph's clips were not compared beyond its threshold", fontsize=NOTE_SIZE,
-            color=NOTE,
+            0.08, 0.08 / height, "this graph's clips were not compared beyond its threshold", fontsize=style.NOTE_SIZE,
+            color=style.NOTE,
         )  # fmt: skip
     return figure
 
 
-def followed(found: Followed, path: StrPath) -> None:
-    """Draw a path and the walk along it, as PNG or SVG by the suffix; see `draw_followed`."""
-    check_suffix(path)
-    write_figure(draw_followed(found.walk, found.path), path)
+draw_threshold = threshold
 
 
-@styled
-def draw_followed(walk: Walk, wanted: ArrayLike) -> Figure:
-    """A path from above, and the way of a walk along it; transitions are marked.
+@style.plot_function
+def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
+    """Plot a path from above, and the route of a walk along it with its transitions.
 
-    +Z points up the page and +X to the left, or, for paths that are longer that way, +Z to the right and +X up: a turn
-    to the left is one in both.
+    +Z points up and +X to the left; for paths that are longer in that direction, +Z points to the right and +X up. In
+    both cases a left turn looks like a left turn.
     """
-    from marey.graph import described
-
-    found = described(walk, wanted, 0.0)
+    walk = found.walk
     names, flip = ("x (m)", "z (m)"), True
-    course, way = found.path, found.way
+    course, walked = found.path, found.walked_path
     if np.ptp(course[:, 1]) > np.ptp(course[:, 0]):
-        course, way, names, flip = course[:, ::-1], way[:, ::-1], names[::-1], False
-    low = np.minimum(course.min(axis=0), way.min(axis=0)) - 0.4
-    high = np.maximum(course.max(axis=0), way.max(axis=0)) + 0.4
+        course, walked, names, flip = course[:, ::-1], walked[:, ::-1], names[::-1], False
+    low = np.minimum(course.min(axis=0), walked.min(axis=0)) - 0.4
+    high = np.maximum(course.max(axis=0), walked.max(axis=0)) + 0.4
     width, height = high - low
     inches = float(np.clip(7.6 * height / width, 2.2, 6.5))
-    figure = new_figure(inches + 1.1)
+    figure = style.new_figure(inches + 1.1)
     axes = figure.add_axes((0.08, 0.6 / (inches + 1.1), 0.89, inches / (inches + 1.1)))
     axes.plot(course[:, 0], course[:, 1], color=_PATH, lw=7.0, solid_capstyle="round", label="wanted", zorder=1)
-    axes.plot(way[:, 0], way[:, 1], color=_GONE, lw=1.4, label="gone", zorder=3)
+    axes.plot(walked[:, 0], walked[:, 1], color=_GONE, lw=1.4, label="gone", zorder=3)
     joins = [part.start for part in walk.parts if part.into is not None]
-    axes.plot(*way[joins].T, "o", color=LEFT, ms=4.0, label="transitions", zorder=4)
-    axes.plot(*way[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)
-    axes.plot(*way[-1], "s", ms=6, color=_GONE, zorder=5)
+    axes.plot(*walked[joins].T, "o", color=style.LEFT, ms=4.0, label="transitions", zorder=4)
+    axes.plot(*walked[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)
+    axes.plot(*walked[-1], "s", ms=6, color=_GONE, zorder=5)
     axes.set_aspect("equal")
     axes.set_xlim(*((high[0], low[0]) if flip else (low[0], high[0])))
     axes.set_ylim(low[1], high[1])
     axes.set_xlabel(names[0])
     axes.set_ylabel(names[1])
     axes.grid(True)
-    axes.legend(loc="best", fontsize=NOTE_SIZE)
+    axes.legend(loc="best", fontsize=style.NOTE_SIZE)
     seconds = len(walk) / walk.graph.fps
     axes.set_title(f"{seconds:.1f} s along the path, {100.0 * found.mean_distance:.1f} cm from it in the mean")
     axes.text(
         1.0, 1.01, f"end {100.0 * found.end_distance:.0f} cm off, at most {100.0 * found.largest_distance:.0f} cm",
-        transform=axes.transAxes, ha="right", va="bottom", fontsize=NOTE_SIZE, color=NOTE,
+        transform=axes.transAxes, ha="right", va="bottom", fontsize=style.NOTE_SIZE, color=style.NOTE,
     )  # fmt: skip
     return figure
+
+
+draw_followed = followed

@@ -1,4 +1,4 @@
-"""The distance grid of two motions as a heat map, with its minima and a timewarp path (Kovar figure 4.5)."""
+"""Plot of the distance grid of two motions as a heat map, with its minima and a timewarp path (Kovar figure 4.5)."""
 
 from __future__ import annotations
 
@@ -10,60 +10,47 @@ from numpy.typing import ArrayLike
 from marey.compare import Clouds, DistanceGrid
 from marey.core.arrays import Bools, Floats, Ints, convert_array
 from marey.errors import InvalidValue
-from marey.plot.style import NOTE, NOTE_SIZE, WIDTH, StrPath, check_suffix, new_figure, styled, write_figure
+from marey.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Dark is near, as in Kovar's figures; bright marks stand out where they are wanted.
-_COLOURS = "cividis"
+_COLORS = "cividis"
 _MINIMUM, _PATH, _REFUSED = "#ff9d2e", "#ffffff", "#c9ccd1"
 # Cells drawn along the longer side at most; of larger grids, each square of cells is drawn as its smallest.
 _FINEST = 1500
 _MARGIN = (0.72, 1.0, 0.62, 0.56)  # inches: left, right with the scale of distances, top, bottom
 _TALLEST, _FLATTEST = 7.2, 1.6
-# Distances above this quantile share one color: a few poses like nothing else would take all shades.
+# Distances above this quantile get one color; otherwise a few unique poses would use up all shades.
 _BRIGHTEST = 0.99
 
 
+@style.plot_function
 def grid(
     grid: DistanceGrid,
-    path: StrPath,
-    *,
-    minima: bool = True,
-    threshold: float | None = None,
-    cells: ArrayLike | None = None,
-    region: ArrayLike | None = None,
-) -> None:
-    """Draw a distance grid as a heat map, as PNG or SVG by the suffix; see `draw_grid`."""
-    check_suffix(path)
-    write_figure(draw_grid(grid, minima=minima, threshold=threshold, cells=cells, region=region), path)
-
-
-@styled
-def draw_grid(
-    grid: DistanceGrid,
+    path: style.StrPath | None = None,
     *,
     minima: bool = True,
     threshold: float | None = None,
     cells: ArrayLike | None = None,
     region: ArrayLike | None = None,
 ) -> Figure:
-    """The distances between all frames: time in the first motion to the right, in the second upwards, dark is near.
+    """Plot the distances in meters between all frames of two motions; dark is near.
 
-    Distances are in meters. Cells that were refused are gray.
+    Time in the first motion is to the right, time in the second upward. Excluded cells are gray.
 
     Parameters
     ----------
     minima : mark the local minima; see `DistanceGrid.minima`.
-    threshold : meters; only minima up to it are marked.
-    cells : (N, 2) rows and columns of a path, drawn as a line.
-    region : (Fa, Fb) True where a search may go; the rest is veiled.
+    threshold : meters; only minima up to this distance are marked.
+    cells : (N, 2) rows and columns of a path of N cells, drawn as a line.
+    region : (Fa, Fb) True where a search may go, for motions of Fa and Fb frames; the rest is dimmed.
     """
-    path = None if cells is None else _path(cells, grid.values.shape)
+    line = None if cells is None else _path(cells, grid.values.shape)
     veil = None if region is None else _region(region, grid.values.shape)
-    figure, axes, bar = _frame(grid)
+    figure, axes, bar = make_grid_axes((len(grid.a) / grid.a.fps, len(grid.b) / grid.b.fps), _MARGIN, _TALLEST)
     distances, step = _shown(grid.values)
     finite = distances[np.isfinite(distances)]
     low, high = (0.0, 1.0) if finite.size == 0 else (float(finite.min()), float(np.quantile(finite, _BRIGHTEST)))
@@ -75,35 +62,49 @@ def draw_grid(
     extent = _extent(n_rows * step, a.fps) + _extent(n_columns * step, b.fps)
     look: dict[str, Any] = {"origin": "lower", "extent": extent, "aspect": "auto", "interpolation": "nearest"}
     axes.set_facecolor(_REFUSED)
-    image = axes.imshow(np.ma.masked_invalid(distances).T, cmap=_COLOURS, vmin=low, vmax=high, **look)
+    image = axes.imshow(np.ma.masked_invalid(distances).T, cmap=_COLORS, vmin=low, vmax=high, **look)
     if veil is not None:
         _draw_veil(axes, veil, step, look)
     axes.set(xlim=_extent(len(a), a.fps), ylim=_extent(len(b), b.fps))
     figure.colorbar(image, cax=bar, label="distance, m", extend="max" if finite.size and finite.max() > high else None)
-    notes = _draw_marks(axes, grid, grid.minima(threshold) if minima else None, path)
+    notes = _draw_marks(axes, grid, grid.minima(threshold) if minima else None, line)
     _label(figure, axes, grid, notes)
     return figure
 
 
-def _frame(grid: DistanceGrid) -> tuple[Figure, Axes, Axes]:
-    """An empty figure in which a second is as long one way as the other, unless that makes it a ribbon."""
-    left, right, head, foot = _MARGIN
-    wide = WIDTH - left - right
-    tall = wide * (len(grid.b) / grid.b.fps) / (len(grid.a) / grid.a.fps)
-    if tall > _TALLEST:
-        wide, tall = max(wide * _TALLEST / tall, 3.0), _TALLEST
+draw_grid = grid
+
+
+def make_grid_axes(
+    size: tuple[float, float], margin: tuple[float, float, float, float], tallest: float
+) -> tuple[Figure, Axes, Axes]:
+    """Create an empty figure with axes for a grid and for its color scale.
+
+    Both axes have the same scale, unless that would make the grid a narrow strip.
+
+    Parameters
+    ----------
+    size : extent of the grid in the two directions, in the same unit.
+    margin : inches on the left, right, top and bottom.
+    tallest : largest height of the grid in inches.
+    """
+    left, right, head, foot = margin
+    wide = style.WIDTH - left - right
+    tall = wide * size[1] / size[0]
+    if tall > tallest:
+        wide, tall = max(wide * tallest / tall, 3.0), tallest
     tall = max(tall, _FLATTEST)
     total = head + tall + foot
-    figure = new_figure(total)
-    axes = figure.add_axes((left / WIDTH, foot / total, wide / WIDTH, tall / total))
-    bar = figure.add_axes(((left + wide + 0.14) / WIDTH, foot / total, 0.14 / WIDTH, tall / total))
+    figure = style.new_figure(total)
+    axes = figure.add_axes((left / style.WIDTH, foot / total, wide / style.WIDTH, tall / total))
+    bar = figure.add_axes(((left + wide + 0.14) / style.WIDTH, foot / total, 0.14 / style.WIDTH, tall / total))
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
     return figure, axes, bar
 
 
 def _shown(values: Floats) -> tuple[Floats, int]:
-    """Distances in meters, of squares of `step` by `step` cells where there are too many to be seen."""
+    """Return distances in meters, reduced to squares of `step` by `step` cells if there are too many to see."""
     step = int(np.ceil(max(values.shape) / _FINEST))
     if step > 1:
         rows, columns = (np.arange(0, n, step) for n in values.shape)
@@ -127,7 +128,7 @@ def _draw_veil(axes: Axes, region: Bools, step: int, look: dict[str, Any]) -> No
 
 
 def _draw_marks(axes: Axes, grid: DistanceGrid, minima: Ints | None, path: Ints | None) -> list[str]:
-    """Minima as dots and the path as a line; what they are, for the title."""
+    """Draw minima as dots and the path as a line; return a description for the title."""
     rates = np.array([grid.a.fps, grid.b.fps])
     notes = []
     if path is not None:
@@ -146,7 +147,7 @@ def _draw_marks(axes: Axes, grid: DistanceGrid, minima: Ints | None, path: Ints 
 
 
 def _label(figure: Figure, axes: Axes, grid: DistanceGrid, notes: list[str]) -> None:
-    height, left = figure.get_figheight(), _MARGIN[0] / WIDTH
+    height, left = figure.get_figheight(), _MARGIN[0] / style.WIDTH
     first, second = _name(grid.a, "first motion"), _name(grid.b, "second motion")
     axes.set(xlabel=f"time in {first}, s", ylabel=f"time in {second}, s")
     title = f"Distances within {first}" if grid.is_own else f"Distances between {first} and {second}"
@@ -160,7 +161,7 @@ def _label(figure: Figure, axes: Axes, grid: DistanceGrid, notes: list[str]) -> 
     notes = [*notes, window + ("" if grid.align else ", not aligned")]
     if not np.isfinite(grid.values).all():
         notes.append("grey: contacts differ")
-    figure.text(left, 1.0 - 0.35 / height, "; ".join(notes), size=NOTE_SIZE, color=NOTE, va="top")
+    figure.text(left, 1.0 - 0.35 / height, "; ".join(notes), size=style.NOTE_SIZE, color=style.NOTE, va="top")
 
 
 def _name(clouds: Clouds, default: str) -> str:
@@ -171,14 +172,14 @@ def _name(clouds: Clouds, default: str) -> str:
 def _path(cells: ArrayLike, shape: tuple[int, ...]) -> Ints:
     path: Ints = convert_array(cells, "cells of a path", np.int64)
     if path.ndim != 2 or path.shape[1] != 2 or len(path) == 0:
-        raise InvalidValue(f"cells of a path must have shape (any, 2), at least one of them, got {path.shape}")
+        raise InvalidValue(f"path must have shape (cells, 2) with at least one cell, not {path.shape}")
     if (path < 0).any() or (path >= np.array(shape)).any():
-        raise InvalidValue(f"cells of a path must lie in the grid of {shape[0]} x {shape[1]} frames")
+        raise InvalidValue(f"path must lie within the grid of {shape[0]} x {shape[1]} frames")
     return path
 
 
 def _region(region: ArrayLike, shape: tuple[int, ...]) -> Bools:
     mask: Bools = convert_array(region, "region", np.bool_)
     if mask.shape != shape:
-        raise InvalidValue(f"region must have the grid's shape {shape}, got {mask.shape}")
+        raise InvalidValue(f"region must have the grid's shape {shape}, not {mask.shape}")
     return mask

@@ -1,4 +1,4 @@
-"""Joint angles over time: the bend of knees and elbows, the rotation vectors of all others."""
+"""Plots of joint angles over time: flexion of knees and elbows, rotation vectors of all other joints."""
 
 from __future__ import annotations
 
@@ -14,20 +14,8 @@ from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.maths import quat
+from marey.plot import style
 from marey.plot.body import span
-from marey.plot.style import (
-    MIDDLE,
-    SERIES,
-    SIDES,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shown_name,
-    styled,
-    time_axes,
-    told_length,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,59 +29,56 @@ _HINGES = {"lower_leg": ("upper_leg", "foot", "knee"), "forearm": ("upper_arm", 
 _DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
 
 
+@style.plot_function
 def joints(
     motion: Motion,
-    path: StrPath,
+    path: style.StrPath | None = None,
     *,
     names: Sequence[str] | None = None,
     start: int = 0,
     stop: int | None = None,
-) -> None:
-    """Draw joint angles over time, as PNG or SVG by the suffix; see `draw_joints`."""
-    check_suffix(path)
-    write_figure(draw_joints(motion, names=names, start=start, stop=stop), path)
-
-
-@styled
-def draw_joints(
-    motion: Motion, *, names: Sequence[str] | None = None, start: int = 0, stop: int | None = None
 ) -> Figure:
-    """Angles of chosen joints in degrees, continuous over time.
+    """Plot angles of joints over time, in degrees and continuous.
 
-    Knees and elbows: flexion, 0 where the limb is straight, negative where it bends backwards; left and right in
-    one panel. Other joints: the components of the rotation vector in the parent's frame, each joint in a panel.
+    Knees and elbows: flexion, 0 if the limb is straight, negative if it bends backward; left and right share a panel.
+    Other joints: the components of the rotation vector in the parent's coordinates, one panel per joint.
 
     Parameters
     ----------
-    names : roles (``"left_upper_arm"``), roles without a side for both (``"upper_arm"``), everyday names (hip,
-        knee, ankle, elbow, wrist), or joints by name. Knees, elbows and hips by default; where these are not known, the
-        four joints that turn most.
-    start, stop : frames, half-open; the whole motion by default.
+    names : roles (``"left_upper_arm"``), roles without a side for both (``"upper_arm"``), everyday names (hip, knee,
+        ankle, elbow, wrist), or names of joints. Default: knees, elbows and hips; if the roles are unknown, the four
+        joints that rotate most.
+    start, stop : frames, `stop` exclusive; default: the whole motion.
     """
     first, last = span(motion, start, stop)
     panels = _panels(motion, names)
     times = np.arange(first, last) / motion.fps
-    figure = new_figure(0.85 + 1.3 * len(panels), layout="constrained")
+    figure = style.new_figure(0.85 + 1.3 * len(panels), layout="constrained")
     rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, panel in zip(rows, panels, strict=True):
         for curve in panel.curves:
             axes.plot(
-                times, np.degrees(curve.values[first:last]), color=curve.colour, ls=curve.dashes, label=curve.label
+                times, np.degrees(curve.values[first:last]), color=curve.color, ls=curve.dashes, label=curve.label
             )
-        axes.axhline(0.0, color=MIDDLE, lw=0.6, zorder=0)
+        axes.axhline(0.0, color=style.MIDDLE, lw=0.6, zorder=0)
         axes.set_ylabel(panel.label)
         axes.set_title(panel.title, size=10)
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, borderaxespad=0.0)
         low, high = axes.get_ylim()
         if high - low < 10.0:  # noise about a constant should not fill a panel
             axes.set_ylim(0.5 * (low + high) - 5.0, 0.5 * (low + high) + 5.0)
-    time_axes(figure, list(rows), float(times[0]), float(times[-1]))
-    figure.suptitle(f"Joint angles of {shown_name(motion)}: {told_length(motion)}", x=0.01, ha="left", size=11)
+    style.time_axes(figure, list(rows), float(times[0]), float(times[-1]))
+    figure.suptitle(
+        f"Joint angles of {style.shown_name(motion)}: {style.length_text(motion)}", x=0.01, ha="left", size=11
+    )
     return figure
 
 
+draw_joints = joints
+
+
 def rotation_vectors(rotations: Floats) -> Floats:
-    """(F, 3) radians, rotation vectors of (F, 4) quaternions that never jump by a turn from frame to frame."""
+    """Convert (F, 4) quaternions to rotation vectors (F, 3) in radians, without jumps by a full turn between frames."""
     vectors = quat.log(rotations)
     out = np.empty_like(vectors)
     before = vectors[0]
@@ -101,14 +86,14 @@ def rotation_vectors(rotations: Floats) -> Floats:
         angle = float(np.linalg.norm(vector))
         # At no turn at all every axis will do for a full one: the one that it was on.
         axis = vector / angle if angle > 1e-6 else before / max(float(np.linalg.norm(before)), 1e-12)
-        turns = np.rint((before @ axis - angle) / (2 * np.pi))
-        before = vector + 2 * np.pi * turns * axis
+        n_turns = np.rint((before @ axis - angle) / (2 * np.pi))
+        before = vector + 2 * np.pi * n_turns * axis
         out[f] = before
     return out
 
 
 def flexion(motion: Motion, side: str, part: str) -> Floats | None:
-    """(F,) radians by which a knee ("lower_leg") or elbow ("forearm") bends; None where the limb is not known."""
+    """Compute the flexion (F,) in radians of a knee ("lower_leg") or elbow ("forearm"); None if the limb is unknown."""
     above, below, _ = _HINGES[part]
     roles = motion.skeleton.roles
     limb = [roles.get(f"{side}_{role}") for role in (above, part, below)]
@@ -135,7 +120,7 @@ def flexion(motion: Motion, side: str, part: str) -> Floats | None:
 class _Curve:
     label: str
     values: Floats
-    colour: str
+    color: str
     dashes: object
 
 
@@ -148,9 +133,9 @@ class _Panel:
 
 def _panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
     if isinstance(names, str):
-        raise InvalidValue(f"names must be a list of roles or joints, got the text {names!r}")
+        raise InvalidValue(f"names must be a list of roles or joints, not the text {names!r}")
     if names is not None and not names:
-        raise InvalidValue("expected at least one role or joint to draw, got none")
+        raise InvalidValue("names must contain at least one role or joint")
     wanted = _default_roles(motion) if names is None else [role for name in names for role in _resolve(motion, name)]
     wanted = list(dict.fromkeys(wanted))
     panels: list[_Panel] = []
@@ -165,9 +150,9 @@ def _panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
             word = _HINGES[part][2]
             hinges[part] = _Panel(f"{word.capitalize()} flexion", "angle, °", [])
             panels.append(hinges[part])
-        hinges[part].curves.append(_Curve(side, bend, SIDES[side], "-"))
+        hinges[part].curves.append(_Curve(side, bend, style.SIDES[side], "-"))
     if len(panels) > MOST_PANELS:
-        raise InvalidValue(f"a figure shows at most {MOST_PANELS} joints, got {len(panels)}; name fewer")
+        raise InvalidValue(f"a plot shows at most {MOST_PANELS} joints, got {len(panels)}; name fewer")
     return panels
 
 
@@ -175,7 +160,7 @@ def _vector_panel(motion: Motion, name: str) -> _Panel:
     roles = motion.skeleton.roles
     joint = roles[name] if name in roles else motion.skeleton.index(name)
     vectors = rotation_vectors(motion.rotations[:, joint])
-    curves = [_Curve("xyz"[k], vectors[:, k], SERIES[k], _DASHES[k]) for k in range(3)]
+    curves = [_Curve("xyz"[k], vectors[:, k], style.SERIES[k], _DASHES[k]) for k in range(3)]
     words = name.replace("_", " ").capitalize() if name in roles else name
     for everyday, part in EVERYDAY.items():
         if name in (f"left_{part}", f"right_{part}") and part not in _HINGES:
@@ -184,7 +169,7 @@ def _vector_panel(motion: Motion, name: str) -> _Panel:
 
 
 def _resolve(motion: Motion, name: str) -> list[str]:
-    """Roles, or joints' names, that a name given by the user stands for."""
+    """Find the roles or joint names that a name given by the user stands for."""
     roles = motion.skeleton.roles
     part = EVERYDAY.get(name, name)
     if name in motion.skeleton.names:

@@ -1,4 +1,4 @@
-"""What a motion does as a whole, over time: where it is, how high, where it faces, how fast it goes and turns."""
+"""Plots of a whole motion over time: position, height, heading, speed and turn rate."""
 
 from __future__ import annotations
 
@@ -10,19 +10,8 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.maths import filters
+from marey.plot import style
 from marey.plot.body import Body, see_body, spans
-from marey.plot.style import (
-    MIDDLE,
-    StrPath,
-    check_suffix,
-    new_figure,
-    series_look,
-    shown_names,
-    styled,
-    time_axes,
-    told_length,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,43 +21,34 @@ SMOOTHING = 0.1  # seconds, standard deviation of the Gaussian under speed and t
 _LABELS = ("position, m", "height, m", "heading, °", "speed, m/s", "turn rate, °/s")
 
 
+@style.plot_function
 def parameters(
     motions: Motion | Sequence[Motion],
-    path: StrPath,
-    *,
-    start: int | Sequence[int] = 0,
-    stop: int | Sequence[int] | None = None,
-) -> None:
-    """Draw position, heading, speed and turn rate over time, as PNG or SVG by the suffix; see `draw_parameters`."""
-    check_suffix(path)
-    write_figure(draw_parameters(motions, start=start, stop=stop), path)
-
-
-@styled
-def draw_parameters(
-    motions: Motion | Sequence[Motion],
+    path: style.StrPath | None = None,
     *,
     start: int | Sequence[int] = 0,
     stop: int | Sequence[int] | None = None,
 ) -> Figure:
-    """Of the hips: position on the floor from the start (z solid, x dotted), height above the floor, heading from
-    that at the start (positive to the left), speed across the floor and turn rate, both smoothed over 0.1 s.
+    """Plot position, height, heading, speed and turn rate of the hips over time, for one or more motions.
+
+    The position is on the floor relative to the start (z solid, x dotted), the heading relative to that at the start
+    (positive to the left). Horizontal speed and turn rate are smoothed over 0.1 s.
 
     Parameters
     ----------
-    start, stop : frames, half-open, for all motions or for each its own; all frames by default.
+    start, stop : frames, `stop` exclusive: one value for all motions, or one per motion; default: all frames.
     """
     clips = spans(motions, start, stop)
-    figure = new_figure(0.75 + 1.05 * len(_LABELS) + (0.0 if len(clips) == 1 else 0.22), layout="constrained")
+    figure = style.new_figure(0.75 + 1.05 * len(_LABELS) + (0.0 if len(clips) == 1 else 0.22), layout="constrained")
     panels = figure.subplots(len(_LABELS), 1, sharex=True, height_ratios=[1.25, 0.9, 1, 1, 1])
-    names = shown_names([motion for motion, _, _ in clips])
+    names = style.shown_names([motion for motion, _, _ in clips])
     begin, end = np.inf, -np.inf
     lines = []
     for k, (motion, first, last) in enumerate(clips):
         times = np.arange(first, last) / motion.fps
         begin, end = min(begin, times[0]), max(end, times[-1])
         position, *curves = _curves(see_body(motion), motion.fps, first, last)
-        look = series_look(k)
+        look = style.series_look(k)
         lines += panels[0].plot(times, position[:, 1], label=names[k], **look)
         panels[0].plot(times, position[:, 0], lw=1.2, color=look["color"], ls=(0, (1, 1.2)))
         for panel, curve in zip(panels[1:], curves, strict=True):
@@ -80,22 +60,27 @@ def draw_parameters(
         _widen(panel, least)
     panels[3].set_ylim(bottom=0.0)
     for panel in (panels[0], panels[2], panels[4]):
-        panel.axhline(0.0, color=MIDDLE, lw=0.6, zorder=0)
-    panels[0].plot([], [], color=MIDDLE, label="z")
-    panels[0].plot([], [], color=MIDDLE, lw=1.2, ls=(0, (1, 1.2)), label="x")
+        panel.axhline(0.0, color=style.MIDDLE, lw=0.6, zorder=0)
+    panels[0].plot([], [], color=style.MIDDLE, label="z")
+    panels[0].plot([], [], color=style.MIDDLE, lw=1.2, ls=(0, (1, 1.2)), label="x")
     panels[0].legend(
         handles=panels[0].get_lines()[-2:], loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2, borderaxespad=0.0
     )
-    time_axes(figure, list(panels), float(begin), float(end))
-    title = f"{names[0]}: {told_length(clips[0][0])}" if len(clips) == 1 else f"Parameters of {len(clips)} motions"
+    style.time_axes(figure, list(panels), float(begin), float(end))
+    title = (
+        f"{names[0]}: {style.length_text(clips[0][0])}" if len(clips) == 1 else f"Parameters of {len(clips)} motions"
+    )
     panels[0].set_title(title, pad=8)
     if len(clips) > 1:
         figure.legend(handles=lines, loc="outside upper left", ncols=min(3, len(clips)))
     return figure
 
 
+draw_parameters = parameters
+
+
 def _curves(body: Body, fps: float, first: int, last: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """(F, 2) position x and z, and (F,) height, heading in degrees, speed, and turn rate in degrees."""
+    """Compute (F, 2) position x and z, and (F,) height, heading in degrees, speed, and turn rate in degrees/s."""
     travel = body.travel
     sigma = SMOOTHING * fps
     speed = np.zeros(len(travel))
@@ -112,7 +97,7 @@ def _curves(body: Body, fps: float, first: int, last: int) -> tuple[Floats, Floa
 
 
 def _smooth_known(values: Floats, sigma: float) -> Floats:
-    """Each run of known values smoothed by itself; NaN stays."""
+    """Smooth each run of finite values separately; NaN stays."""
     out = values.copy()
     known = np.concatenate([[False], np.isfinite(values), [False]])
     for a, b in np.flatnonzero(known[1:] != known[:-1]).reshape(-1, 2):
@@ -121,7 +106,7 @@ def _smooth_known(values: Floats, sigma: float) -> Floats:
 
 
 def _widen(panel: Axes, least: float) -> None:
-    """Show at least this much, so that noise about a constant does not fill a panel."""
+    """Widen an axis to a minimum range, so that noise around a constant does not fill the panel."""
     low, high = panel.get_ylim()
     if high - low < least:
         middle = 0.5 * (low + high)

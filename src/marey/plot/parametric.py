@@ -1,4 +1,4 @@
-"""Parameterised motion: what can be asked for and what is reached, and the motions that a row of targets gives."""
+"""Plots of parametric motion: requested and reached parameters, and the motions for several targets."""
 
 from __future__ import annotations
 
@@ -11,65 +11,50 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats
+from marey.core.feet import Feet
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
-from marey.parametric import Feature, ParametricMotion, Reached
+from marey.parametric import Feature, ParametricMotion, ReachResult
 from marey.parametric.features import start_frames
+from marey.plot import style
 from marey.plot.body import UP, Body, forward, see_body
 from marey.plot.poses import View, draw_pose, even_frames, outline, telling_frames
-from marey.plot.style import (
-    FLOOR,
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shade,
-    styled,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SAMPLE, _EXAMPLE, _ASKED, _GOT = shade(RIGHT, 0.30), MIDDLE, LEFT, "#a3217f"
+_SAMPLE, _EXAMPLE, _ASKED, _GOT = style.shade(style.RIGHT, 0.30), style.MIDDLE, style.LEFT, "#a3217f"
 _AXES = {"x": "to the left", "y": "height", "z": "ahead"}
 _MOST_PANELS = 3
 _GHOSTS = 9
 _MOST_TARGETS = 8
 
 
+@style.plot_function
 def reachable(
-    space: ParametricMotion, path: StrPath, *, targets: ArrayLike | None = None, refine: bool | int = False
-) -> None:
-    """Draw what can be asked for, as PNG or SVG by the suffix; see `draw_reachable`."""
-    check_suffix(path)
-    write_figure(draw_reachable(space, targets=targets, refine=refine), path)
-
-
-@styled
-def draw_reachable(space: ParametricMotion, *, targets: ArrayLike | None = None, refine: bool | int = False) -> Figure:
-    """Examples and samples in the space of parameters, and of each request what was reached.
+    space: ParametricMotion,
+    path: style.StrPath | None = None,
+    *,
+    targets: ArrayLike | None = None,
+    refine: bool | int = False,
+) -> Figure:
+    """Plot the examples and samples in parameter space, and for each target the parameters actually reached.
 
     Parameters
     ----------
-    targets : (T, d) or (d,) requests; none by default.
-    refine : as for a call of the space.
+    targets : (T, d) or (d,) requested parameters, d being the number of parameters of the space; default: none.
+    refine : passed to ``space(...)``: whether, or for how many steps, the blend weights are refined.
     """
-    answers = [space.error(target, refine=refine) for target in _rows(space, targets)]
+    answers = [space.synthesize(target, refine=refine) for target in _rows(space, targets)]
     region = space.reachable()
     units = ["degrees" if unit == "rad" else unit.replace("rad", "degrees") for unit in region.units]
     scale = np.array([np.degrees(1.0) if unit.startswith("rad") else 1.0 for unit in region.units])
     titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_called(space), units, strict=True)]
     pairs = _pairs(space)
     height = 2.1 + 0.3 * len(answers) if space.n_dims == 1 else 4.1 if len(pairs) > 1 else 5.2
-    figure = new_figure(height)
+    figure = style.new_figure(height)
     bottom, top = 0.62 / height, 1.0 - (0.86 if _is_place(space) else 0.66) / height
     left = 0.11 if space.n_dims == 1 else 0.07
     room = (0.97 - left) / len(pairs)
@@ -86,29 +71,34 @@ def draw_reachable(space: ParametricMotion, *, targets: ArrayLike | None = None,
         if _is_place(space) and (i, j) == (0, 1):
             axes.invert_xaxis()  # so that left is to the left
         if _is_place(space):
-            axes.set_title(("from the side", "from behind", "from above")[k], size=9.5, color=NOTE)
+            axes.set_title(("from the side", "from behind", "from above")[k], size=9.5, color=style.NOTE)
         axes.set_xlabel(titles[i])
         axes.grid(True)
     _key(figure, space, answers)
     n_pairs = space.n_dims * (space.n_dims - 1) // 2
     if n_pairs > len(pairs):
-        told = f"{len(pairs)} of the {n_pairs} pairs of parameters are drawn, all with {_called(space)[0]}"
-        figure.text(0.97, 1.0 - 0.12 / height, told, size=NOTE_SIZE, color=NOTE, va="top", ha="right")
+        text = f"{len(pairs)} of the {n_pairs} pairs of parameters are drawn, all with {_called(space)[0]}"
+        figure.text(0.97, 1.0 - 0.12 / height, text, size=style.NOTE_SIZE, color=style.NOTE, va="top", ha="right")
     return figure
 
 
+draw_reachable = reachable
+
+
 def _rows(space: ParametricMotion, targets: ArrayLike | None) -> Floats:
-    """Requests as (T, d)."""
+    """Return the targets as (T, d)."""
     if targets is None:
         return np.empty((0, space.n_dims))
     given = np.atleast_2d(np.asarray(targets, dtype=float))
     if given.ndim != 2 or given.shape[1] != space.n_dims:
-        raise InvalidValue(f"targets need {space.n_dims} numbers each ({', '.join(space.names)}), got {given.shape}")
+        raise InvalidValue(
+            f"targets must have {space.n_dims} numbers each ({', '.join(space.names)}), not shape {given.shape}"
+        )
     return given
 
 
 def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
-    """Which parameters are drawn against which; places as seen from the side, from behind and from above."""
+    """Choose which parameters to plot against which; positions are seen from the side, from behind and from above."""
     if space.n_dims == 1:
         return [(0, None)]
     if _is_place(space):
@@ -117,25 +107,25 @@ def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
 
 
 def _is_place(space: ParametricMotion) -> bool:
-    """Whether the parameters are where one joint is."""
-    return len(space.features) == 1 and _is_whole_place(space.features[0])
+    """Whether the parameters are the position of one joint."""
+    return len(space.features) == 1 and _is_position(space.features[0])
 
 
 def _called(space: ParametricMotion) -> list[str]:
-    """The parameters for people."""
+    """Format the parameter names for display."""
     if _is_place(space):
         return [_AXES[axis] for axis in "xyz"]
     out = []
     for feature in space.features:
         if feature.kind == "position":
-            out += [f"{told_joint(feature.joint)} {_AXES[axis]}" for axis in feature.which]
+            out += [f"{joint_text(feature.joint)} {_AXES[axis]}" for axis in feature.which]
         else:
             out += [name.replace("_", " ") for name in feature.names]
     return out
 
 
 def _draw_plane(
-    axes: Axes, examples: Floats, samples: Floats, answers: Sequence[Reached], pick: list[int], scale: Floats
+    axes: Axes, examples: Floats, samples: Floats, answers: Sequence[ReachResult], pick: list[int], scale: Floats
 ) -> None:
     axes.scatter(samples[:, 0] * scale[0], samples[:, 1] * scale[1], s=7, color=_SAMPLE, linewidths=0, zorder=1)
     examples = examples * scale
@@ -147,12 +137,12 @@ def _draw_plane(
         axes.plot(*got, "o", mfc="none", mec=_GOT, ms=8, mew=1.6, zorder=6)
 
 
-def _draw_line(axes: Axes, examples: Floats, samples: Floats, answers: Sequence[Reached], i: int, scale: float) -> None:
+def _draw_line(
+    axes: Axes, examples: Floats, samples: Floats, answers: Sequence[ReachResult], i: int, scale: float
+) -> None:
     lanes = [(samples, "|", _SAMPLE, 14.0), (examples, "o", _EXAMPLE, 6.5)]
-    for lane, (values, mark, colour, size) in enumerate(lanes):
-        axes.plot(
-            values, np.full(len(values), float(lane)), mark, color=colour, ms=size, mec=colour, ls="none", zorder=2
-        )
+    for lane, (values, mark, color, size) in enumerate(lanes):
+        axes.plot(values, np.full(len(values), float(lane)), mark, color=color, ms=size, mec=color, ls="none", zorder=2)
     names = ["samples", "examples"]
     for k, answer in enumerate(answers):
         height = 2.0 + k
@@ -165,45 +155,45 @@ def _draw_line(axes: Axes, examples: Floats, samples: Floats, answers: Sequence[
     axes.set_ylim(-0.6, len(names) - 0.4)
 
 
-def _key(figure: Figure, space: ParametricMotion, answers: Sequence[Reached]) -> None:
+def _key(figure: Figure, space: ParametricMotion, answers: Sequence[ReachResult]) -> None:
     height = figure.get_figheight()
     n = space.registration.n_motions
-    joint = told_joint(space.features[0].joint)
+    joint = joint_text(space.features[0].joint)
     title = f"Where {n} examples bring the {joint}" if _is_place(space) else f"What {n} examples can do"
     figure.text(0.07, 1.0 - 0.1 / height, title, size=11, va="top")
     keys = [("●", "example", _EXAMPLE), ("●", f"{len(space.samples)} samples", _SAMPLE)]
     if answers:
         keys += [("✕", "asked for", _ASKED), ("○", "reached", _GOT)]
     x = 0.07
-    for mark, text, colour in keys:
-        figure.text(x, 1.0 - 0.36 / height, mark, size=9, color=colour, va="top", weight="bold")
-        figure.text(x + 0.018, 1.0 - 0.36 / height, text, size=NOTE_SIZE, color=NOTE, va="top")
+    for mark, text, color in keys:
+        figure.text(x, 1.0 - 0.36 / height, mark, size=9, color=color, va="top", weight="bold")
+        figure.text(x + 0.018, 1.0 - 0.36 / height, text, size=style.NOTE_SIZE, color=style.NOTE, va="top")
         x += 0.045 + 0.0093 * len(text)
     if answers:
-        told = _told_error(space, answers)
-        figure.text(0.97, 1.0 - 0.36 / height, told, size=NOTE_SIZE, color=NOTE, va="top", ha="right")
+        text = _format_error(space, answers)
+        figure.text(0.97, 1.0 - 0.36 / height, text, size=style.NOTE_SIZE, color=style.NOTE, va="top", ha="right")
 
 
-def _told_error(space: ParametricMotion, answers: Sequence[Reached]) -> str:
+def _format_error(space: ParametricMotion, answers: Sequence[ReachResult]) -> str:
     """The mean error of those that could be reached, by unit."""
     fair = [answer for answer in answers if not answer.projected]
     out = len(answers) - len(fair)
     parts = []
     for unit in dict.fromkeys(space.units) if fair else ():
         mean = float(np.mean([answer.distances()[unit] for answer in fair]))
-        parts.append(told_size(mean, unit))
+        parts.append(size_text(mean, unit))
     said = [f"{' and '.join(parts)} off in the mean"] if parts else []
     return "; ".join([*said, *([f"{out} out of reach"] if out else [])])
 
 
-def told_joint(name: str) -> str:
-    """A joint or role for people."""
+def joint_text(name: str) -> str:
+    """Format a joint or role for display."""
     side, _, part = name.partition("_")
     return f"ball of the {side} foot" if part == "ball" and side in ("left", "right") else name.replace("_", " ")
 
 
-def told_size(value: float, unit: str) -> str:
-    """A length, an angle or anything else, for people."""
+def size_text(value: float, unit: str) -> str:
+    """Format a length, an angle or any other value for display."""
     if unit == "m" and value < 5e-5:
         return "less than 0.1 mm"
     if unit == "m":
@@ -216,52 +206,39 @@ def told_size(value: float, unit: str) -> str:
 # Motions to a row of targets ----------------------------------------------------------------------------------------
 
 
-def aimed(
+@style.plot_function
+def target_motions(
     space: ParametricMotion,
     targets: ArrayLike,
-    path: StrPath,
+    path: style.StrPath | None = None,
     *,
     refine: bool | int = False,
-    clean: bool = True,
-    made: Sequence[Motion] | None = None,
-) -> None:
-    """Draw the motions to a row of targets, as PNG or SVG by the suffix; see `draw_aimed`."""
-    check_suffix(path)
-    write_figure(draw_aimed(space, targets, refine=refine, clean=clean, made=made), path)
-
-
-@styled
-def draw_aimed(
-    space: ParametricMotion,
-    targets: ArrayLike,
-    *,
-    refine: bool | int = False,
-    clean: bool = True,
-    made: Sequence[Motion] | None = None,
+    feet: Feet = "clean",
+    motions: Sequence[Motion] | None = None,
 ) -> Figure:
-    """For each target the motion that the space makes, as ghosts, and in full the pose that meets it.
+    """Plot the motion generated for each target: ghosted poses, with the pose that hits the target drawn solid.
 
-    A place that is asked for is marked by a cross; if it is out of reach, a ring marks where the motion gets instead.
+    A cross marks each requested position; if it is out of reach, a ring marks the closest position reached.
 
     Parameters
     ----------
     targets : (T, d), at most 8 of them.
-    refine, clean : as for a call of the space.
-    made : the motions, where the space made them already.
+    refine, feet : as for a call of the space.
+    motions : the motions, if the space made them already.
     """
     rows = _rows(space, targets)
     if not 1 <= len(rows) <= _MOST_TARGETS:
-        raise InvalidValue(f"a row has 1 to {_MOST_TARGETS} targets, got {len(rows)}")
-    if made is None:
+        raise InvalidValue(f"targets must be 1 to {_MOST_TARGETS}, not {len(rows)}")
+    if motions is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
-            made = [space(target, refine=refine, clean=clean) for target in rows]
-    elif len(made) != len(rows):
-        raise InvalidValue(f"expected a motion for each of the {len(rows)} targets, got {len(made)}")
+            motions = [space(target, refine=refine, feet=feet) for target in rows]
+    elif len(motions) != len(rows):
+        raise InvalidValue(f"motions must have one motion for each of the {len(rows)} targets, not {len(motions)}")
     feature = next((each for each in space.features if each.is_pose), None)
-    shown = [_Aimed(motion, feature) for motion in made]
+    shown = [_TargetPanel(motion, feature) for motion in motions]
     goals = [_place(space, feature, target, one) for target, one in zip(rows, shown, strict=True)]
-    is_out = [space.aim(target)[1] for target in rows]
+    is_out = [space.project(target)[1] for target in rows]
     ends = [one.hit(feature) if out else None for one, out in zip(shown, is_out, strict=True)]
     for one, goal in zip(shown, goals, strict=True):
         one.make_room(goal)
@@ -270,17 +247,17 @@ def draw_aimed(
     high = max(one.high for one in shown)
     margin, foot, head, gap = 0.12, 0.66 if any(is_out) else 0.5, 0.5, 0.10
     columns = len(rows)
-    scale = min((WIDTH - 2 * margin - gap * (columns - 1)) / (wide * columns), 3.4 / (high - low))
+    scale = min((style.WIDTH - 2 * margin - gap * (columns - 1)) / (wide * columns), 3.4 / (high - low))
     total = head + scale * (high - low) + foot
-    figure = new_figure(total)
-    cell = (WIDTH - 2 * margin + gap) / columns
+    figure = style.new_figure(total)
+    cell = (style.WIDTH - 2 * margin + gap) / columns
     for k, (one, goal) in enumerate(zip(shown, goals, strict=True)):
-        box = (margin + k * cell) / WIDTH, foot / total, (cell - gap) / WIDTH, scale * (high - low) / total
+        box = (margin + k * cell) / style.WIDTH, foot / total, (cell - gap) / style.WIDTH, scale * (high - low) / total
         axes = figure.add_axes(box)
         middle, half = 0.5 * (one.left + one.right), 0.5 * (cell - gap) / scale
         axes.set(xlim=(middle - half, middle + half), ylim=(low, high))
         axes.set_axis_off()
-        axes.axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
+        axes.axhline(0.0, color=style.FLOOR, lw=0.9, zorder=0.5)
         one.draw(axes)
         if goal is not None:
             axes.plot(*one.view.flat(goal), "x", color=_GOT, ms=9, mew=2.2, zorder=9)
@@ -289,29 +266,38 @@ def draw_aimed(
             x, y = zip(one.view.flat(goal), one.view.flat(end), strict=True)
             axes.plot(x, y, color=_GOT, lw=1.0, ls=(0, (3, 2)), zorder=8)
             axes.plot(x[1], y[1], "o", mfc="none", mec=_GOT, ms=9, mew=1.6, zorder=9)
-        told = _told_target(space, rows[k])
+        text = _format_target(space, rows[k])
         if is_out[k]:
             off = (
                 ""
                 if goal is None or end is None
-                else f", missed by {told_size(float(np.linalg.norm(end - goal)), 'm')}"
+                else f", missed by {size_text(float(np.linalg.norm(end - goal)), 'm')}"
             )
-            told += f"\nout of reach{off}"
+            text += f"\nout of reach{off}"
         figure.text(
-            box[0] + 0.5 * box[2], (foot - 0.14) / total, told, size=NOTE_SIZE, color=NOTE, ha="center", va="top"
+            box[0] + 0.5 * box[2],
+            (foot - 0.14) / total,
+            text,
+            size=style.NOTE_SIZE,
+            color=style.NOTE,
+            ha="center",
+            va="top",
         )
     places = f"{columns} place{'s' if columns > 1 else ''}"
-    asked = f"The {told_joint(space.features[0].joint)} to {places}" if _is_place(space) else ", ".join(_called(space))
+    asked = f"The {joint_text(space.features[0].joint)} to {places}" if _is_place(space) else ", ".join(_called(space))
     if all(is_out):
         asked += ", out of reach"
-    figure.text(margin / WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
+    figure.text(margin / style.WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
     if any(goal is not None for goal in goals):
         key = "✕ asked for" if all(end is None for end in ends) else "✕ asked for   ○ reached"
-        figure.text(1.0 - margin / WIDTH, 1.0 - 0.1 / total, key, size=9, color=_GOT, ha="right", va="top")
+        figure.text(1.0 - margin / style.WIDTH, 1.0 - 0.1 / total, key, size=9, color=_GOT, ha="right", va="top")
     return figure
 
 
-class _Aimed:
+draw_target_motions = target_motions
+
+
+class _TargetPanel:
     """One motion, seen from the side that it faces at first, with the frame that meets its target."""
 
     def __init__(self, motion: Motion, feature: Feature | None) -> None:
@@ -320,8 +306,8 @@ class _Aimed:
         facing = float(self.body.heading[0])
         self.view = View.side(forward(facing if np.isfinite(facing) else 0.0))
         self.apex = (
-            feature.frame(motion)
-            if feature is not None and isinstance(feature.at, str)
+            feature.find_frame(motion)
+            if feature is not None and isinstance(feature.moment, str)
             else telling_frames(self.body, 0, len(motion), 1)[0]
         )
         self.ghosts = [frame for frame in even_frames(0, len(motion), _GHOSTS) if frame != self.apex]
@@ -329,7 +315,7 @@ class _Aimed:
         (self.left, self.low), (self.right, self.high) = points.min(axis=0) - 0.05, points.max(axis=0) + 0.05
 
     def make_room(self, place: Floats | None) -> None:
-        """Let a place (3,) be seen, if it is not further away than the figure is tall."""
+        """Extend the view to show a position (3,), unless it is farther away than the character is tall."""
         if place is None:
             return
         x, y = self.view.flat(place)
@@ -344,13 +330,13 @@ class _Aimed:
         )
 
     def hit(self, feature: Feature | None) -> Floats | None:
-        """(3,) where the joint gets whose place is asked for, in the axes of the drawing."""
-        if feature is None or not _is_whole_place(feature) or not isinstance(feature.at, str):
+        """Return the position (3,) that the requested joint reaches, in the axes of the drawing."""
+        if feature is None or not _is_position(feature) or not isinstance(feature.moment, str):
             return None
         return self.spot(np.asarray(feature(self.motion)))
 
     def spot(self, place: Floats) -> Floats:
-        """(3,) a place to the left, above the floor and ahead of the figure, in the axes of the drawing."""
+        """Convert a position to the left, above the floor and ahead of the character to axes of the drawing, (3,)."""
         world = self.motion.world()
         start = type(world)(world.positions[:1], world.rotations[:1])
         there = np.asarray(rigid2d.apply(start_frames(self.motion.skeleton, start)[0], place))
@@ -359,20 +345,20 @@ class _Aimed:
         return out
 
     def draw(self, axes: Axes) -> None:
-        """Ghosts, and over them the pose at the apex."""
+        """Draw ghosts, and over them the pose at the apex."""
         for k, frame in enumerate(self.ghosts):
             draw_pose(axes, self.body, frame, self.view, strength=0.16 + 0.1 * k / _GHOSTS, width=0.9, layer=1.0)
         draw_pose(axes, self.body, self.apex, self.view, width=2.0, layer=3.0)
 
 
-def _is_whole_place(feature: Feature) -> bool:
+def _is_position(feature: Feature) -> bool:
     """Whether all three coordinates of a place are asked for."""
     return feature.kind == "position" and feature.which == "xyz"
 
 
-def _place(space: ParametricMotion, feature: Feature | None, target: Floats, one: _Aimed) -> Floats | None:
-    """(3,) where a place that is asked for is, in the axes of the drawing; None for other parameters."""
-    if feature is None or not _is_whole_place(feature):
+def _place(space: ParametricMotion, feature: Feature | None, target: Floats, one: _TargetPanel) -> Floats | None:
+    """Return the requested position (3,) in the axes of the drawing; None for other parameters."""
+    if feature is None or not _is_position(feature):
         return None
     before = 0
     for each in space.features:
@@ -382,7 +368,7 @@ def _place(space: ParametricMotion, feature: Feature | None, target: Floats, one
     return one.spot(target[before : before + 3])
 
 
-def _told_target(space: ParametricMotion, target: Floats) -> str:
+def _format_target(space: ParametricMotion, target: Floats) -> str:
     parts = []
     for value, unit in zip(target.tolist(), space.units, strict=True):
         turned = unit.startswith("rad")

@@ -1,4 +1,4 @@
-"""What transitions cost, drawn so that a person can choose thresholds: of two nodes, or of a whole character."""
+"""Plots of transition costs of two nodes or of a whole character, to choose thresholds."""
 
 from __future__ import annotations
 
@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.errors import InvalidValue
-from marey.plot.style import (
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    StrPath,
-    check_suffix,
-    new_figure,
-    shade,
-    styled,
-    write_figure,
-)
-from marey.pmg import Compared, ParametricMotionGraph
+from marey.plot import style
+from marey.pmg import NodeComparison, ParametricMotionGraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,41 +17,42 @@ if TYPE_CHECKING:
 COSTS = "best transition of a pair, cm"
 
 
+@style.plot_function
 def costs(
-    compared: Compared, path: StrPath, *, title: str = "", good: float | None = None, bad: float | None = None
-) -> None:
-    """Draw the costs of compared samples, as PNG or SVG by the suffix; see `draw_costs`."""
-    check_suffix(path)
-    write_figure(draw_costs(compared, title=title, good=good, bad=bad), path)
+    comparison: NodeComparison,
+    path: style.StrPath | None = None,
+    *,
+    title: str = "",
+    good: float | None = None,
+    bad: float | None = None,
+) -> Figure:
+    """Plot a histogram of the costs of all pairs of samples, and below it what a threshold would accept.
 
-
-@styled
-def draw_costs(compared: Compared, *, title: str = "", good: float | None = None, bad: float | None = None) -> Figure:
-    """Above, how many pairs of samples join at what cost; below, what a threshold would let through.
-
-    The lower panel has two curves over the threshold: the share of all pairs that are within it, and the share of the
-    source's motions that then have a way on. An edge needs all of these.
+    The lower panel has two curves over the threshold: the fraction of all pairs within it, and the fraction of the
+    source's motions that then have a continuation. An edge needs all of these.
 
     Parameters
     ----------
-    title : such as the names of the nodes.
-    good, bad : meters, thresholds to mark.
+    title : for example the names of the nodes.
+    good, bad : thresholds to mark, in meters.
     """
-    values = 100.0 * np.asarray(compared.costs)
+    values = 100.0 * np.asarray(comparison.costs)
     best = np.sort(values.min(axis=1))
-    figure = new_figure(5.4)
+    figure = style.new_figure(5.4)
     figure.subplots_adjust(left=0.09, right=0.97, top=0.91, bottom=0.1, hspace=0.18)
     above, below = figure.subplots(2, 1, sharex=True)
-    draw_histogram(above, compared)
+    draw_histogram(above, comparison)
     above.set_title(title or "best transitions of pairs")
     at = np.sort(values.ravel())
-    share = np.arange(1, len(at) + 1) / len(at)
-    below.plot(at, 100.0 * share, color=MIDDLE, label="pairs within it")
-    below.plot([0.0, *best], [0.0, *(100.0 * np.arange(1, len(best) + 1) / len(best))], color=LEFT,
-               drawstyle="steps-post", label="motions of the source with a way on")  # fmt: skip
-    below.plot(best[-1], 100.0, "o", ms=5, color=LEFT)
+    fraction = np.arange(1, len(at) + 1) / len(at)
+    below.plot(at, 100.0 * fraction, color=style.MIDDLE, label="pairs within it")
+    below.plot([0.0, *best], [0.0, *(100.0 * np.arange(1, len(best) + 1) / len(best))], color=style.LEFT,
+               drawstyle="steps-post", label="motions of the source with a continuation")  # fmt: skip
+    below.plot(best[-1], 100.0, "o", ms=5, color=style.LEFT)
     least = f"all from {best[-1]:.1f} cm on "
-    below.annotate(least, (best[-1], 100.0), (6, -11), textcoords="offset points", fontsize=NOTE_SIZE, color=LEFT)
+    below.annotate(
+        least, (best[-1], 100.0), (6, -11), textcoords="offset points", fontsize=style.NOTE_SIZE, color=style.LEFT
+    )
     below.set_ylabel("%")
     below.set_ylim(0.0, 108.0)
     below.set_xlim(0.0, max(float(at[-1]), float(best[-1])) * 1.02)
@@ -71,54 +60,55 @@ def draw_costs(compared: Compared, *, title: str = "", good: float | None = None
     below.grid(True)
     below.legend(loc="lower right")
     for axes in (above, below):
-        for level, name, colour in ((good, "good", RIGHT), (bad, "bad", NOTE)):
+        for level, name, color in ((good, "good", style.RIGHT), (bad, "bad", style.NOTE)):
             if level is not None:
-                mark_level(axes, level, name, colour)
+                mark_level(axes, level, name, color)
     return figure
 
 
-def draw_histogram(axes: Axes, compared: Compared) -> None:
-    """How many pairs of samples join at what cost, in centimeters."""
-    axes.hist(100.0 * np.asarray(compared.costs).ravel(), bins=80, color=shade(MIDDLE, 0.4), lw=0.0)
+draw_costs = costs
+
+
+def draw_histogram(axes: Axes, comparison: NodeComparison) -> None:
+    """Draw the number of pairs of samples by cost, in centimeters."""
+    axes.hist(100.0 * np.asarray(comparison.costs).ravel(), bins=80, color=style.shade(style.MIDDLE, 0.4), lw=0.0)
     axes.set_ylabel("pairs")
 
 
-def mark_level(axes: Axes, level: float, name: str, colour: str, *, height: float = 1.0) -> None:
-    """A threshold in meters as a line, told at a share of the panel's height."""
-    axes.axvline(100.0 * level, color=colour, lw=1.0, ls=(0, (4, 2)))
+def mark_level(axes: Axes, level: float, name: str, color: str, *, height: float = 1.0) -> None:
+    """Draw a threshold in meters as a line, labeled at a fraction of the panel's height."""
+    axes.axvline(100.0 * level, color=color, lw=1.0, ls=(0, (4, 2)))
     at = 100.0 * level, height * axes.get_ylim()[1]
-    axes.text(*at, f" {name} {100.0 * level:.1f}", fontsize=NOTE_SIZE, color=colour, ha="left", va="top")
+    axes.text(*at, f" {name} {100.0 * level:.1f}", fontsize=style.NOTE_SIZE, color=color, ha="left", va="top")
 
 
-def edges(character: ParametricMotionGraph, path: StrPath) -> None:
-    """Draw the costs of all edges, as PNG or SVG by the suffix; see `draw_edges`."""
-    check_suffix(path)
-    write_figure(draw_edges(character), path)
+@style.plot_function
+def edges(character: ParametricMotionGraph, path: style.StrPath | None = None) -> Figure:
+    """Plot one row for each edge: the range of its costs, and its thresholds.
 
-
-@styled
-def draw_edges(character: ParametricMotionGraph) -> Figure:
-    """One row for each edge: where the costs of its samples lie, and its thresholds.
-
-    The thin line runs from the best to the worst of all pairs, the thick one over their middle half; the dot is the
-    best transition of the source's worst motion, the two strokes are T_GOOD and T_BAD.
+    The thin line runs from the best to the worst of all pairs, the thick line over the middle half; the dot is the best
+    transition of the worst source motion, the two strokes are T_GOOD and T_BAD.
     """
     if not character.edges:
         raise InvalidValue(f"{character.name!r} has no edges to draw; connect its nodes")
     n = len(character.edges)
-    figure = new_figure(1.1 + 0.28 * n)
+    figure = style.new_figure(1.1 + 0.28 * n)
     height = float(figure.get_size_inches()[1])
     axes = figure.add_axes((0.24, 0.62 / height, 0.73, (height - 1.0) / height))
     for row, edge in enumerate(character.edges.values()):
         y = n - 1 - row
         q = 100.0 * edge.costs
-        axes.plot([q[0], q[-1]], [y, y], color=shade(MIDDLE, 0.45), lw=1.0)
+        axes.plot([q[0], q[-1]], [y, y], color=style.shade(style.MIDDLE, 0.45), lw=1.0)
         axes.plot(
-            [q[len(q) // 4], q[3 * len(q) // 4]], [y, y], color=shade(MIDDLE, 0.45), lw=5.0, solid_capstyle="butt"
+            [q[len(q) // 4], q[3 * len(q) // 4]],
+            [y, y],
+            color=style.shade(style.MIDDLE, 0.45),
+            lw=5.0,
+            solid_capstyle="butt",
         )
-        axes.plot(100.0 * edge.worst, y, "o", ms=4.5, color=LEFT, zorder=4)
-        for level, colour in ((edge.good, RIGHT), (edge.bad, NOTE)):
-            axes.plot([100.0 * level] * 2, [y - 0.34, y + 0.34], color=colour, lw=1.6, zorder=5)
+        axes.plot(100.0 * edge.worst, y, "o", ms=4.5, color=style.LEFT, zorder=4)
+        for level, color in ((edge.good, style.RIGHT), (edge.bad, style.NOTE)):
+            axes.plot([100.0 * level] * 2, [y - 0.34, y + 0.34], color=color, lw=1.6, zorder=5)
     axes.set_yticks(range(n), [f"{edge.source} to {edge.target}" for edge in character.edges.values()][::-1])
     axes.set_ylim(-0.6, n - 0.4)
     axes.set_xlim(left=0.0)
@@ -126,3 +116,6 @@ def draw_edges(character: ParametricMotionGraph) -> Figure:
     axes.grid(True, axis="x")
     axes.set_title(f"{character.name}: costs, worst motion's best (dot), good and bad (strokes)")
     return figure
+
+
+draw_edges = edges

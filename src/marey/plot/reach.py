@@ -1,4 +1,4 @@
-"""Where a character can get to: places and headings within some seconds (in the manner of Heck's figure 6.11)."""
+"""Plot of the positions and headings that a character can reach within some seconds (compare Heck figure 6.11)."""
 
 from __future__ import annotations
 
@@ -11,45 +11,39 @@ from matplotlib.colors import ListedColormap
 from marey.control.reach import Reach
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue, NoResult
-from marey.plot.style import LEFT, MIDDLE, NOTE, NOTE_SIZE, StrPath, check_suffix, new_figure, styled, write_figure
+from marey.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Short of the palest, so that white strokes show everywhere.
-_COLOURS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.85, 256)))
+_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.85, 256)))
 # Places across the map at which the headings are drawn.
 _FANS = 15
 
 
-def reach(found: Reach, path: StrPath, *, seconds: float | None = None) -> None:
-    """Draw where a character can get to, as PNG or SVG by the suffix; see `draw_reach`."""
-    check_suffix(path)
-    write_figure(draw_reach(found, seconds=seconds), path)
+@style.plot_function
+def reach(found: Reach, path: style.StrPath | None = None, *, seconds: float | None = None) -> Figure:
+    """Plot the reachable positions: on the left with the headings as height, on the right as a map from above.
 
-
-@styled
-def draw_reach(found: Reach, *, seconds: float | None = None) -> Figure:
-    """On the left places with the headings in which they are reached as height; on the right the map from above.
-
-    The map is colored by how soon each place is reached, facing any way. Strokes show in which headings it is. The
-    figure begins at the origin, facing +Z; +Z points to the right and +X upwards, as seen from above.
+    The map is colored by the time to each position with any heading; strokes show the headings. The character starts at
+    the origin, facing +Z; +Z points to the right and +X up.
 
     Parameters
     ----------
-    found : from `marey.control.reach`.
-    seconds : draw what is reached within this time; all that was followed by default.
+    found : result of `marey.control.reach`.
+    seconds : draw what is reached within this time; default: the time limit of `found`.
     """
-    limit = found.longest if seconds is None else float(seconds)
-    if not 0.0 < limit <= found.longest:
+    limit = found.time_limit if seconds is None else float(seconds)
+    if not 0.0 < limit <= found.time_limit:
         raise InvalidValue(
-            f"{found.longest:g} s were followed, so seconds must be above 0 and at most that, got {limit:g}"
+            f"seconds must be above 0 and at most {found.time_limit:g} s, the time limit of the reach, not {limit:g}"
         )
     reached = found.seconds <= limit
     if not reached.any():
-        raise NoResult(f"nothing is reached within {limit:g} s; give it more time")
-    figure = new_figure(4.9)
+        raise NoResult(f"nothing is reached within {limit:g} s; use a larger value of seconds")
+    figure = style.new_figure(4.9)
     solid: Any = figure.add_axes((0.0, 0.02, 0.42, 0.9), projection="3d")
     plan = figure.add_axes((0.54, 0.12, 0.36, 0.76))
     bar = figure.add_axes((0.915, 0.12, 0.015, 0.76))
@@ -66,8 +60,11 @@ def draw_reach(found: Reach, *, seconds: float | None = None) -> Figure:
     return figure
 
 
+draw_reach = reach
+
+
 def _extent(found: Reach, reached: Any) -> float:
-    """Metres from the origin to the furthest place, and a cell more."""
+    """Distance in meters from the origin to the farthest position, plus one cell."""
     i, j, _ = np.nonzero(reached)
     return float(max(np.abs(found.x[i]).max(), np.abs(found.z[j]).max()) + found.cell)
 
@@ -76,7 +73,7 @@ def _draw_solid(axes: Any, found: Reach, reached: Any, limit: float, extent: flo
     i, j, h = np.nonzero(reached)
     height = np.degrees(found.headings[h])
     axes.scatter(
-        found.z[j], found.x[i], height, c=found.seconds[i, j, h], cmap=_COLOURS, vmin=0.0, vmax=limit, s=5.0, lw=0.0,
+        found.z[j], found.x[i], height, c=found.seconds[i, j, h], cmap=_COLORS, vmin=0.0, vmax=limit, s=5.0, lw=0.0,
         alpha=0.85,
     )  # fmt: skip
     axes.set_xlim(-extent, extent)
@@ -95,25 +92,25 @@ def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: flo
     half = 0.5 * found.cell
     edge = (found.z[0] - half, found.z[-1] + half, found.x[0] - half, found.x[-1] + half)
     shown = np.ma.masked_invalid(soonest)
-    image = axes.imshow(
-        shown, origin="lower", extent=edge, cmap=_COLOURS, vmin=0.0, vmax=limit, interpolation="nearest"
-    )
+    image = axes.imshow(shown, origin="lower", extent=edge, cmap=_COLORS, vmin=0.0, vmax=limit, interpolation="nearest")
     step = max(1, round(2.0 * extent / found.cell / _FANS))
     middle = len(found.x) // 2
     lines = _strokes(found, reached, middle % step, step)
     axes.plot(*lines, color="white", lw=0.9, solid_capstyle="butt")
-    axes.annotate("", (0.14 * extent, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": LEFT, "lw": 1.8})
-    axes.plot(0.0, 0.0, "o", ms=4.0, mfc="white", mec=MIDDLE)
+    axes.annotate(
+        "", (0.14 * extent, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": style.LEFT, "lw": 1.8}
+    )
+    axes.plot(0.0, 0.0, "o", ms=4.0, mfc="white", mec=style.MIDDLE)
     axes.set_xlim(-extent, extent)
     axes.set_ylim(-extent, extent)
     axes.set_xlabel("z, m")
     axes.set_ylabel("x, m")
-    axes.set_title("strokes: headings in which a place is reached", fontsize=NOTE_SIZE, color=NOTE)
+    axes.set_title("strokes: headings in which a place is reached", fontsize=style.NOTE_SIZE, color=style.NOTE)
     return image
 
 
 def _strokes(found: Reach, reached: Any, first: int, step: int) -> tuple[Floats, Floats]:
-    """Ends of the strokes along z and x, with NaN between them."""
+    """Compute the ends of the strokes along z and x, separated by NaN."""
     size = 0.42 * step * found.cell
     z, x = [], []
     for i in range(first, len(found.x), step):

@@ -1,4 +1,4 @@
-"""Motions in step: which contacts belong together, where blends go, how feet move, and how time runs."""
+"""Plots of registered motions: matched contacts, paths of blends, foot heights, and the timewarp."""
 
 from __future__ import annotations
 
@@ -11,25 +11,8 @@ from marey.clean import detect_contacts, point_paths
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from marey.plot import style
 from marey.plot.body import Body, floor_height, forward, see_body
-from marey.plot.style import (
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    SERIES,
-    WIDTH,
-    StrPath,
-    check_suffix,
-    new_figure,
-    series_look,
-    shade,
-    shown_name,
-    shown_names,
-    styled,
-    time_axes,
-    write_figure,
-)
-from marey.plot.touching import band
 from marey.register.registration import RegistrationCurve
 
 if TYPE_CHECKING:
@@ -41,38 +24,34 @@ _LANE = 0.17  # inches
 _TIP, _WAIST = 0.22, 0.13  # meters: length of a facing triangle, and half of its base
 _MARGIN = (0.65, 0.15, 0.36, 0.82, 0.3)  # inches around top views: left, right, top, bottom, and between them
 _TALLEST = 4.6  # inches
-BLEND_LOOK = {"color": MIDDLE, "lw": 2.2}
+BLEND_LOOK = {"color": style.MIDDLE, "lw": 2.2}
 
 
 # Constraint matches -------------------------------------------------------------------------------------------------
 
 
-def matches(registration: RegistrationCurve, path: StrPath) -> None:
-    """Draw the contacts of all motions before and after matching, PNG or SVG by the suffix; see `draw_matches`."""
-    check_suffix(path)
-    write_figure(draw_matches(registration), path)
+@style.plot_function
+def matches(registration: RegistrationCurve, path: style.StrPath | None = None) -> Figure:
+    """Plot the contacts as bars over the common time u, one lane per motion (Kovar figure 5.11).
 
-
-@styled
-def draw_matches(registration: RegistrationCurve) -> Figure:
-    """Contacts as bars over the common time u, a lane for each motion (Kovar figure 5.11).
-
-    Left as they are in the motions, those that no match uses hollow; right as matched, each match one band across the
-    lanes, so that a contact which was split shows as two.
+    On the left as they are in the motions, hollow if no match uses them; on the right as matched, each match as a band
+    across the lanes, so that a split contact appears twice.
     """
     found = _contacts_in_u(registration)
     if not found:
-        raise InvalidValue("none of the registered motions has a contact, so there is nothing to match")
+        raise InvalidValue(
+            "none of the registered motions has a contact, so there is nothing to match; detect contacts first"
+        )
     n = len(registration.motions)
-    names = shown_names(registration.motions)
-    figure = new_figure(0.95 + (_LANE * n + 0.32) * len(found), layout="constrained")
+    names = style.shown_names(registration.motions)
+    figure = style.new_figure(0.95 + (_LANE * n + 0.32) * len(found), layout="constrained")
     panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
     for (before, after), (point, lanes) in zip(panels, found.items(), strict=True):
         used = [match for match in registration.matches if match.point == point]
         for j, spans in enumerate(lanes):
             for start, stop in spans:
-                kept = any(match.starts[j] < stop and match.stops[j] > start for match in used)
-                _bar(before, start, stop, j, kept, f"contact {point}")
+                is_used = any(match.starts[j] < stop and match.stops[j] > start for match in used)
+                _bar(before, start, stop, j, is_used, f"contact {point}")
         for match in used:
             for j, (start, stop) in enumerate(zip(match.starts.tolist(), match.stops.tolist(), strict=True)):
                 _bar(after, start, stop, j, True, f"match {point}")
@@ -98,8 +77,11 @@ def draw_matches(registration: RegistrationCurve) -> Figure:
     return figure
 
 
+draw_matches = matches
+
+
 def _contacts_in_u(registration: RegistrationCurve) -> dict[str, list[list[tuple[float, float]]]]:
-    """For each contact point that ever touches, for each motion, the intervals in u."""
+    """Compute the contact intervals in u, for each contact point that is ever in contact and each motion."""
     found: dict[str, list[list[tuple[float, float]]]] = {}
     for motion in registration.motions:
         for name in () if motion.contacts is None else motion.contacts.names:
@@ -110,18 +92,18 @@ def _contacts_in_u(registration: RegistrationCurve) -> dict[str, list[list[tuple
             continue
         for name in contacts.names:
             for start, stop in contacts.intervals(name):
-                edges = registration.timewarp.inverse(j, np.array(band(start, stop, motion.fps)))
+                edges = registration.timewarp.inverse(j, np.array(style.band(start, stop, motion.fps)))
                 found[name][j].append((float(edges[0]), float(edges[1])))
     return {name: lanes for name, lanes in found.items() if any(lanes)}
 
 
 def _bar(axes: Axes, start: float, stop: float, lane: int, filled: bool, gid: str) -> None:
-    colour = SERIES[lane % len(SERIES)]
+    color = style.SERIES[lane % len(style.SERIES)]
     axes.broken_barh(
         [(start, stop - start)],
         (lane - 0.5 * _BAR, _BAR),
-        facecolor=shade(colour, 0.75) if filled else "white",
-        edgecolor=colour,
+        facecolor=style.shade(color, 0.75) if filled else "white",
+        edgecolor=color,
         lw=0.9,
         ls="-" if filled else (0, (2.0, 1.5)),
         zorder=3,
@@ -130,10 +112,10 @@ def _bar(axes: Axes, start: float, stop: float, lane: int, filled: bool, gid: st
 
 
 def _link(axes: Axes, starts: Floats, stops: Floats) -> None:
-    """A band from lane to lane behind the bars of one match."""
+    """Draw a band between lanes, behind the bars of one match."""
     rows = np.repeat(np.arange(len(starts)), 2) + np.tile([-0.5 * _BAR, 0.5 * _BAR], len(starts))
     x = np.concatenate([np.repeat(starts, 2), np.repeat(stops, 2)[::-1]])
-    axes.fill(x, np.concatenate([rows, rows[::-1]]), color=shade(NOTE, 0.18), lw=0, zorder=1, gid="link")
+    axes.fill(x, np.concatenate([rows, rows[::-1]]), color=style.shade(style.NOTE, 0.18), lw=0, zorder=1, gid="link")
 
 
 def _u_limits(
@@ -147,60 +129,63 @@ def _u_limits(
 # Where blends go ----------------------------------------------------------------------------------------------------
 
 
-def blend_paths(inputs: Sequence[Motion], blends: Mapping[str, Motion], path: StrPath, *, every: float = 0.5) -> None:
-    """Draw motions and blends of them from above, PNG or SVG by the suffix; see `draw_blend_paths`."""
-    check_suffix(path)
-    write_figure(draw_blend_paths(inputs, blends, every=every), path)
+@style.plot_function
+def blend_paths(
+    inputs: Sequence[Motion], blends: Mapping[str, Motion], path: style.StrPath | None = None, *, every: float = 0.5
+) -> Figure:
+    """Plot hip paths from above, one panel per blend, with triangles that point along the heading.
 
-
-@styled
-def draw_blend_paths(inputs: Sequence[Motion], blends: Mapping[str, Motion], *, every: float = 0.5) -> Figure:
-    """The hips' paths from above, a panel for each blend, with triangles that point where the figure faces.
-
-    All panels have one scale, and the inputs pale in each (Kovar figure 5.4). +Z points to the right, +X upwards.
+    All panels have the same scale and show the inputs in pale colors (Kovar figure 5.4). +Z points to the right, +X up.
 
     Parameters
     ----------
-    inputs : motions that were blended, where they shall be shown.
+    inputs : motions that were blended, at the positions to be shown.
     blends : title and motion of each panel, at most four.
-    every : seconds from triangle to triangle.
+    every : seconds between triangles.
     """
     if not 1 <= len(blends) <= 4:
-        raise InvalidValue(f"expected one to four blends to draw, got {len(blends)}")
+        raise InvalidValue(f"blends must be one to four, not {len(blends)}")
     if not every > 0.0:
-        raise InvalidValue(f"triangles must be some time apart, got {every!r} s")
+        raise InvalidValue(f"every must be a time above 0 s, not {every!r}")
     bodies = [see_body(motion) for motion in inputs]
     results = [see_body(motion) for motion in blends.values()]
     low, high = _floor_limits([*bodies, *results])
     left, right, head, foot, gap = _MARGIN
-    wide = (WIDTH - left - right - gap * (len(blends) - 1)) / len(blends)
+    wide = (style.WIDTH - left - right - gap * (len(blends) - 1)) / len(blends)
     tall = min(wide * (high[1] - low[1]) / (high[0] - low[0]), _TALLEST)
     wide = tall * (high[0] - low[0]) / (high[1] - low[1])
     total = head + tall + foot
-    figure = new_figure(total)
+    figure = style.new_figure(total)
     panels: list[Axes] = []
     for k in range(len(blends)):
-        box = ((left + k * (wide + gap)) / WIDTH, foot / total, wide / WIDTH, tall / total)
+        box = ((left + k * (wide + gap)) / style.WIDTH, foot / total, wide / style.WIDTH, tall / total)
         panels.append(figure.add_axes(box, sharex=panels[0] if k else None, sharey=panels[0] if k else None))
-    names = shown_names(inputs)
+    names = style.shown_names(inputs)
     for panel, (title, blend), result in zip(panels, blends.items(), results, strict=True):
         for k, (motion, body) in enumerate(zip(inputs, bodies, strict=True)):
-            look = series_look(k)
-            look["color"] = shade(look["color"], 0.6)
-            _draw_way(panel, body, motion.fps, every, look | {"lw": 1.3}, f"input {k}", names[k])
-        _draw_way(panel, result, blend.fps, every, BLEND_LOOK, "blend", "blend")
+            look = style.series_look(k)
+            look["color"] = style.shade(look["color"], 0.6)
+            _draw_path(panel, body, motion.fps, every, look | {"lw": 1.3}, f"input {k}", names[k])
+        _draw_path(panel, result, blend.fps, every, BLEND_LOOK, "blend", "blend")
         length = float(np.linalg.norm(np.diff(result.travel[:, [2, 0]], axis=0), axis=1).sum())
-        panel.set_title(f"{title}: {length:.2f} m in {blend.duration:.2f} s", size=10 if len(blends) < 3 else NOTE_SIZE)
+        panel.set_title(
+            f"{title}: {length:.2f} m in {blend.duration:.2f} s", size=10 if len(blends) < 3 else style.NOTE_SIZE
+        )
         panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="z, m")
         panel.grid(True)
         panel.tick_params(labelleft=panel is panels[0])
     panels[0].set_ylabel("x, m")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower left", bbox_to_anchor=(left / WIDTH, 0.0), ncols=4, borderaxespad=0.3)
+    figure.legend(
+        handles, labels, loc="lower left", bbox_to_anchor=(left / style.WIDTH, 0.0), ncols=4, borderaxespad=0.3
+    )
     return figure
 
 
-def _draw_way(axes: Axes, body: Body, fps: float, every: float, look: dict[str, Any], gid: str, label: str) -> None:
+draw_blend_paths = blend_paths
+
+
+def _draw_path(axes: Axes, body: Body, fps: float, every: float, look: dict[str, Any], gid: str, label: str) -> None:
     floor = body.travel[:, [2, 0]]
     axes.plot(floor[:, 0], floor[:, 1], gid=gid, label=label, **look)
     chosen = np.unique(np.append(np.arange(0, len(floor), every * fps).round().astype(int), len(floor) - 1))
@@ -217,7 +202,7 @@ def _draw_way(axes: Axes, body: Body, fps: float, every: float, look: dict[str, 
 def _floor_limits(bodies: Sequence[Body]) -> tuple[Floats, Floats]:
     floor = np.concatenate([body.travel[:, [2, 0]] for body in bodies])
     low, high = floor.min(axis=0) - 0.35, floor.max(axis=0) + 0.35
-    # A straight walk needs some width beside it.
+    # Give a straight walk some width.
     short = np.maximum(0.25 * (high - low).max() - (high - low), 0.0)
     return low - 0.5 * short, high + 0.5 * short
 
@@ -225,57 +210,45 @@ def _floor_limits(bodies: Sequence[Body]) -> tuple[Floats, Floats]:
 # Feet ---------------------------------------------------------------------------------------------------------------
 
 
+@style.plot_function
 def foot_heights(
     inputs: Sequence[Motion],
-    blend: Motion | None,
-    path: StrPath,
-    *,
-    side: str = "left",
-    registration: RegistrationCurve | None = None,
-) -> None:
-    """Draw the height of one foot in several motions, PNG or SVG by the suffix; see `draw_foot_heights`."""
-    check_suffix(path)
-    write_figure(draw_foot_heights(inputs, blend, side=side, registration=registration), path)
-
-
-@styled
-def draw_foot_heights(
-    inputs: Sequence[Motion],
     blend: Motion | None = None,
+    path: style.StrPath | None = None,
     *,
     side: str = "left",
     registration: RegistrationCurve | None = None,
 ) -> Figure:
-    """Height of the ball of one foot over time, with its contacts below: inputs and blend (S figure 23).
+    """Plot the height of the ball of one foot over time for inputs and blend, with the contacts below (S figure 23).
 
     Parameters
     ----------
     inputs : motions that were blended; all start at 0 s.
     side : "left" or "right".
-    registration : adds a panel with its motions over the common time u, where they should rise and fall as one.
+    registration : adds a panel with its motions over the common time u, in which the curves should coincide.
     """
     if side not in ("left", "right"):
-        raise InvalidValue(f"side must be 'left' or 'right', got {side!r}")
+        raise InvalidValue(f"side must be 'left' or 'right', not {side!r}")
     if not inputs and blend is None:
-        raise InvalidValue("expected at least one motion to draw, got none")
+        raise InvalidValue("motions must contain at least one motion to draw")
     shown = [*inputs] if blend is None else [*inputs, blend]
-    names = shown_names(shown)
+    names = style.shown_names(shown)
     in_step = [] if registration is None else list(registration.motions)
     ratios = [1.0, 0.11 * len(shown)] + ([1.0, 0.11 * len(in_step)] if in_step else [])
-    figure = new_figure(0.95 + 1.7 * sum(ratios), layout="constrained")
+    figure = style.new_figure(0.95 + 1.7 * sum(ratios), layout="constrained")
     panels = figure.subplots(len(ratios), 1, height_ratios=ratios, squeeze=False)[:, 0]
     longest = 0.0
     for k, motion in enumerate(shown):
-        look = BLEND_LOOK if k == len(inputs) else series_look(k)
+        look = BLEND_LOOK if k == len(inputs) else style.series_look(k)
         times = np.arange(len(motion)) / motion.fps
         longest = max(longest, motion.duration)
         draw_foot(panels[0], panels[1], motion, side, times, look, k, names[k])
-    time_axes(figure, list(panels[:2]), 0.0, longest)
+    style.time_axes(figure, list(panels[:2]), 0.0, longest)
     panels[1].tick_params(labelbottom=True)  # not the figure's outermost where more panels follow
     if registration is not None:
         for j, motion in enumerate(in_step):
             u = registration.timewarp.inverse(j, np.arange(len(motion)) / motion.fps)
-            draw_foot(panels[2], panels[3], motion, side, u, series_look(j), j, shown_name(motion, 30))
+            draw_foot(panels[2], panels[3], motion, side, u, style.series_look(j), j, style.shown_name(motion, 30))
         for panel in panels[2:]:
             panel.grid(True, axis="x")
             panel.set_xlim(0.0, 1.0)
@@ -291,10 +264,13 @@ def draw_foot_heights(
     return figure
 
 
+draw_foot_heights = foot_heights
+
+
 def draw_foot(
     high: Axes, lanes: Axes, motion: Motion, side: str, at: Floats, look: Mapping[str, Any], lane: int, label: str
 ) -> None:
-    """A foot's height over `at` (F,), and its contacts as bars in a lane below."""
+    """Draw a foot's height over `at` (F,), and its contacts as bars in a lane below."""
     height, touching = _foot_curve(motion, side)
     high.plot(at, 100.0 * height, label=label, gid=f"height {lane}", **look)
     high.set_ylabel("height, cm")
@@ -305,7 +281,7 @@ def draw_foot(
 
 
 def _foot_curve(motion: Motion, side: str) -> tuple[Floats, tuple[tuple[int, int], ...]]:
-    """(F,) meters of the ball's sole above the floor, and the frames in which it touches."""
+    """Compute the height (F,) in meters of the sole at the ball of the foot, and the frames in contact."""
     ball = f"{side}_ball"
     known = motion
     if motion.contacts is None or ball not in motion.contacts.names:
@@ -320,32 +296,26 @@ def _foot_curve(motion: Motion, side: str) -> tuple[Floats, tuple[tuple[int, int
 # Time ---------------------------------------------------------------------------------------------------------------
 
 
-def timewarp(registration: RegistrationCurve, path: StrPath) -> None:
-    """Draw how time runs in registered motions, PNG or SVG by the suffix; see `draw_timewarp`."""
-    check_suffix(path)
-    write_figure(draw_timewarp(registration), path)
+@style.plot_function
+def timewarp(registration: RegistrationCurve, path: style.StrPath | None = None) -> Figure:
+    """Plot over the common time u: seconds into each motion, its relative speed, and its rotation to the reference.
 
-
-@styled
-def draw_timewarp(registration: RegistrationCurve) -> Figure:
-    """Over the common time u: seconds into each motion, its pace beside its own mean, and its turn onto the reference.
-
-    A pace of 1 throughout means that nothing is warped but the length.
+    The speed is relative to the mean speed of the motion. If it is 1 throughout, the motions differ only in duration.
     """
     u = np.linspace(0.0, 1.0, 401)
     seconds, slope = registration.timewarp(u), registration.timewarp.slope(u)
     pace = slope / registration.timewarp.durations
     turn = np.degrees(registration.alignment(u)[..., 0])
-    figure = new_figure(5.4, layout="constrained")
+    figure = style.new_figure(5.4, layout="constrained")
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[1.6, 1.0, 1.0])
-    names = shown_names(registration.motions)
+    names = style.shown_names(registration.motions)
     for j, name in enumerate(names):
-        look = series_look(j)
+        look = style.series_look(j)
         label = f"{name} (reference)" if j == registration.reference else name
         panels[0].plot(u, seconds[:, j], label=label, gid=f"timewarp {j}", **look)
         panels[1].plot(u, pace[:, j], gid=f"pace {j}", **look)
         panels[2].plot(u, turn[:, j], gid=f"turn {j}", **look)
-    panels[1].axhline(1.0, color=NOTE, lw=0.6, zorder=0)
+    panels[1].axhline(1.0, color=style.NOTE, lw=0.6, zorder=0)
     for panel, label in zip(panels, ("time, s", "pace", "turn, °"), strict=True):
         panel.set_ylabel(label)
         panel.grid(True)
@@ -364,11 +334,17 @@ def draw_timewarp(registration: RegistrationCurve) -> Figure:
     return figure
 
 
+draw_timewarp = timewarp
+
+
 def _motion_legend(figure: Figure, names: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
-    patches = [Patch(fc=shade(SERIES[j % len(SERIES)], 0.75), ec=SERIES[j % len(SERIES)]) for j in range(len(names))]
-    patches.append(Patch(fc="white", ec=NOTE, ls=(0, (2.0, 1.5))))
+    patches = [
+        Patch(fc=style.shade(style.SERIES[j % len(style.SERIES)], 0.75), ec=style.SERIES[j % len(style.SERIES)])
+        for j in range(len(names))
+    ]
+    patches.append(Patch(fc="white", ec=style.NOTE, ls=(0, (2.0, 1.5))))
     figure.legend(
-        patches, [*names, "in no match"], loc="outside lower left", ncols=min(5, len(patches)), fontsize=NOTE_SIZE
+        patches, [*names, "in no match"], loc="outside lower left", ncols=min(5, len(patches)), fontsize=style.NOTE_SIZE
     )

@@ -1,4 +1,4 @@
-"""Characters that are steered, compared: one table for all, the bobbing at hubs, and punches with their targets."""
+"""Plots that compare steered characters: a table of metrics, bobbing at hubs, and punches with their targets."""
 
 from __future__ import annotations
 
@@ -8,33 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.trials import StreamFigures
-from marey.control.trials_gait import lean
+from marey.control.evaluate import StreamMetrics
+from marey.control.evaluate_gait import lean
 from marey.core.arrays import freeze_array
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.plot.style import (
-    FLOOR,
-    LEFT,
-    MIDDLE,
-    NOTE,
-    NOTE_SIZE,
-    RIGHT,
-    StrPath,
-    check_suffix,
-    new_figure,
-    series_look,
-    shade,
-    styled,
-    time_axes,
-    write_figure,
-)
+from marey.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS: tuple[tuple[str, str, Callable[[StreamFigures], float], str, bool], ...] = (
+_COLUMNS: tuple[tuple[str, str, Callable[[StreamMetrics], float], str, bool], ...] = (
     ("90° turn", "s, median", lambda each: each.response, "{:.2f}", True),
     ("off path", "m", lambda each: each.path_error, "{:.2f}", True),
     ("feet slide", "cm/s", lambda each: 100.0 * each.skate, "{:.1f}", False),
@@ -47,31 +32,26 @@ _COLUMNS: tuple[tuple[str, str, Callable[[StreamFigures], float], str, bool], ..
 )
 """Heading, unit, value, format, and whether it is for streams only."""
 
-# Meters within which a punch hits, unless told otherwise.
+# Default distance in meters within which a punch is a hit.
 _HIT = 0.05
 
 
-def table(figures: Mapping[str, StreamFigures], path: StrPath, *, clips: StreamFigures | None = None) -> None:
-    """Draw a table of streams, as PNG or SVG by the suffix; see `draw_table`."""
-    check_suffix(path)
-    write_figure(draw_table(figures, clips=clips), path)
-
-
-@styled
-def draw_table(figures: Mapping[str, StreamFigures], *, clips: StreamFigures | None = None) -> Figure:
-    """One row for each stream, with a bar in each cell from 0 to the column's largest.
+@style.plot_function
+def table(
+    metrics: Mapping[str, StreamMetrics], path: style.StrPath | None = None, *, clips: StreamMetrics | None = None
+) -> Figure:
+    """Plot a table of metrics: one row per stream, with a bar in each cell from 0 to the column's maximum.
 
     Parameters
     ----------
-    figures : by name, as from `marey.control.try_streams`.
-    clips : of the clips that all are made of, as from `marey.control.clip_figures`: the first row, and a line in each
-        column that has them.
+    figures : metrics of each stream by name.
+    clips : metrics of the clips that all streams are made of; adds a first row, and a line in each column.
     """
-    if not figures:
-        raise InvalidValue("expected the figures of at least one stream, got none")
-    rows = {**({} if clips is None else {"the clips": clips}), **figures}
+    if not metrics:
+        raise InvalidValue("expected the metrics of at least one stream, got none")
+    rows = {**({} if clips is None else {"the clips": clips}), **metrics}
     n = len(rows)
-    figure = new_figure(0.72 + 0.36 * n)
+    figure = style.new_figure(0.72 + 0.36 * n)
     height = figure.get_size_inches()[1]
     first, wide = 0.2, 0.79 / len(_COLUMNS)
     bottom, high = 0.12 / height, 0.36 * n / height
@@ -81,21 +61,39 @@ def draw_table(figures: Mapping[str, StreamFigures], *, clips: StreamFigures | N
         most = max((each for each in values if np.isfinite(each)), default=1.0)
         _draw_column(axes, values, most, form)
         if clips is not None and not live and np.isfinite(values[0]):
-            axes.axvline(values[0], color=NOTE, lw=0.8, ls=(0, (3, 2)), zorder=3)
+            axes.axvline(values[0], color=style.NOTE, lw=0.8, ls=(0, (3, 2)), zorder=3)
         left = first + c * wide
         figure.text(left, bottom + high + 0.26 / height, title, fontsize=9.5, ha="left", va="bottom")
-        figure.text(left, bottom + high + 0.08 / height, unit, fontsize=NOTE_SIZE, color=NOTE, ha="left", va="bottom")
+        figure.text(
+            left,
+            bottom + high + 0.08 / height,
+            unit,
+            fontsize=style.NOTE_SIZE,
+            color=style.NOTE,
+            ha="left",
+            va="bottom",
+        )
     for k, name in enumerate(rows):
         y = bottom + high * (1.0 - (k + 0.5) / n)
         figure.text(0.012, y, name, fontsize=9.5, ha="left", va="center")
     return figure
 
 
+draw_table = table
+
+
 def _draw_column(axes: Axes, values: Sequence[float], most: float, form: str) -> None:
     n = len(values)
     for k, value in enumerate(values):
         if np.isfinite(value):
-            axes.barh(n - 1 - k, value, height=0.62, color=shade(LEFT if k else MIDDLE, 0.3), lw=0.0, zorder=2)
+            axes.barh(
+                n - 1 - k,
+                value,
+                height=0.62,
+                color=style.shade(style.LEFT if k else style.MIDDLE, 0.3),
+                lw=0.0,
+                zorder=2,
+            )
             axes.text(0.03 * most, n - 1 - k, form.format(value), fontsize=9.0, ha="left", va="center", zorder=4)
     axes.set_xlim(0.0, max(most, 1e-9))
     axes.set_ylim(-0.5, n - 0.5)
@@ -105,30 +103,27 @@ def _draw_column(axes: Axes, values: Sequence[float], most: float, form: str) ->
         spine.set_visible(False)
 
 
+@style.plot_function
 def bobbing(
-    motions: Mapping[str, Motion], path: StrPath, *, hubs: Mapping[str, ArrayLike] | None = None, seconds: float = 6.0
-) -> None:
-    """Draw how motions lean on a curve, as PNG or SVG by the suffix; see `draw_bobbing`."""
-    check_suffix(path)
-    write_figure(draw_bobbing(motions, hubs=hubs, seconds=seconds), path)
-
-
-@styled
-def draw_bobbing(
-    motions: Mapping[str, Motion], *, hubs: Mapping[str, ArrayLike] | None = None, seconds: float = 6.0
+    motions: Mapping[str, Motion],
+    path: style.StrPath | None = None,
+    *,
+    hubs: Mapping[str, ArrayLike] | None = None,
+    seconds: float = 6.0,
 ) -> Figure:
-    """Lean of the trunk and height of the hips over time, of motions on the same curve (Heck figure 6.17).
+    """Plot lean of the trunk and height of the hips over time, for motions along the same curve (Heck figure 6.17).
 
     Parameters
     ----------
-    motions : by name. hubs : by the same names, frames at which a motion is in a hub's pose; drawn as rings.
-    seconds : that are shown, from the first frame on.
+    motions : motions by name.
+    hubs : for each name, the frames in which the motion is in a hub's pose; drawn as rings.
+    seconds : time to show, from the first frame.
     """
     if not motions:
-        raise InvalidValue("expected at least one motion to draw, got none")
+        raise InvalidValue("motions must contain at least one motion to draw")
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise InvalidValue(f"expected seconds above 0 to show, got {seconds!r}")
-    figure = new_figure(4.2)
+        raise InvalidValue(f"seconds must be above 0, not {seconds!r}")
+    figure = style.new_figure(4.2)
     figure.subplots_adjust(left=0.08, right=0.985, top=0.88, bottom=0.12, hspace=0.16)
     panels = [figure.add_subplot(2, 1, k + 1) for k in range(2)]
     for k, (name, motion) in enumerate(motions.items()):
@@ -138,73 +133,81 @@ def draw_bobbing(
         rings = np.asarray((hubs or {}).get(name, []), dtype=np.int64)
         rings = rings[(rings >= 0) & (rings < n)]
         for panel, values in zip(panels, (np.degrees(lean(motion[:n])), 100.0 * hips), strict=True):
-            look = series_look(k)
+            look = style.series_look(k)
             panel.plot(times, values, label=name, lw=1.5, **look)
             panel.plot(times[rings], values[rings], "o", ms=5.5, mfc="white", mec=look["color"], mew=1.3, zorder=4)
     panels[0].set_ylabel("trunk leans to\nthe left, degrees")
     panels[1].set_ylabel("hips above\nthe floor, cm")
     panels[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(motions), borderaxespad=0.1)
-    time_axes(figure, panels, 0.0, seconds)
+    style.time_axes(figure, panels, 0.0, seconds)
     return figure
 
 
+draw_bobbing = bobbing
+
+
+@style.plot_function
 def punches(
-    targets: ArrayLike, hands: ArrayLike, path: StrPath, *, reachable: ArrayLike | None = None, within: float = _HIT
-) -> None:
-    """Draw punches with their targets, as PNG or SVG by the suffix; see `draw_punches`."""
-    check_suffix(path)
-    write_figure(draw_punches(targets, hands, reachable=reachable, within=within), path)
-
-
-@styled
-def draw_punches(
-    targets: ArrayLike, hands: ArrayLike, *, reachable: ArrayLike | None = None, within: float = _HIT
+    targets: ArrayLike,
+    hands: ArrayLike,
+    path: style.StrPath | None = None,
+    *,
+    reachable: ArrayLike | None = None,
+    within: float = _HIT,
 ) -> Figure:
-    """Targets hit and missed, from the front and from above, each missed one joined to where the hand came nearest.
+    """Plot hit and missed targets from the front and from above; a line joins each miss to the hand's nearest position.
 
     Parameters
     ----------
-    targets, hands : (n, 3) meters, as seen from the figure: x to its left, y up, z ahead.
-    reachable : (n,) whether a target was within reach; those that were not are drawn as squares. All by default.
-    within : meters, what counts as hit.
+    targets, hands : (n, 3) meters relative to the character: x to its left, y up, z ahead.
+    reachable : (n,) whether a target was within reach; those out of reach are drawn as squares. Default: all.
+    within : distance in meters that counts as a hit.
     """
     wanted = freeze_array(targets, "targets", (None, 3))
     came = freeze_array(hands, "hands", (len(wanted), 3))
     inside = np.ones(len(wanted), dtype=bool) if reachable is None else np.asarray(reachable, dtype=bool)
     if inside.shape != (len(wanted),) or not len(wanted):
-        raise InvalidValue(f"expected one flag for each of at least one target, got {inside.shape} for {len(wanted)}")
+        raise InvalidValue(
+            f"reachable must have one flag for each of {len(wanted)} targets (at least one), not shape {inside.shape}"
+        )
     if not (np.isfinite(within) and within > 0.0):
-        raise InvalidValue(f"within must be a distance in metres, above 0, got {within!r}")
+        raise InvalidValue(f"within must be a distance in meters, above 0, not {within!r}")
     off = np.linalg.norm(came - wanted, axis=1)
-    figure = new_figure(5.0)
+    figure = style.new_figure(5.0)
     figure.subplots_adjust(left=0.07, right=0.985, top=0.86, bottom=0.11, wspace=0.2)
-    views = (((0, 1), ("x, m (left of the figure)", "y, m")), ((0, 2), ("x, m (left of the figure)", "z, m (ahead)")))
+    views = (
+        ((0, 1), ("x, m (left of the character)", "y, m")),
+        ((0, 2), ("x, m (left of the character)", "z, m (ahead)")),
+    )
     for k, (axis, labels) in enumerate(views):
         axes = figure.add_subplot(1, 2, k + 1)
-        for hit, colour in ((True, LEFT), (False, RIGHT)):
+        for hit, color in ((True, style.LEFT), (False, style.RIGHT)):
             for near, mark in ((True, "o"), (False, "s")):
                 chosen = ((off <= within) == hit) & (inside == near)
                 lines = np.stack([wanted[chosen], came[chosen]])[..., list(axis)]
-                axes.plot(lines[..., 0], lines[..., 1], color=shade(colour, 0.6), lw=0.9, zorder=2)
-                axes.plot(*wanted[chosen][:, list(axis)].T, mark, ms=5, mfc=colour if hit else "white", mec=colour,
+                axes.plot(lines[..., 0], lines[..., 1], color=style.shade(color, 0.6), lw=0.9, zorder=2)
+                axes.plot(*wanted[chosen][:, list(axis)].T, mark, ms=5, mfc=color if hit else "white", mec=color,
                           mew=1.2, ls="none", zorder=3)  # fmt: skip
-        axes.plot(*came[:, list(axis)].T, "x", ms=3.5, mew=0.8, color=FLOOR, ls="none", zorder=4)
+        axes.plot(*came[:, list(axis)].T, "x", ms=3.5, mew=0.8, color=style.FLOOR, ls="none", zorder=4)
         axes.set_aspect("equal", adjustable="datalim")
         axes.invert_xaxis()
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         axes.grid(True)
-    figure.text(0.07, 0.945, _told_hits(off, inside, within), fontsize=11, ha="left")
-    told = "filled: hit, empty: missed, square: out of reach, cross: where the hand came"
-    figure.text(0.07, 0.895, told, fontsize=NOTE_SIZE, color=NOTE, ha="left")
+    figure.text(0.07, 0.945, _format_hits(off, inside, within), fontsize=11, ha="left")
+    text = "filled: hit, empty: missed, square: out of reach, cross: where the hand came"
+    figure.text(0.07, 0.895, text, fontsize=style.NOTE_SIZE, color=style.NOTE, ha="left")
     return figure
 
 
-def _told_hits(off: np.ndarray, inside: np.ndarray, within: float) -> str:
+draw_punches = punches
+
+
+def _format_hits(off: np.ndarray, inside: np.ndarray, within: float) -> str:
     hit = off <= within
-    told = (
+    text = (
         f"{int((hit & inside).sum())} of {int(inside.sum())} targets within reach hit to within {100 * within:.0f} cm"
     )
     if not inside.all():
-        told += f"; {int((~inside).sum())} out of reach"
-    return told
+        text += f"; {int((~inside).sum())} out of reach"
+    return text

@@ -1,7 +1,8 @@
-"""How every figure looks, and how it is written: colors, sizes, and the same bytes for the same input."""
+"""Style and output of all plots: colors, sizes, and reproducible files (same input, same bytes)."""
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import threading
@@ -38,7 +39,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
 
 WIDTH = 9.0  # inches: 900 px wide in a README at the 100 dpi of a screen
 DPI = 200  # of a PNG, so that it stays sharp on dense screens
-NOTE_SIZE = 8.5  # points, the smallest text in any figure
+NOTE_SIZE = 8.5  # points, the smallest text in any plot
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 10.0,
@@ -65,13 +66,13 @@ _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "marey",
     "svg.fonttype": "path",
 }
-# matplotlib keeps its settings in one place for the whole process; they are borrowed and given back.
+# matplotlib keeps its settings in one place for the whole process; they are changed for a plot and then restored.
 _BORROWING = threading.RLock()
 
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Our settings in place of the user's, so that a figure does not depend on the machine it is drawn on."""
+    """Replace the user's matplotlib settings, so that a plot does not depend on the machine."""
     with _BORROWING, matplotlib.rc_context():
         matplotlib.rcdefaults()
         current: Any = matplotlib.rcParams  # newer versions want every key spelt out in the type
@@ -79,74 +80,86 @@ def settings() -> Iterator[None]:
         yield
 
 
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw with our settings."""
+def plot_function(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Decorate a plot function that has a parameter `path`: apply marey's settings, and write the plot to `path`.
+
+    The function itself ignores `path`. If it is None, the plot is only returned.
+    """
+    signature = inspect.signature(draw)
 
     @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+    def plot(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        path = signature.bind(*args, **kwargs).arguments.get("path")
+        if path is not None:
+            check_suffix(path)  # before any work
         with settings():
-            return draw(*args, **kwargs)
+            figure = draw(*args, **kwargs)
+        if path is not None:
+            write_figure(figure, path)
+        return figure
 
-    return drawn
+    plot.__doc__ = f"{draw.__doc__}\n\n    The plot is written to `path`, .png or .svg, if it is given, and returned."
+    return plot
 
 
 def new_figure(height: float, *, width: float = WIDTH, layout: Any = None) -> Figure:
-    """An empty figure of its size in inches that no other code knows of."""
+    """Create an empty figure of this height in inches that pyplot does not track."""
     figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
 
 def check_suffix(path: StrPath) -> str:
-    """``"png"`` or ``"svg"``; called before any work is done."""
+    """Return ``"png"`` or ``"svg"``; called before any work is done."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".png", ".svg"):
-        raise UnknownFormat(f"figures are written as .png or .svg, got {suffix or 'no suffix'}", path=path)
+        raise UnknownFormat(
+            f"a plot is saved as .png or .svg, got {suffix or 'no suffix'}; change the file name", path=path
+        )
     return suffix[1:]
 
 
 def write_figure(figure: Figure, path: StrPath) -> None:
-    """Write a figure as PNG or SVG by the suffix, without date or version, and empty it."""
+    """Write a figure as PNG or SVG depending on the suffix, without date or version."""
     kind = check_suffix(path)
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     buffer = io.BytesIO()
     with settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)  # a box is drawn instead
         figure.savefig(buffer, format=kind, dpi=DPI, metadata=nothing)
-    figure.clear()
     write_bytes(path, [buffer.getvalue()])
 
 
-def shade(colour: str, strength: float) -> str:
-    """The color on white paper: 1 is itself, 0 is white. Unlike transparency it does not add up where lines cross."""
-    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in to_rgb(colour))
+def shade(color: str, strength: float) -> str:
+    """Mix a color with white: 1 is the color, 0 is white. Unlike transparency, it does not add up where lines cross."""
+    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in to_rgb(color))
     return to_hex((red, green, blue))
 
 
 def series_look(k: int) -> dict[str, Any]:
-    """Colour and dashes of the k-th of several motions."""
+    """Return color and dashes of the k-th of several motions."""
     return {"color": SERIES[k % len(SERIES)], "ls": DASHES[k // len(SERIES) % len(DASHES)]}
 
 
 def shown_name(motion: Motion, longest: int = 44) -> str:
-    """The motion's name, fit to stand in a figure: one line, not too long, never empty."""
+    """Format a motion's name for a plot: one line, not too long, never empty."""
     name = "".join(c if c.isprintable() else " " for c in motion.name).strip() or "motion"
     return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"
 
 
 def shown_names(motions: Sequence[Motion]) -> list[str]:
-    """Names for a legend; matplotlib leaves out labels that begin with an underscore."""
+    """Format names for a legend; matplotlib omits labels that begin with an underscore."""
     names = [shown_name(motion, 30) for motion in motions]
     return [f"\u200a{name}" if name.startswith("_") else name for name in names]
 
 
-def told_length(motion: Motion) -> str:
-    """``"3.92 s at 120 Hz"``."""
+def length_text(motion: Motion) -> str:
+    """Format a duration and frame rate, such as ``"3.92 s at 120 Hz"``."""
     return f"{motion.duration:.2f} s at {motion.fps:.5g} Hz"
 
 
 def time_axes(figure: Figure, panels: Sequence[Axes], start: float, stop: float) -> None:
-    """Panels above one another over the same seconds: one time axis at the foot, light grid lines through all."""
+    """Create stacked panels over the same seconds: one time axis at the bottom, light grid lines through all."""
     for panel in panels:
         panel.grid(True, axis="x")
         if stop > start:
@@ -154,3 +167,13 @@ def time_axes(figure: Figure, panels: Sequence[Axes], start: float, stop: float)
         panel.label_outer()
     panels[-1].set_xlabel("time, s")
     figure.align_ylabels(list(panels))
+
+
+def side_of(name: str) -> str:
+    """Find the side of a contact point from its name: "left", "right" or "middle"."""
+    return next((side for side in ("left", "right") if name.startswith(f"{side}_")), "middle")
+
+
+def band(start: int, stop: int, fps: float) -> tuple[float, float]:
+    """Convert frames to the interval shown, in seconds: half a frame before `start` to half a frame after the last."""
+    return (start - 0.5) / fps, (stop - 0.5) / fps

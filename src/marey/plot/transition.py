@@ -1,4 +1,4 @@
-"""The feet of two motions and of the transition between them."""
+"""Plot of the feet of two motions and of the transition between them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.plot import style
 from marey.plot.registration import BLEND_LOOK, draw_foot
-from marey.plot.style import (
-    NOTE,
-    StrPath,
-    check_suffix,
-    new_figure,
-    series_look,
-    shade,
-    shown_names,
-    styled,
-    time_axes,
-    write_figure,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,39 +19,43 @@ SIDES = ("left", "right")
 _MARGIN = 1.0
 
 
-def transition_feet(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], path: StrPath) -> None:
-    """Draw the feet about a transition, as PNG or SVG by the suffix; see `draw_transition_feet`."""
-    check_suffix(path)
-    write_figure(draw_transition_feet(a, b, made, step), path)
+@style.plot_function
+def transition_feet(
+    a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], path: style.StrPath | None = None
+) -> Figure:
+    """Plot the heights of both feet in A, B and the result over the result's time, with the transition shaded.
 
+    B is drawn at the time at which it continues in the result.
 
-@styled
-def draw_transition_feet(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any]) -> Figure:
-    """Heights of both feet in A, B and the result over the result's time, B where it goes on; the transition shaded.
-
-    `step` is what the result's provenance tells of the transition.
+    Parameters
+    ----------
+    step : the transition step in the result's provenance.
     """
-    begin, end, late = placed_in_time(step, made.fps)
-    names = shown_names([a, b, made])
-    figure = new_figure(4.9, layout="constrained")
+    begin, end, late = placed_in_time(step, result.fps)
+    names = style.shown_names([a, b, result])
+    figure = style.new_figure(4.9, layout="constrained")
     panels = figure.subplots(4, 1, height_ratios=[1.0, 0.3, 1.0, 0.3])
     for side, high, lanes in zip(SIDES, panels[::2], panels[1::2], strict=True):
-        for k, (motion, shift) in enumerate(((a, 0.0), (b, late), (made, 0.0))):
-            look = BLEND_LOOK if motion is made else series_look(k)
+        for k, (motion, shift) in enumerate(((a, 0.0), (b, late), (result, 0.0))):
+            look = BLEND_LOOK if motion is result else style.series_look(k)
             draw_foot(high, lanes, motion, side, np.arange(len(motion)) / motion.fps + shift, look, k, names[k])
         high.set_title(f"{side.capitalize()} foot, height of the ball", size=10, loc="left")
         lanes.set_yticks([])
         lanes.invert_yaxis()
         for panel in (high, lanes):
-            panel.axvspan(begin, end, color=shade(NOTE, 0.15), lw=0, zorder=0, gid="transition")
-    time_axes(figure, list(panels), max(begin - _MARGIN, 0.0), min(end + _MARGIN, made.duration))
+            panel.axvspan(begin, end, color=style.shade(style.NOTE, 0.15), lw=0, zorder=0, gid="transition")
+    style.time_axes(figure, list(panels), max(begin - _MARGIN, 0.0), min(end + _MARGIN, result.duration))
     panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2)
     return figure
 
 
+draw_transition_feet = transition_feet
+
+
 def placed_in_time(step: Mapping[str, Any], fps: float) -> tuple[float, float, float]:
-    """Seconds of the result at which the transition begins and ends, and by which B is later in it than in itself."""
-    # On whole frames the transition's last frame is one of B; else B goes on exactly the asked length later.
-    whole = step["boundaries"] == "integer"
-    end = (step["frames"][1] - 1) / fps if whole else step["from"] + step["length"]
+    """Return when the transition begins and ends in the result, and the delay of B in it, in seconds."""
+    # With integer boundaries, the transition's last frame is a frame of B; otherwise B continues after exactly the
+    # requested length.
+    is_integer = step["boundaries"] == "integer"
+    end = (step["frames"][1] - 1) / fps if is_integer else step["from"] + step["length"]
     return step["from"], end, end - step["to"]

@@ -12,22 +12,23 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, freeze_array, set_readonly
-from marey.core.contacts import Contacts
+from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.source import Source
+from marey.deprecation import renamed_classmethod
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
 from marey.parametric.space import ParametricMotion
+from marey.pmg.blended import make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
-from marey.pmg.space import checked_box
-from marey.pmg.stance import soles_of
+from marey.pmg.space import check_box
+from marey.pmg.stance import make_soles
+from marey.pmg.units import format_target
 
 __all__ = ["ActionSpace"]
 
@@ -35,7 +36,7 @@ __all__ = ["ActionSpace"]
 _PER_SECOND = 64.0
 # Kernel width, relative to the median distance from one example to the next.
 _NEAR = 0.5
-_SOLVED, _MOST_TILTS, _LEAST_SHARE = 1e-9, 60, 1e-3
+_SOLVED, _MOST_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
 # Grid values per parameter for measuring errors, by the number of parameters.
 _VALUES = {1: 17, 2: 9, 3: 6}
 _FEWEST = 4
@@ -43,17 +44,13 @@ _FEWEST = 4
 _ROUNDS = 6
 # Fractions of the kernel width by which the ends of the ranges may be missed.
 _MET = 0.05
-_GIVEN = (
-    *("base", "names", "units", "parameters", "turns", "heights", "ways", "times", "contacts", "bandwidth"),
-    *("low", "high", "misses", "sources"),
-)
 
-Measure = Callable[[Motion, Floats], Floats]
+_Measure = Callable[[Motion, Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ActionSpace:
-    """Motions between examples of one action; made by `of`.
+class ActionSpace(FrozenRecord):
+    """Motions between examples of one action; created by `build`.
 
     base : a motion that provides skeleton, rate, contact points and floor.
     names, units : of the d parameters.
@@ -87,44 +84,40 @@ class ActionSpace:
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
         for name in ("names", "units", "sources"):
-            put(self, name, tuple(str(each) for each in getattr(self, name)))
+            self._put(**{name: tuple(str(each) for each in getattr(self, name))})
         d = len(self.names)
         if len(self.units) != d:
-            raise InvalidValue(f"{d} parameters need as many units, got {len(self.units)}")
+            raise InvalidValue(f"units must have one entry for each of {d} parameters, not {len(self.units)}")
         n, g = np.shape(self.heights)
-        put(self, "parameters", freeze_array(self.parameters, "parameters", (n, d)))
-        put(self, "turns", freeze_array(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
-        put(self, "heights", freeze_array(self.heights, "heights", (n, g)))
-        put(self, "ways", freeze_array(self.ways, "ways", (n, g, 3)))
-        put(self, "times", freeze_array(self.times, "times", (n, g)))
-        put(self, "contacts", freeze_array(self.contacts, "contacts", (n, g, None)))
-        put(self, "bandwidth", freeze_array(self.bandwidth, "bandwidth", (d,)))
-        low, high = checked_box(self.low, self.high, self.names, self.units)
-        put(self, "low", low)
-        put(self, "high", high)
-        put(self, "misses", freeze_array(self.misses, "misses", (*(None,) * d, d)))
+        self._freeze(
+            parameters=(n, d),
+            turns=(n, g, len(self.base.skeleton), 4),
+            heights=(n, g),
+            ways=(n, g, 3),
+            times=(n, g),
+            contacts=(n, g, None),
+            bandwidth=(d,),
+        )
+        low, high = check_box(self.low, self.high, self.names, self.units)
+        self._put(low=low, high=high)
+        self._freeze(misses=(*(None,) * d, d))
         if not (self.bandwidth > 0.0).all():
-            raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
+            raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
         bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
-        ways = (self.ways, self.times[..., None])
-        put(self, "_values", np.concatenate([*bare_parts, *ways], axis=2))
-        put(self, "_values", set_readonly(np.concatenate([*bare_parts, *self._measure_feet(), *ways], axis=2)))
-        bare: dict[str, Any] = {
-            "path": "", "channel_values": None, "frame_time_text": None, "evidence": (), "provenance": (),
-        }  # fmt: skip
-        put(self, "_source", replace(self.base.source, **bare))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ActionSpace, tuple(getattr(self, name) for name in _GIVEN)
+        paths = (self.ways, self.times[..., None])
+        self._put(_values=np.concatenate([*bare_parts, *paths], axis=2))
+        self._put(
+            _values=set_readonly(np.concatenate([*bare_parts, *self._measure_feet(), *paths], axis=2)),
+            _source=strip_source(self.base.source),
+        )
 
     def __repr__(self) -> str:
         ranges = ", ".join(f"{n} {a:.2f} to {b:.2f}" for n, a, b in zip(self.names, self.low, self.high, strict=True))
         return f"<ActionSpace: {len(self.heights)} examples, {ranges}>"
 
     @classmethod
-    def of(
+    def build(
         cls,
         motion: ParametricMotion,
         *,
@@ -148,33 +141,40 @@ class ActionSpace:
         base = bake_hips_into_root(reg.motions[0])
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
-                f"an action space needs characters whose hips are joint 0, but {base.name!r} has them at joint "
-                f"{base.skeleton.roles['hips']}; load it with root= at the hips"
+                f"an action space needs characters whose root (joint 0) is the hips, but in {base.name!r} the "
+                f"hips are joint {base.skeleton.roles['hips']}; load it with root= at the hips"
             )
         d = motion.n_dims
         called = tuple(names) or motion.names
         if len(called) != d:
-            raise InvalidValue(f"{d} parameters ({', '.join(motion.names)}) need as many names, got {len(called)}")
+            raise InvalidValue(
+                f"names must have one entry for each of {d} parameters ({', '.join(motion.names)}), not {len(called)}"
+            )
         count = max(8, round(float(reg.timewarp.durations.mean()) * _PER_SECOND)) + 1
         u = np.linspace(0.0, 1.0, count)
         seconds = reg.timewarp(u)
         rows = [_sample_motion(each, seconds[:, j]) for j, each in enumerate(reg.motions)]
-        turns, heights, ways, contacts = (set_readonly(np.stack([row[k] for row in rows])) for k in range(4))
-        sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        rotations, heights, paths, contacts = (set_readonly(np.stack([row[k] for row in rows])) for k in range(4))
+        sides = np.where((rotations * rotations[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         spread = np.ptp(motion.parameters, axis=0)
         if not (spread > 0.0).all():
-            raise NoResult(f"the examples do not differ in {called[int(np.argmin(spread))]}; it cannot be a parameter")
+            raise NoResult(
+                f"{called[int(np.argmin(spread))]!r} cannot be a parameter, because it is the same in all "
+                "examples; add examples that differ in it"
+            )
         usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
         near = _NEAR * usual if bandwidth is None else freeze_array(np.atleast_1d(bandwidth), "bandwidth", (d,))
         space = cls(
-            base, called, tuple(units) or motion.units, motion.parameters, set_readonly(turns * sides), heights, ways,
-            set_readonly(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d),
+            base, called, tuple(units) or motion.units, motion.parameters, set_readonly(rotations * sides), heights,
+            paths, set_readonly(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d),
             np.zeros((*(2,) * d, d)),
             tuple(each.name for each in reg.motions),
         )  # fmt: skip
-        least, most = _find_ranges(space, low, high)
-        space = replace(space, low=least, high=most)
+        lowest, highest = _find_ranges(space, low, high)
+        space = replace(space, low=lowest, high=highest)
         return _compensate_errors(space, _make_measure(motion, count))
+
+    of = renamed_classmethod("of", "build")
 
     @property
     def fps(self) -> float:
@@ -189,15 +189,15 @@ class ActionSpace:
     def _tilt_weights(self, wanted: Floats) -> Floats:
         off = (self.parameters - wanted) / self.bandwidth
         out, room = np.empty(len(off)), np.empty(len(off))
-        solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, out)
+        solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, out)
         return out
 
     def _interpolate_error(self, wanted: Floats) -> Floats:
         """(d,) interpolated between grid points."""
         at = np.clip((wanted - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0), 0.0, 1.0)
         values = self.misses
-        for share in at:
-            place = share * (len(values) - 1)
+        for fraction in at:
+            place = fraction * (len(values) - 1)
             before = min(int(place), len(values) - 2)
             values = values[before] + (place - before) * (values[before + 1] - values[before])
         return np.asarray(values)
@@ -214,35 +214,21 @@ class ActionSpace:
 
     def __call__(self, target: ArrayLike) -> Motion:
         """Return the motion with these parameters; it begins at the origin, facing +Z."""
-        told = zip(self.names, np.atleast_1d(target), strict=True)
-        return self._blend(self.weights(target), ", ".join(f"{name} {value:.3g}" for name, value in told))[0]
+        return self._blend(self.weights(target), format_target(self.names, np.atleast_1d(target)))[0]
 
     def _blend(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
         """Return the blend, and (G,) seconds of its points."""
-        base, n_joints = self.base, self.turns.shape[2]
+        base = self.base
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         mix_values(weights, self._values, mixed)
         self._correct_feet(mixed)
         seconds = mixed[:, -1]
         n_frames = int(np.floor(seconds[-1] * base.fps + 1e-6)) + 1
         rows = np.interp(np.arange(n_frames) / base.fps, seconds, np.arange(len(mixed)))
-        made = np.empty((n_frames, mixed.shape[1]))
-        interpolate_rows(mixed, rows, made)
-        roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
-        place_frames(made, np.ascontiguousarray(made[:, -4:-1]), n_joints, roots, turns)
-        contacts = None
-        if base.contacts is not None and self.contacts.shape[2]:
-            first = 4 * n_joints + 1
-            contacts = Contacts(base.contacts.points, made[:, first : first + self.contacts.shape[2]] > 0.5)
-        motion = Motion(
-            base.skeleton,
-            set_readonly(roots),
-            set_readonly(turns),
-            base.fps,
-            name=name,
-            contacts=contacts,
-            source=self._source,
-        )
+        frames = np.empty((n_frames, mixed.shape[1]))
+        interpolate_rows(mixed, rows, frames)
+        places = np.ascontiguousarray(frames[:, -4:-1])
+        motion = make_motion(base, frames, places, self.contacts.shape[2], name, self._source)
         return motion, seconds
 
     def _measure_feet(self) -> list[Floats]:
@@ -255,16 +241,16 @@ class ActionSpace:
     def _contact_points(self, values: Floats) -> Floats:
         """(G, K, 3) contact points of one motion's values (G, C), relative to the first pose."""
         assert self.base.contacts is not None
-        roots, turns = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
-        place_frames(values, np.ascontiguousarray(values[:, -4:-1]), turns.shape[1], roots, turns)
-        return soles_of(self.base.skeleton, self.base.contacts.points).points(turns) + roots[:, None]
+        roots, rotations = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
+        place_frames(values, np.ascontiguousarray(values[:, -4:-1]), rotations.shape[1], roots, rotations)
+        return make_soles(self.base.skeleton, self.base.contacts.points).points(rotations) + roots[:, None]
 
     def _correct_feet(self, mixed: Floats) -> None:
         """Change path and height in a blend's values (G, C) so that planted feet move as in the examples."""
         k, at = self.contacts.shape[2], 4 * self.turns.shape[2]
         if self.base.contacts is None or not k:
             return
-        soles = soles_of(self.base.skeleton, self.base.contacts.points)
+        soles = make_soles(self.base.skeleton, self.base.contacts.points)
         points = self._contact_points(mixed)
         first = at + 1 + k
         strides, heights = mixed[:-1, first : first + 2 * k], mixed[:, first + 2 * k : first + 3 * k]
@@ -301,28 +287,28 @@ def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Flo
     rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
     flat = [quat.unroll(rotations).reshape(len(frames), -1), carried.root_positions, heading[:, None]]
     rows = CubicSpline(frames, np.concatenate(flat, axis=1), axis=0)(seconds * carried.fps)
-    turns = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
+    local = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
     places = np.stack([rows[:, -1], rows[:, -4], rows[:, -2]], axis=1)
-    ways = rigid2d.compose(rigid2d.invert(places[0]), places)
-    ways[:, 0] = places[:, 0] - places[0, 0]
+    paths = rigid2d.compose(rigid2d.invert(places[0]), places)
+    paths[:, 0] = places[:, 0] - places[0, 0]
     nearest = np.clip(np.rint(seconds * carried.fps).astype(np.int64), 0, len(frames) - 1)
     mask = np.zeros((len(rows), 0)) if motion.contacts is None else motion.contacts.mask[nearest].astype(np.float64)
-    return turns, rows[:, -3], ways, mask
+    return local, rows[:, -3], paths, mask
 
 
-def _make_measure(motion: ParametricMotion, n_points: int) -> Measure | None:
+def _make_measure(motion: ParametricMotion, n_points: int) -> _Measure | None:
     """Return a function that measures a blend's parameters, given the seconds of its points; None if given by hand."""
     if any(feature.kind == "given" for feature in motion.features):
         return None
 
-    def measured(made: Motion, seconds: Floats) -> Floats:
+    def measured(blend: Motion, seconds: Floats) -> Floats:
         out = []
         for feature, moment in zip(motion.features, motion.moments, strict=True):
             if feature.is_pose:
                 at = float(np.interp(moment * (n_points - 1), np.arange(n_points), seconds))
-                out.append(feature.of_poses(made, np.array([0.0, min(at * made.fps, len(made) - 1.0)])))
+                out.append(feature.measure_poses(blend, np.array([0.0, min(at * blend.fps, len(blend) - 1.0)])))
             else:
-                out.append(feature.of_whole(made, None))
+                out.append(feature.measure_whole(blend, None))
         return np.concatenate(out)
 
     return measured
@@ -332,21 +318,21 @@ def _find_ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | No
     """Return the given ranges, or the largest box, in proportion to that of the examples, whose corners can be met."""
     given = space.parameters
     d = len(space.names)
-    least = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))
-    most = given.max(axis=0) if high is None else freeze_array(np.atleast_1d(high), "high", (d,))
+    lowest = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))
+    highest = given.max(axis=0) if high is None else freeze_array(np.atleast_1d(high), "high", (d,))
     if low is not None and high is not None:
-        return least, most
-    found = [_largest_box(space, least, most, middle) for middle in (0.5 * (least + most), given.mean(axis=0))]
+        return lowest, highest
+    found = [_largest_box(space, lowest, highest, middle) for middle in (0.5 * (lowest + highest), given.mean(axis=0))]
     low_end, high_end = max(found, key=lambda box: float((box[1] - box[0]).prod()))
     if not (high_end > low_end).all():
-        raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
+        raise NoResult("these examples do not cover a range of parameters; add examples, or pass low and high")
     return set_readonly(low_end), set_readonly(high_end)
 
 
-def _largest_box(space: ActionSpace, least: Floats, most: Floats, middle: Floats) -> tuple[Floats, Floats]:
-    """The largest box around `middle`, in proportion to that from `least` to `most`, whose corners can be met."""
+def _largest_box(space: ActionSpace, lowest: Floats, highest: Floats, middle: Floats) -> tuple[Floats, Floats]:
+    """The largest box around `middle`, in proportion to that from `lowest` to `highest`, whose corners can be met."""
     which = np.array(list(itertools.product((False, True), repeat=len(middle))))
-    corners = np.where(which, most - middle, least - middle)
+    corners = np.where(which, highest - middle, lowest - middle)
     inside, outside, size = 0.0, 1.0, 1.0
     for _ in range(11):
         wanted = middle + size * corners
@@ -358,10 +344,10 @@ def _largest_box(space: ActionSpace, least: Floats, most: Floats, middle: Floats
         if inside == outside:
             break
         size = 0.5 * (inside + outside)
-    return middle + inside * (least - middle), middle + inside * (most - middle)
+    return middle + inside * (lowest - middle), middle + inside * (highest - middle)
 
 
-def _compensate_errors(space: ActionSpace, measure: Measure | None) -> ActionSpace:
+def _compensate_errors(space: ActionSpace, measure: _Measure | None) -> ActionSpace:
     """Return the space with its errors measured, if the parameters can be measured."""
     if measure is None:
         return space

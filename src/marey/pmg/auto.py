@@ -3,73 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, NoResult
 
 if TYPE_CHECKING:
     from marey.pmg.character import ParametricMotionGraph
 
-__all__ = ["AutoReport", "connect_all", "dead_ends_in_turn", "prune"]
+__all__ = ["AutoReport", "connect_all", "find_dead_ends", "remove_dead_ends"]
 
 
-class AutoReport(NamedTuple):
+@renamed_fields(kept="connected")
+@dataclass(frozen=True, slots=True, eq=False)
+class AutoReport:
     """The result of trying all pairs.
 
-    kept : (source, target) of the edges made. failed : (source, target, reason) of the others.
+    connected : (source, target) of the edges made. failed : (source, target, reason) of the others.
     pruned : dead-end nodes, in the order of their removal.
     """
 
-    kept: tuple[tuple[str, str], ...]
+    connected: tuple[tuple[str, str], ...]
     failed: tuple[tuple[str, str, str], ...]
     pruned: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report for JSON."""
+        return asdict(self)
 
 
 def connect_all(
     graph: ParametricMotionGraph,
-    good: float,
-    bad: float,
-    n_source: int,
-    n_target: int,
-    rng: int,
-    prune_ends: bool,
-    run: Callable[..., Iterable[Any]],
-    progress: Callable[[float], None] | None,
+    *,
+    good: float = 0.10,
+    bad: float = 0.15,
+    n_source: int = 40,
+    n_target: int = 200,
+    rng: int | np.random.Generator = 0,
+    prune: bool = True,
+    run: Callable[..., Iterable[Any]] = map,
+    progress: Callable[[float], None] | None = None,
 ) -> AutoReport:
-    """See `ParametricMotionGraph.auto`."""
+    """Try all pairs of nodes that are not connected yet, keep the edges that work, and remove dead ends.
+
+    Parameters
+    ----------
+    good, bad : meters, T_GOOD and T_BAD of the edges. A pair works if every motion of the source has a transition.
+    n_source, n_target, rng, run : as for `ParametricMotionGraph.compare`.
+    prune : remove nodes that cannot continue forever, and those that become dead ends as a result.
+    progress : called with the completed fraction.
+    """
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]
-    kept, failed = [], []
+    connected, failed = [], []
     for k, (source, target) in enumerate(pairs):
         try:
             graph.connect(
                 source, target, good=good, bad=bad, n_source=n_source, n_target=n_target, rng=rng, run=run
             )  # fmt: skip
-            kept.append((source, target))
+            connected.append((source, target))
         except NoResult as error:
             failed.append((source, target, str(error)))
         if progress is not None:
             progress((k + 1) / len(pairs))
-    pruned = prune(graph) if prune_ends else ()
+    pruned = remove_dead_ends(graph) if prune else ()
     gone = set(pruned)
-    return AutoReport(tuple(ends for ends in kept if not gone & set(ends)), tuple(failed), pruned)
+    return AutoReport(tuple(ends for ends in connected if not gone & set(ends)), tuple(failed), pruned)
 
 
-def prune(graph: ParametricMotionGraph) -> tuple[str, ...]:
+def remove_dead_ends(graph: ParametricMotionGraph) -> tuple[str, ...]:
     """Remove dead-end nodes repeatedly until every node can continue forever; return their names."""
-    stuck = dead_ends_in_turn(graph)
+    stuck = find_dead_ends(graph)
     for name in stuck:
         graph.remove(name)
     return stuck
 
 
-def dead_ends_in_turn(graph: ParametricMotionGraph) -> tuple[str, ...]:
+def find_dead_ends(graph: ParametricMotionGraph) -> tuple[str, ...]:
     """Find nodes that cannot continue forever: first those without an edge, then those that lead only to such nodes."""
     alive = dict.fromkeys(graph.nodes)
     out: list[str] = []
     while True:
-        stuck = [name for name in alive if not any(edge.target in alive for edge in graph.out(name))]
+        stuck = [name for name in alive if not any(edge.target in alive for edge in graph.out_edges(name))]
         if not stuck:
             return tuple(out)
         for name in stuck:

@@ -12,12 +12,12 @@ from marey.compare.clouds import point_clouds
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
-from marey.pmg.costs import Seams, best_pairs, usual_height, windows
+from marey.pmg.costs import Seams, find_best_pairs, make_windows, median_height
 from marey.pmg.edge import Edge, check_thresholds
 from marey.pmg.node import Node
-from marey.pmg.units import rounded_up, told_ranges
+from marey.pmg.units import format_ranges, format_rounded_up
 
-__all__ = ["Compared", "compare_nodes", "edge_from", "free_part", "shrunk_box"]
+__all__ = ["NodeComparison", "build_edge", "compare_nodes", "find_free_part", "shrink_box"]
 
 # Default thresholds: these fractions of all pairs are good, and not bad.
 _GOOD, _NOT_BAD = 0.4, 0.6
@@ -30,7 +30,7 @@ _AT_ONCE = 8
 _SHRINKS = 6
 
 
-class Compared(NamedTuple):
+class NodeComparison(NamedTuple):
     """Samples of two nodes and the best transition of each pair.
 
     source : (n, d) and target : (m, e) parameters.
@@ -53,25 +53,25 @@ def compare_nodes(
     n_target: int = 400,
     rng: int | np.random.Generator = 0,
     run: Callable[..., Iterable[Any]] = map,
-) -> Compared:
+) -> NodeComparison:
     """Sample both nodes and find the best transition of each pair."""
     for value, name in ((n_source, "n_source"), (n_target, "n_target")):
         if not isinstance(value, int | np.integer) or value < 2:
-            raise InvalidValue(f"{name} must be a whole number of at least 2, got {value!r}")
-    chance = np.random.default_rng(rng)
-    froms = source.samples(n_source, chance, corners=True)
-    tos = target.samples(n_target, chance, corners=True)
+            raise InvalidValue(f"{name} must be a whole number of at least 2, not {value!r}")
+    generator = np.random.default_rng(rng)
+    froms = source.samples(n_source, generator, corners=True)
+    tos = target.samples(n_target, generator, corners=True)
     leaving = [source.motion(each) for each in froms]
-    height = usual_height(point_clouds(leaving[0], seams.markers))
-    ends = windows(leaving, seams, end=True, height=height)
-    starts = windows([target.motion(each) for each in tos], seams, end=False, height=height)
+    height = median_height(point_clouds(leaving[0], seams.markers))
+    ends = make_windows(leaving, seams, end=True, height=height)
+    starts = make_windows([target.motion(each) for each in tos], seams, end=False, height=height)
     blocks = [range(k, min(k + _AT_ONCE, len(froms))) for k in range(0, len(froms), _AT_ONCE)]
-    found = [pair for block in run(partial(best_pairs, ends, starts), blocks) for pair in block]
-    return Compared(froms, tos, np.stack([cost for cost, _ in found]), np.stack([at for _, at in found]))
+    found = [pair for block in run(partial(find_best_pairs, ends, starts), blocks) for pair in block]
+    return NodeComparison(froms, tos, np.stack([cost for cost, _ in found]), np.stack([at for _, at in found]))
 
 
-def edge_from(
-    compared: Compared, source: Node, target: Node, good: float | None = None, bad: float | None = None
+def build_edge(
+    samples: NodeComparison, source: Node, target: Node, good: float | None = None, bad: float | None = None
 ) -> Edge:
     """Make an edge from compared samples and thresholds.
 
@@ -83,7 +83,7 @@ def edge_from(
     A given T_GOOD that leaves source samples without a target raises an error that names the failing part of the
     source.
     """
-    costs = compared.costs
+    costs = samples.costs
     best = costs.min(axis=1)
     t_good = max(float(np.quantile(costs, _GOOD)), float(best.max())) if good is None else float(good)
     t_bad = max(float(np.quantile(costs, _NOT_BAD)), _APART * t_good) if bad is None else float(bad)
@@ -92,27 +92,27 @@ def edge_from(
     check_thresholds(t_good, t_bad)
     stuck = best > t_good
     if stuck.any():
-        raise NoResult(_describe_stuck(compared, source, target, stuck, t_good))
+        raise NoResult(_describe_stuck(samples, source, target, stuck, t_good))
     low, high = np.empty((len(costs), target.n_dims)), np.empty((len(costs), target.n_dims))
     moments = np.empty((len(costs), 2))
     # A tiny distance in the target's parameters by which bad samples are excluded.
     apart = 1e-6 * target.scale
     for k, row in enumerate(costs):
         is_good = row <= t_good
-        low[k], high[k] = shrunk_box(
-            compared.target[is_good], compared.target[row > t_bad], compared.target[int(np.argmin(row))], apart
+        low[k], high[k] = shrink_box(
+            samples.target[is_good], samples.target[row > t_bad], samples.target[int(np.argmin(row))], apart
         )
-        inside = is_good & ((compared.target >= low[k]) & (compared.target <= high[k])).all(axis=1)
-        moments[k] = compared.moments[k, inside].mean(axis=0)
+        inside = is_good & ((samples.target >= low[k]) & (samples.target <= high[k])).all(axis=1)
+        moments[k] = samples.moments[k, inside].mean(axis=0)
     quantiles = np.quantile(costs, np.linspace(0.0, 1.0, _QUANTILES))
-    surest = compared.target[np.argmin(costs, axis=1)]
+    fallback = samples.target[np.argmin(costs, axis=1)]
     return Edge(
-        source.name, target.name, t_good, t_bad, compared.source, low, high, surest, moments, source.scale, quantiles,
+        source.name, target.name, t_good, t_bad, samples.source, low, high, fallback, moments, source.scale, quantiles,
         float(best.max()),
     )  # fmt: skip
 
 
-def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
+def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
     """Shrink the box around good samples (g, d) until no bad sample (b, d) lies in it.
 
     Each bad sample is excluded by moving the one side of the box that keeps the most good samples, or, on ties, the one
@@ -135,9 +135,9 @@ def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
                     continue
                 tried = low.copy(), high.copy()
                 tried[side][k] = edge
-                kept = int(((good >= tried[0]) & (good <= tried[1])).all(axis=1).sum())
+                n_left = int(((good >= tried[0]) & (good <= tried[1])).all(axis=1).sum())
                 moved = abs(edge - (low, high)[side][k]) / width[k]
-                options.append((-kept, moved, k, side, edge))
+                options.append((-n_left, moved, k, side, edge))
         if not options:  # the bad sample practically coincides with the best one
             return best.copy(), best.copy()
         _, _, k, side, edge = min(options)
@@ -145,67 +145,72 @@ def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
     return low, high
 
 
-def _describe_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, good: float) -> str:
+def _describe_stuck(samples: NodeComparison, source: Node, target: Node, stuck: Bools, good: float) -> str:
     """Say which part of the source has no transition, and suggest a remedy."""
-    lost, fine = compared.source[stuck], compared.source[~stuck]
-    worst = float(compared.costs.min(axis=1).max())
-    ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
+    lost, fine = samples.source[stuck], samples.source[~stuck]
+    worst = float(samples.costs.min(axis=1).max())
+    ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
-        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {rounded_up(worst)} m"
+        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {format_rounded_up(worst)} m"
     )
-    box = free_box(fine, lost)
+    box = find_free_box(fine, lost)
     if box is None:
         return text
-    part = told_ranges(source.names, source.units, *box)
+    part = format_ranges(source.names, source.units, *box)
     return f"{text}, or connect only a part of it, with {part} (part=NAME, or --part NAME)"
 
 
-def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
+def find_free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
     """A box of samples that have a transition and none that do not; None if hardly any remain."""
     if len(fine) < 2:
         return None
     middle = fine[int(np.argmin(np.abs(fine - np.median(fine, axis=0)).sum(axis=1)))]
     span = np.ptp(np.concatenate([fine, lost]), axis=0)
-    low, high = shrunk_box(fine, lost, middle, 1e-6 * np.where(span > 0.0, span, 1.0))
+    low, high = shrink_box(fine, lost, middle, 1e-6 * np.where(span > 0.0, span, 1.0))
     inside = fine[((fine >= low) & (fine <= high)).all(axis=1)]
     if len(inside) < 2:
         return None
     return inside.min(axis=0), inside.max(axis=0)
 
 
-def free_part(
-    source: Node, target: Node, name: str, good: float, found: Compared, seams: Seams, **sampling: Any
-) -> tuple[Node, Compared]:
+def find_free_part(
+    source: Node,
+    target: Node,
+    name: str,
+    good: float,
+    found: NodeComparison,
+    compare: Callable[[Node], NodeComparison],
+) -> tuple[Node, NodeComparison]:
     """Return the part of a node whose motions all have a transition, as a node, compared with the target.
 
-    Samples of a part may reveal motions without a transition that the samples of the whole missed; then it shrinks
+    Samples of a part may reveal motions without a transition that the samples of the full node missed; then it shrinks
     again.
 
     Parameters
     ----------
-    found : the whole node compared with the target.
-    sampling : as for `compare_nodes`.
+    found : the full node compared with the target.
+    compare : samples a part and compares it with the target.
     """
     part = source
     for _ in range(_SHRINKS):
         stuck = found.costs.min(axis=1) > good
-        box = free_box(found.source[~stuck], found.source[stuck])
+        box = find_free_box(found.source[~stuck], found.source[stuck])
         if box is None:
             break
         part = source.part(name, *box)
-        found = compare_nodes(part, target, seams, **sampling)
+        found = compare(part)
         if not (found.costs.min(axis=1) > good).any():
             return part, found
-    least = float(found.costs.min(axis=1).max())
+    needed = float(found.costs.min(axis=1).max())
     raise NoResult(
-        f"no part of {source.name!r} was found whose motions all have transitions to {target.name!r} of at most "
-        f"{good:g} m; raise good, {rounded_up(least)} m will do for "
-        f"{told_ranges(part.names, part.units, part.low, part.high)}"
+        f"no part of {source.name!r} has transitions of at most {good:g} m to {target.name!r} for all "
+        f"of its motions; raise good: {format_rounded_up(needed)} m is enough for "
+        f"{format_ranges(part.names, part.units, part.low, part.high)}"
     )
 
 
-def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:
+def check_compatible(motions: Sequence[Motion], names: Sequence[str]) -> None:
     """Raise an error for nodes with different skeletons or rates."""
     from marey.core.placement import check_same_skeleton
 
@@ -214,5 +219,5 @@ def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:
         check_same_skeleton(first.skeleton, motion.skeleton, f"a graph with the nodes {names[0]!r} and {name!r}")
         if motion.fps != first.fps:
             raise InvalidValue(
-                f"node {name!r} has {motion.fps:g} frames per second, {names[0]!r} has {first.fps:g}; resample one"
+                f"node {name!r} has {motion.fps:g} fps, but {names[0]!r} has {first.fps:g}; resample one of them"
             )

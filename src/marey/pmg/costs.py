@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.compare.clouds import Clouds, chosen_joints, frame_weights
+from marey.compare.clouds import Clouds, choose_joints, frame_weights
 from marey.core.arrays import Floats
 from marey.core.contacts import Contacts
 from marey.core.kinematics import World, forward_kinematics
@@ -18,7 +18,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.maths.products import multiply
 
-__all__ = ["Seams", "Windows", "best_pairs", "half_window", "seam_range", "windows"]
+__all__ = ["Seams", "Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
 
 # Seconds between windows: closer ones add nothing here; a stream searches more finely later.
 _FINEST = 1.0 / 30.0
@@ -43,18 +43,16 @@ class Seams:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.length) and self.length > 0.0):
-            raise InvalidValue(f"a transition must last longer than 0 s, got {self.length:g}")
+            raise InvalidValue(f"length of a transition must be above 0 s, not {self.length:g}")
         if not 0.0 < self.region <= 0.5:
-            raise InvalidValue(
-                f"the region for transitions must be above 0 and at most 0.5 of a clip, got {self.region}"
-            )
+            raise InvalidValue(f"region must be a fraction of the clip above 0 and at most 0.5, not {self.region}")
 
 
 class Windows(NamedTuple):
     """Windows of point clouds of many motions, ready to be compared.
 
     flat : (m, 2 N) float32, x and z of all markers, centered and times the root of their weights.
-    heights : (m, N) float32, likewise.
+    heights : (m, N) float32, scaled the same way.
     size : (m,) sum of squares of both.
     at : (m,) position of each window's middle frame, from 0 to 1.
     first : (n + 1,) first window of each motion.
@@ -79,16 +77,16 @@ def half_window(seams: Seams, fps: float) -> int:
 def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int, int]:
     """First and last frame that can be the middle of a transition, at a motion's end or beginning."""
     half = half_window(seams, fps)
-    most = max(half, round(seams.region * (n_frames - 1)) - half)
-    if n_frames < 2 * half + 2 or half + most > n_frames - 1:
+    last = max(half, round(seams.region * (n_frames - 1)) - half)
+    if n_frames < 2 * half + 2 or half + last > n_frames - 1:
         raise InvalidValue(
-            f"a transition of {seams.length:.3g} s does not fit at the ends of a motion of {n_frames / fps:.3g} s; "
-            "use a shorter one, or longer motions"
+            f"a transition of {seams.length:.3g} s does not fit at the ends of a motion of "
+            f"{n_frames / fps:.3g} s; use a shorter transition, or longer motions"
         )
-    return (n_frames - 1 - most, n_frames - 1 - half) if end else (half, most)
+    return (n_frames - 1 - last, n_frames - 1 - half) if end else (half, last)
 
 
-def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
+def make_windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
     """Collect all windows of some motions that may contain a transition.
 
     Parameters
@@ -99,8 +97,8 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
     fps = motions[0].fps
     half, stride = half_window(seams, fps), max(1, round(_FINEST * fps))
     inner = stride * np.arange(-(half // stride), half // stride + 1)
-    frame_share = frame_weights(2.0 * half / fps, fps)[half + inner]
-    frame_share = frame_share / frame_share.sum()
+    weights = frame_weights(2.0 * half / fps, fps)[half + inner]
+    weights = weights / weights.sum()
     rows, heights, at, first = [], [], [], [0]
     soles, stands = [], []
     standing = all(motion.contacts is not None and motion.contacts.points for motion in motions)
@@ -109,26 +107,26 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
         ranges = [seam_range(len(motion), seams, fps, end) for motion in part]
         cut = [motion[low - half : high + half + 1] for motion, (low, high) in zip(part, ranges, strict=True)]
         points, feet = _marker_points(cut, seams.markers, standing)
-        root = np.sqrt(frame_share[:, None] / points.shape[1])
-        share = root**2
+        root = np.sqrt(weights[:, None] / points.shape[1])
+        weight = root**2
         begin = 0
         for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
-            # From the middle of the clip's end inward, and likewise from its beginning.
+            # From the middle of the clip's end inward, or from its beginning.
             step = stride * int(np.ceil((high - low + 1) / (stride * _MOST_WINDOWS)))
-            centres = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
-            frames = centres[:, None] + inner
+            centers = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
+            frames = centers[:, None] + inner
             x, y, z = np.moveaxis(points[begin + frames], -1, 0)
-            middle = [(each * share).sum(axis=(1, 2), keepdims=True) for each in (x, z)]
-            level = [(each - centre) * root for each, centre in zip((x, z), middle, strict=True)]
-            rows.append(np.stack(level, axis=1).reshape(len(centres), -1).astype(np.float32))
-            heights.append(((y - height) * root).reshape(len(centres), -1).astype(np.float32))
-            at.append((centres + low - half) / (len(motion) - 1.0))
-            first.append(first[-1] + len(centres))
+            middle = [(each * weight).sum(axis=(1, 2), keepdims=True) for each in (x, z)]
+            level = [(each - center) * root for each, center in zip((x, z), middle, strict=True)]
+            rows.append(np.stack(level, axis=1).reshape(len(centers), -1).astype(np.float32))
+            heights.append(((y - height) * root).reshape(len(centers), -1).astype(np.float32))
+            at.append((centers + low - half) / (len(motion) - 1.0))
+            first.append(first[-1] + len(centers))
             if feet is not None and piece.contacts is not None:
                 around = feet[begin + frames][..., [0, 2]] - np.stack(middle, axis=-1)
-                soles.append(around.reshape(len(centres), -1, 2).astype(np.float32))
-                flags = piece.contacts.mask[frames] * frame_share[:, None]
-                stands.append(flags.reshape(len(centres), -1).astype(np.float32))
+                soles.append(around.reshape(len(centers), -1, 2).astype(np.float32))
+                flags = piece.contacts.mask[frames] * weights[:, None]
+                stands.append(flags.reshape(len(centers), -1).astype(np.float32))
             begin += len(piece)
     flat, high_up = np.concatenate(rows), np.concatenate(heights)
     size = (flat.astype(np.float64) ** 2).sum(axis=1) + (high_up.astype(np.float64) ** 2).sum(axis=1)
@@ -141,19 +139,13 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
 def _marker_points(motions: Sequence[Motion], markers: str, standing: bool) -> tuple[Floats, Floats | None]:
     """(F, M, 3) markers of all motions' frames, concatenated, and (F, K, 3) contact points if requested."""
     skeleton = motions[0].skeleton
-    _, joints = chosen_joints(skeleton, markers)
+    _, joints = choose_joints(skeleton, markers)
     offsets = None
     if any(motion.bone_offsets is not None for motion in motions):
-        own = [
-            np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
-            if motion.bone_offsets is None
-            else motion.bone_offsets
-            for motion in motions
-        ]
-        offsets = np.concatenate(own)
+        offsets = np.concatenate([motion.frame_offsets for motion in motions])
     roots = np.concatenate([motion.root_positions for motion in motions])
-    turns = np.concatenate([motion.rotations for motion in motions])
-    world = forward_kinematics(skeleton, roots, turns, offsets)
+    rotations = np.concatenate([motion.rotations for motion in motions])
+    world = forward_kinematics(skeleton, roots, rotations, offsets)
     return np.asarray(world.positions[:, joints]), sole_points(world, motions[0].contacts) if standing else None
 
 
@@ -165,7 +157,7 @@ def sole_points(world: World, contacts: Contacts | None) -> Floats:
     return np.asarray(world.positions[:, joints] + turned)
 
 
-def best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[tuple[Floats, Floats]]:
+def find_best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[tuple[Floats, Floats]]:
     """Find the best transition from some neighboring motions of the source to each of the target's n motions.
 
     D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| of centered windows needs three matrix products and no loop over
@@ -195,11 +187,11 @@ def best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[t
         # The best row of each column, then the best column of each motion.
         row = begin + np.argmin(left[begin:end], axis=0)
         best = left[row, np.arange(left.shape[1])]
-        least = np.minimum.reduceat(best, target.first[:-1])
-        where = np.flatnonzero(best == np.repeat(least, lengths))
+        lowest = np.minimum.reduceat(best, target.first[:-1])
+        where = np.flatnonzero(best == np.repeat(lowest, lengths))
         column = where[np.unique(owners[where], return_index=True)[1]]
         chosen = row[column]
-        cost = np.maximum(least.astype(np.float64), 0.0)
+        cost = np.maximum(lowest.astype(np.float64), 0.0)
         cost += _foot_shifts(source, target, first + chosen, column, along[chosen, column], across[chosen, column])
         out.append((np.sqrt(cost), np.stack([source.at[rows][chosen], target.at[column]], axis=1)))
     return out
@@ -223,6 +215,6 @@ def _foot_shifts(
     return np.asarray(dx.astype(np.float64) ** 2 + dz.astype(np.float64) ** 2)
 
 
-def usual_height(clouds: Clouds) -> float:
+def median_height(clouds: Clouds) -> float:
     """Median height of a cloud's center above the floor, in meters."""
     return float((clouds.points[..., 1] @ clouds.weights).mean())

@@ -16,23 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnknownVersion
+from marey.errors import MareyError, ParseError, UnknownName
+from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.edge import Edge
-from marey.pmg.files_kept import Kept, SpaceFiles
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.layered_space import LayeredSpace
 from marey.pmg.node import Node, Request
-from marey.pmg.requests import request_called, request_name
+from marey.pmg.node_files import SpaceFile, SpaceFiles
+from marey.pmg.requests import find_request, request_name
 from marey.pmg.space import Space, as_space
 
 FORMAT = "marey.pmg"
 VERSION = 1
 
-_ARRAYS = ("parameters", "low", "high", "surest", "moments", "scale", "costs")
+_ARRAYS = ("parameters", "low", "high", "fallback", "moments", "scale", "costs")
+# Fields that have another name in files.
+_KEYS = {"fallback": "surest"}
 _PLAIN = ("source", "target", "good", "bad", "worst")
 _KINDS: dict[str, Any] = {"gait": GaitSpace, "action": ActionSpace, "parametric": ParametricMotion}
 
@@ -50,25 +53,24 @@ def save_character(
     spare : files that must not be overwritten, such as the source of a node.
     """
     target = Path(path)
-    if target.suffix.lower() != ".json":
-        raise InvalidValue(f"a character is saved as .json, got {target.name!r}")
-    files = SpaceFiles(target, graph._kept, spare)
+    archive.check_suffix(path, ".json", archive.KINDS[FORMAT])
+    files = SpaceFiles(target, graph._space_files, spare)
     try:
-        told = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
-        files.settle()
+        described = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
+        files.commit()
     finally:
-        files.drop()
-    write_bytes(path, [told.encode(), b"\n"])
+        files.discard()
+    write_bytes(path, [described.encode(), b"\n"])
 
 
 def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
-    """Describe the graph for the .json file; spaces are put into files on the way."""
+    """Describe the graph for the .json file; spaces are written to files."""
     nodes = []
     for node in graph.nodes.values():
         nodes.append(
             {
                 "name": node.name,
-                "of": node.of,
+                "of": node.parent,
                 "low": node.low.tolist(),
                 "high": node.high.tolist(),
                 "request": request_name(node.request) or "given",
@@ -83,7 +85,8 @@ def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str
         "transitions": {"length": seams.length, "region": seams.region, "markers": seams.markers},
         "nodes": nodes,
         "edges": [
-            {name: getattr(edge, name) for name in _PLAIN} | {name: getattr(edge, name).tolist() for name in _ARRAYS}
+            {name: getattr(edge, name) for name in _PLAIN}
+            | {_KEYS.get(name, name): getattr(edge, name).tolist() for name in _ARRAYS}
             for edge in graph.edges.values()
         ],
     }
@@ -94,44 +97,27 @@ def load_character(
 ) -> ParametricMotionGraph:
     """Read a character from a file that `save_character` wrote."""
     name = os.fspath(path)
-    told = _read_json(name)
+    described = archive.read_json(path, FORMAT, VERSION)
     try:
-        transitions = told["transitions"]
+        transitions = described["transitions"]
         graph = ParametricMotionGraph(
-            told["name"], **{key: transitions[key] for key in ("length", "region", "markers")}
+            described["name"], **{key: transitions[key] for key in ("length", "region", "markers")}
         )
         known: dict[str, Any] = {}
-        for each in told["nodes"]:
+        for each in described["nodes"]:
             graph._put(node=_load_node(each, Path(name), spaces, requests, known))
-        graph._kept.update(_map_files(known, Path(name).absolute()))
-        for each in told["edges"]:
+        graph._space_files.update(_map_files(known, Path(name).absolute()))
+        for each in described["edges"]:
             for end in (each["source"], each["target"]):
-                graph.node(end)
+                graph[end]
             fields: dict[str, Any] = {key: each[key] for key in _PLAIN}
-            fields |= {key: np.array(each[key], dtype=np.float64) for key in _ARRAYS}
+            fields |= {name: np.array(each[_KEYS.get(name, name)], dtype=np.float64) for name in _ARRAYS}
             graph._put(edge=Edge(**fields))
     except MareyError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"its parts are inconsistent ({error!r})", path=name) from None
+        raise ParseError(f"is not a valid character file ({error!r}); save the character again", path=name) from None
     return graph
-
-
-def _read_json(name: str) -> dict[str, Any]:
-    try:
-        told = json.loads(read_bytes(name))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ParseError(f"expected JSON, got something else ({error})", path=name) from None
-    except RecursionError:
-        raise ParseError("expected a character, got JSON that is nested too deeply", path=name) from None
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise UnknownVersion(f"expected a character ({FORMAT}), got another kind of JSON", path=name)
-    if told.get("version") != VERSION:
-        raise UnknownVersion(
-            f"expected version {VERSION} of {FORMAT}, got {told.get('version')!r}; read it with a newer marey",
-            path=name,
-        )
-    return told
 
 
 def _unwrap_space(space: Space) -> Any:
@@ -154,28 +140,28 @@ def _save_space(space: Space, name: str, files: SpaceFiles) -> dict[str, Any]:
 
 
 def _load_node(
-    told: Mapping[str, Any],
+    described: Mapping[str, Any],
     path: Path,
     spaces: Mapping[str, Any],
     requests: Mapping[str, Request],
     known: dict[str, Any],
 ) -> Node:
-    name, about = told["name"], told["space"]
+    name, about = described["name"], described["space"]
     if name in spaces:
         space = as_space(spaces[name])
     elif about["kind"] == "given":
         raise UnknownName(
-            f"node {name!r} is a function, which cannot be saved; give it again: spaces={{{name!r}: ...}}"
+            f"node {name!r} is a Python function, which cannot be saved; pass it again: spaces={{{name!r}: ...}}"
         )
     else:
         space = _load_space(about, path, known)
     if name in requests:
-        asked = requests[name]
-    elif told["request"] == "given":
-        raise UnknownName(f"node {name!r} has a request function of its own; give it again: requests={{{name!r}: ...}}")
+        request = requests[name]
+    elif described["request"] == "given":
+        raise UnknownName(f"node {name!r} has a custom request function; give it again: requests={{{name!r}: ...}}")
     else:
-        asked = request_called(told["request"], f"node {name!r}")
-    return Node(name, space, told["low"], told["high"], asked, told["of"])
+        request = find_request(described["request"], f"node {name!r}")
+    return Node(name, space, described["low"], described["high"], request, described["of"])
 
 
 def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> Any:
@@ -190,14 +176,14 @@ def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> 
     return known[key]
 
 
-def _map_files(known: Mapping[str, Any], path: Path) -> dict[int, Kept]:
+def _map_files(known: Mapping[str, Any], path: Path) -> dict[int, SpaceFile]:
     """Map what was loaded, by identity, to its file."""
-    out: dict[int, Kept] = {}
+    out: dict[int, SpaceFile] = {}
     for key, space in known.items():
         about = json.loads(key)
         if "file" in about:
             value = space if about["kind"] == "gaze" else _unwrap_space(space)
-            out[id(value)] = Kept(value, path, about)
+            out[id(value)] = SpaceFile(value, path, about)
     return out
 
 
@@ -205,7 +191,7 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     file = path.with_name(Path(about["file"]).name)
     if hashlib.sha256(read_bytes(file)).hexdigest() != about["sha256"]:
         raise ParseError(
-            f"is not the file that {path.name!r} was saved with, so its edges may be invalid; save the character again",
+            f"is not the file that {path.name!r} was saved with, so the edges may be invalid; save the character again",
             path=file,
         )
     if about["kind"] == "gaze":
@@ -213,5 +199,5 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
 
         return GazeMap.load(file)
     if about["kind"] not in _KINDS:
-        raise ParseError(f"unknown kind of space {about['kind']!r}; read it with a newer marey", path=path)
+        raise ParseError(f"unknown kind of space {about['kind']!r}; load it with a newer version of marey", path=path)
     return as_space(_KINDS[about["kind"]].load(file))

@@ -13,9 +13,9 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.pmg.stance import soles_of
+from marey.pmg.stance import make_soles
 
-__all__ = ["EVENTS", "event_phases", "usual_phases", "warped_phases"]
+__all__ = ["EVENTS", "find_event_phases", "find_usual_phases", "warp_phases"]
 
 # Contact points, and whether the event is their touchdown or their liftoff.
 EVENTS = (("left_heel", True), ("left_ball", False), ("right_heel", True), ("right_ball", False))
@@ -26,12 +26,12 @@ _RISEN = 0.008
 _APART, _FURTHEST, _UNSURE = 0.06, 0.06, 0.02
 
 
-def event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
+def find_event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
     """For each of `EVENTS`, its phases between frames `first` and `last`; empty if unknown."""
     contacts = motion.contacts
     if contacts is None:
         return [np.zeros(0)] * len(EVENTS)
-    soles = soles_of(motion.skeleton, contacts.points)
+    soles = make_soles(motion.skeleton, contacts.points)
     bones = None if motion.bone_offsets is None else np.ascontiguousarray(motion.bone_offsets)
     heights = soles.points(motion.rotations, bones)[first : last + 1, :, 1]
     heights = heights + motion.root_positions[first : last + 1, 1, None]
@@ -49,27 +49,27 @@ def event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[F
         above = heights[:, k] - np.median(heights[stands, k]) - _RISEN
         sign = -above if comes_down else above
         at = np.flatnonzero((sign[:-1] <= 0.0) & (sign[1:] > 0.0))
-        share = above[at] / (above[at] - above[at + 1])
-        out.append(known[at] + share * (known[at + 1] - known[at]))
+        alpha = above[at] / (above[at] - above[at + 1])
+        out.append(known[at] + alpha * (known[at + 1] - known[at]))
     return out
 
 
-def usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
+def find_usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
     """(4,) typical phases in [0, 1) of the events in some motions; NaN if there is no such phase."""
     out = np.full(len(EVENTS), np.nan)
     for k in range(len(EVENTS)):
         phases = np.concatenate([each[k] for each in found]) if found else np.zeros(0)
         if len(phases):
-            turns = 2.0 * np.pi * phases
-            near = float(np.angle(np.exp(1j * turns).mean()))
-            off = np.angle(np.exp(1j * (turns - near))) / (2.0 * np.pi)
+            angles = 2.0 * np.pi * phases
+            near = float(np.angle(np.exp(1j * angles).mean()))
+            off = np.angle(np.exp(1j * (angles - near))) / (2.0 * np.pi)
             middle = float(np.median(off))
             if np.median(np.abs(off - middle)) <= _UNSURE:
                 out[k] = (near / (2.0 * np.pi) + middle) % 1.0
     return out
 
 
-def warped_phases(
+def warp_phases(
     grid: Floats, start: float, events: Sequence[Floats], usual: Floats, span: float = 1.0
 ) -> Floats:  # fmt: skip
     """A motion's phases at the points of a clip that begins at phase `start`, with its events at their typical phases.

@@ -1,7 +1,7 @@
 """Compiled: weights of clips that meet parameters exactly, and the clips blended by them.
 
 Key: off = clip's parameters less the wanted ones, in units of nearness; heat = log of the weight before the tilt; the
-tilt t makes weights w ~ exp(heat + off . t) whose mean of `off` is 0. It is where log sum exp(heat + off . t) is least.
+tilt t makes weights w ~ exp(heat + off . t) whose mean of `off` is 0. It minimizes log sum exp(heat + off . t).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Out, Singles3D, helper, kernel
-from marey.maths.vector_kernels import dot_quat, from_yaw, mul, put_qua, qua, scale_quat
+from marey.maths import vector_kernels as vec
 
 
 @helper
 def _weigh(off: Floats2D, heat: Floats1D, slope: Floats1D, weights: Floats1D) -> float:
-    """Weights under a tilt into `weights` (n,), with sum 1; the value that the tilt is to make least."""
+    """Weights under a tilt into `weights` (n,), with sum 1; returns the value that the tilt minimizes."""
     n, d = off.shape
     top = -math.inf
     for i in range(n):
@@ -44,10 +44,10 @@ def _solve(spread: Floats2D, mean: Floats1D, step: Floats1D) -> None:
     for k in range(d):
         pivot = max(spread[k, k], 1e-18)
         for i in range(k + 1, d):
-            share = spread[i, k] / pivot
+            factor = spread[i, k] / pivot
             for j in range(k, d):
-                spread[i, j] -= share * spread[k, j]
-            step[i] -= share * step[k]
+                spread[i, j] -= factor * spread[k, j]
+            step[i] -= factor * step[k]
     for k in range(d - 1, -1, -1):
         for j in range(k + 1, d):
             step[k] -= spread[k, j] * step[j]
@@ -60,14 +60,14 @@ def solve_weights(
     heat: Floats1D,
     max_steps: int,
     tolerance: float,
-    least: float,
-    tried: Out[Floats1D],
+    min_fraction: float,
+    scratch: Out[Floats1D],
     weights: Out[Floats1D],
 ) -> None:
     """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d), heat (n,).
 
-    tolerance : of the mean of off. least : fraction of the largest weight under which weights become 0.
-    tried : (n,) scratch.
+    tolerance : of the mean of off. min_fraction : fraction of the largest weight under which weights become 0.
+    scratch : (n,) memory.
     """
     n, d = off.shape
     slope, step, mean, there = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
@@ -105,7 +105,7 @@ def solve_weights(
         for _ in range(12):
             for k in range(d):
                 there[k] = slope[k] + step[k]
-            reached = _weigh(off, heat, there, tried)
+            reached = _weigh(off, heat, there, scratch)
             if reached <= height + 1e-13:
                 break
             for k in range(d):
@@ -114,13 +114,13 @@ def solve_weights(
             slope[k] += step[k]
         height = reached
         for i in range(n):
-            weights[i] = tried[i]
+            weights[i] = scratch[i]
     top = 0.0
     for i in range(n):
         top = max(top, weights[i])
     total = 0.0
     for i in range(n):
-        if weights[i] < least * top:
+        if weights[i] < min_fraction * top:
             weights[i] = 0.0
         total += weights[i]
     for i in range(n):
@@ -165,14 +165,16 @@ def interpolate_rows(values: Floats2D, rows: Floats1D, out: Out[Floats2D]) -> No
 
 
 @kernel
-def place_frames(made: Floats2D, laid: Floats2D, n_joints: int, roots: Out[Floats2D], turns: Out[Floats3D]) -> None:
-    """Joint 0's positions (F, 3) and all rotations (F, J, 4), from rotations and height in made (F, C).
+def place_frames(
+    poses: Floats2D, placements: Floats2D, n_joints: int, roots: Out[Floats2D], rotations: Out[Floats3D]
+) -> None:
+    """Joint 0's positions (F, 3) and all rotations (F, J, 4), from rotations and height in poses (F, C).
 
-    laid : (F, 3) heading, x and z.
+    placements : (F, 3) heading, x and z.
     """
-    for f in range(len(made)):
+    for f in range(len(poses)):
         for j in range(n_joints):
-            q = qua(made[f], 4 * j)
-            q = scale_quat(1.0 / math.sqrt(dot_quat(q, q)), q)
-            put_qua(turns[f, j], 0, mul(from_yaw(laid[f, 0]), q) if j == 0 else q)
-        roots[f, 0], roots[f, 1], roots[f, 2] = laid[f, 1], made[f, 4 * n_joints], laid[f, 2]
+            q = vec.get_quat(poses[f], 4 * j)
+            q = vec.scale_quat(1.0 / math.sqrt(vec.dot_quat(q, q)), q)
+            vec.put_quat(rotations[f, j], 0, vec.mul(vec.from_yaw(placements[f, 0]), q) if j == 0 else q)
+        roots[f, 0], roots[f, 1], roots[f, 2] = placements[f, 1], poses[f, 4 * n_joints], placements[f, 2]

@@ -1,7 +1,7 @@
 """A space of locomotion whose turn and speed are met exactly.
 
 Clips of one gait cycle are blended at equal gait phase. Path steps are averaged relative to the character's own
-heading, so the turn of a blend is the weighted mean of the turns, and likewise its distance and its time. Weights fall
+heading, so the turn of a blend is the weighted mean of the turns, and so are its distance and its time. Weights fall
 off with the distance in parameters, and are then tilted (each multiplied by the exponential of a linear function of its
 clip's parameters) until these means equal the request.
 """
@@ -11,20 +11,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marey.core.arrays import Floats, freeze_array, set_readonly
-from marey.core.contacts import Contacts
+from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue, NoResult
-from marey.pmg.gait_cycles import PER_CYCLE, Cycle, Part, cut, grid_phases, usual_events
-from marey.pmg.gait_kernels import interpolate_rows, mix_singles, place_frames, solve_weights
-from marey.pmg.stance import soles_of
+from marey.pmg.blended import make_motion, strip_source
+from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
+from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
+from marey.pmg.stance import make_soles
+from marey.pmg.units import format_target
 
 __all__ = ["GaitSpace"]
 
@@ -33,34 +33,20 @@ _UNITS = {"turn": "rad", "speed": "m/s"}
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
 _MOST_TILTS = 60
-_GIVEN = (
-    "base",
-    "names",
-    "margin",
-    "turns",
-    "heights",
-    "steps",
-    "contacts",
-    "bandwidth",
-    "low",
-    "high",
-    "sources",
-    "span",
-)
 # Where in a cycle each foot's step begins: where that foot, which comes down next, passes the other.
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
 # Fraction of the total weight below which weights are dropped.
-_LEAST_SHARE = 1e-4
+_MIN_WEIGHT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GaitSpace:
-    """Locomotion by turn per cycle or per step, or by turn and speed; made by `build`.
+class GaitSpace(FrozenRecord):
+    """Locomotion by turn per cycle or per step, or by turn and speed; created by `build`.
 
     base : a motion that provides skeleton, rate, contact points, labels and floor.
     names : the parameters: ``turn``, radians from the beginning of a clip to that of the next, and ``speed``, meters
         forward per second.
-    margin : cycles that a clip extends before and after its own.
+    margin : cycles that a clip extends beyond its main part at both ends.
     turns : (n, G, J, 4), heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K), of the n clips; see `Cycle`.
     bandwidth : (d,) kernel width.
     low, high : (d,) range of valid requests.
@@ -81,47 +67,40 @@ class GaitSpace:
     sources: tuple[str, ...] = ()
     span: float = 1.0
     # Rotations, heights, contacts and foot data in one array, and (n,) turn, forward distance and time of each clip's
-    # own part.
+    # main part.
     _values: NDArray[np.float32] = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "names", _check_names(self.names))
+        self._put(names=_check_names(self.names))
         n, g = np.shape(self.heights)
         d = len(self.names)
         if self.span not in (0.5, 1.0):
-            raise InvalidValue(f"clips of a gait space have 1 or 0.5 cycles, got {self.span:g}")
+            raise InvalidValue(f"span must be 1 or 0.5 cycles, not {self.span:g}")
         points = len(grid_phases(self.margin, self.span))
         if g != points:
-            raise InvalidValue(f"{self.span:g} cycles with margins of {self.margin:g} have {points} points, got {g}")
-        put(self, "turns", freeze_array(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
-        put(self, "heights", freeze_array(self.heights, "heights", (n, g)))
-        put(self, "steps", freeze_array(self.steps, "steps", (n, g - 1, 4)))
-        put(self, "contacts", freeze_array(self.contacts, "contacts", (n, g, None)))
-        for name in ("bandwidth", "low", "high"):
-            put(self, name, freeze_array(getattr(self, name), name, (d,)))
+            raise InvalidValue(
+                f"a span of {self.span:g} cycles with margins of {self.margin:g} needs {points} points, not {g}"
+            )
+        self._freeze(
+            turns=(n, g, len(self.base.skeleton), 4),
+            heights=(n, g),
+            steps=(n, g - 1, 4),
+            contacts=(n, g, None),
+            bandwidth=(d,),
+            low=(d,),
+            high=(d,),
+        )
         if not (self.bandwidth > 0.0).all():
-            raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
+            raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._measure_feet())
         # In single precision, as in files: a blend reads some fifty clips, and is mostly limited by memory bandwidth.
-        put(self, "_values", set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))
+        self._put(_values=set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))
         own = round(self.span * PER_CYCLE)
         extra = (g - 1 - own) // 2
-        turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
-        put(self, "_sums", (turn, way, time))
-        bare: dict[str, Any] = {
-            "path": "",
-            "channel_values": None,
-            "frame_time_text": None,
-            "evidence": (),
-            "provenance": (),
-        }
-        put(self, "_source", replace(self.base.source, **bare))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return GaitSpace, tuple(getattr(self, name) for name in _GIVEN)
+        turn, _, distance, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
+        self._put(_sums=(turn, distance, time), _source=strip_source(self.base.source))
 
     def __repr__(self) -> str:
         ranges = ", ".join(
@@ -167,26 +146,31 @@ class GaitSpace:
         for motion in taken:
             check_same_skeleton(base.skeleton, motion.skeleton, "a gait space")
             if motion.fps != base.fps:
-                raise InvalidValue(f"a gait space needs one rate, got {base.fps:g} and {motion.fps:g} Hz; resample one")
-            usual = usual_events(taken) if usual is None else usual
-            cycles = cut(motion, margin, usual, part)
+                raise InvalidValue(
+                    f"all motions of a gait space must have the same fps, not {base.fps:g} and {motion.fps:g}; "
+                    "resample one of them"
+                )
+            usual = find_usual_events(taken) if usual is None else usual
+            cycles = cut_cycles(motion, margin, usual, part)
             found += cycles
             sources += [motion.name] * len(cycles)
         if len(found) < 2:
             raise NoResult(
-                f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins of "
-                f"{margin:g} cycles, found {len(found)} in "
-                f"{len(given)} motions; give longer ones, or use a smaller margin"
+                f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins "
+                f"of {margin:g} cycles, but {len(given)} motions contain {len(found)}; use longer motions, or "
+                "a smaller margin"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
         if len(n_points) > 1:
-            raise InvalidValue("either all motions of a gait space have the same contact points, or none has any")
-        turns = np.stack([cycle.turns for cycle in found])
-        sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+            raise InvalidValue(
+                "either all motions of a gait space must have the same contact points, or none may have contacts"
+            )
+        rotations = np.stack([cycle.rotations for cycle in found])
+        sides = np.where((rotations * rotations[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         usually = {**_BANDWIDTH, "turn": part.span * _BANDWIDTH["turn"]}
         scale = [usually[name] for name in names] if bandwidth is None else list(bandwidth)
         space = cls(
-            base, names, margin, set_readonly(turns * sides),
+            base, names, margin, set_readonly(rotations * sides),
             set_readonly(np.stack([cycle.heights for cycle in found])),
             set_readonly(np.stack([cycle.steps for cycle in found])),
             set_readonly(np.stack([cycle.contacts for cycle in found])),
@@ -207,8 +191,8 @@ class GaitSpace:
     @property
     def parameters(self) -> Floats:
         """(n, d) of the clips."""
-        turn, way, time = self._sums
-        return np.stack([turn, way / time][: len(self.names)], axis=1)
+        turn, distance, time = self._sums
+        return np.stack([turn, distance / time][: len(self.names)], axis=1)
 
     def weights(self, target: ArrayLike) -> Floats:
         """(n,) nonnegative weights of the clips with sum 1; they meet the target exactly if possible."""
@@ -216,16 +200,16 @@ class GaitSpace:
 
     def _weights(self, targets: Floats) -> Floats:
         """(B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
-        turn, way, time = self._sums
+        turn, distance, time = self._sums
         out, room = np.empty((len(targets), len(turn))), np.empty(len(turn))
         usual = float(time.mean())
         for wanted, weights in zip(targets, out, strict=True):
             misses = [turn - wanted[0]]
             if len(self.names) > 1:
-                misses.append((way - wanted[1] * time) / usual)
+                misses.append((distance - wanted[1] * time) / usual)
             off = np.stack(misses, axis=1) / self.bandwidth
             heat = -0.5 * (off**2).sum(axis=1)
-            solve_weights(off, heat, _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, weights)
+            solve_weights(off, heat, _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, weights)
         return out
 
     def reached(self, target: ArrayLike) -> Floats:
@@ -236,50 +220,37 @@ class GaitSpace:
 
     def _compute_parameters(self, targets: Floats) -> Floats:
         weights = self._weights(targets)
-        turn, way, time = (weights @ each for each in self._sums)
-        return np.stack([turn, way / time][: len(self.names)], axis=1)
+        turn, distance, time = (weights @ each for each in self._sums)
+        return np.stack([turn, distance / time][: len(self.names)], axis=1)
 
     def paths(self, targets: Floats, n: int) -> Floats:
         """(B, n, 3) rigid2d of the character at n equal steps of each motion's time."""
         weights = self._weights(np.asarray(targets, dtype=np.float64))
         steps = np.einsum("bn,ngc->bgc", weights, self.steps)
         placed, seconds = _integrate_steps(steps, self.span)
-        share = np.linspace(0.0, 1.0, n)
+        fractions = np.linspace(0.0, 1.0, n)
         out = np.empty((len(steps), n, 3))
         for b in range(len(steps)):
-            at = seconds[b, 0] + share * (seconds[b, -1] - seconds[b, 0])
+            at = seconds[b, 0] + fractions * (seconds[b, -1] - seconds[b, 0])
             for c in range(3):
                 out[b, :, c] = np.interp(at, seconds[b], placed[b, :, c])
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """Return the motion with these parameters; its own part begins at the origin, facing +Z."""
+        """Return the motion with these parameters; its main part begins at the origin, facing +Z."""
         weights = self.weights(target)
-        base, n_joints = self.base, self.turns.shape[2]
+        base = self.base
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         mix_singles(weights, self._values, mixed)
         placed, seconds = _integrate_steps(self._correct_steps(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
-        made, laid = np.empty((n_frames, self._n_motion_columns)), np.empty((n_frames, 3))
-        interpolate_rows(np.ascontiguousarray(mixed[:, : self._n_motion_columns]), rows, made)
+        values, laid = np.empty((n_frames, self._n_motion_columns)), np.empty((n_frames, 3))
+        interpolate_rows(np.ascontiguousarray(mixed[:, : self._n_motion_columns]), rows, values)
         interpolate_rows(placed[0], rows, laid)
-        roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
-        place_frames(made, laid, n_joints, roots, turns)
-        contacts = None
-        if base.contacts is not None and self.contacts.shape[2]:
-            contacts = Contacts(base.contacts.points, made[:, 4 * n_joints + 1 :] > 0.5)
-        told = zip(self.names, np.atleast_1d(target), strict=True)
-        return Motion(
-            base.skeleton,
-            set_readonly(roots),
-            set_readonly(turns),
-            base.fps,
-            name=", ".join(f"{name} {value:.3g}" for name, value in told),
-            contacts=contacts,
-            source=self._source,
-        )
+        name = format_target(self.names, np.atleast_1d(target))
+        return make_motion(base, values, laid, self.contacts.shape[2], name, self._source)
 
     @property
     def _n_motion_columns(self) -> int:
@@ -290,15 +261,15 @@ class GaitSpace:
         """Contact points: (n, G, 3 K) positions relative to joint 0, and (n, G, 2 K) meters to the next point."""
         if self.base.contacts is None or not self.contacts.shape[2]:
             return ()
-        soles = soles_of(self.base.skeleton, self.base.contacts.points)
-        points = [soles.points(turns) for turns in self.turns]
+        soles = make_soles(self.base.skeleton, self.base.contacts.points)
+        points = [soles.points(rotations) for rotations in self.turns]
         strides = [soles.steps(each, moves) for each, moves in zip(points, self.steps, strict=True)]
         n, g = self.heights.shape
         onward = np.pad(np.stack(strides), ((0, 0), (0, 1), (0, 0), (0, 0)))
         return np.stack(points).reshape(n, g, -1), onward.reshape(n, g, -1)
 
     def _correct_steps(self, weights: Floats, mixed: Floats) -> Floats:
-        """(G - 1, 4) steps of a blend: the mean of the clips' own, corrected so that planted feet move as in the clips.
+        """(G - 1, 4) steps of a blend: the mean of the clips' steps, corrected so that planted feet move as in them.
 
         The legs and heights in `mixed` change accordingly.
         """
@@ -307,15 +278,15 @@ class GaitSpace:
         shown, n_joints, g = self._n_motion_columns, self.turns.shape[2], len(mixed)
         if self.base.contacts is None or mixed.shape[1] == shown:
             return steps
-        soles = soles_of(self.base.skeleton, self.base.contacts.points)
+        soles = make_soles(self.base.skeleton, self.base.contacts.points)
         n_points = self.contacts.shape[2]
         wanted = mixed[:, shown : shown + 3 * n_points].reshape(g, n_points, 3)
         strides = np.ascontiguousarray(mixed[:-1, shown + 3 * n_points :]).reshape(g - 1, n_points, 2)
-        turns = mixed[:, : 4 * n_joints].reshape(g, n_joints, 4)
-        turns = turns / np.sqrt(np.einsum("gjc,gjc->gj", turns, turns))[..., None]
-        soles.step_legs(turns, soles.points(turns), wanted)
-        mixed[:, : 4 * n_joints] = turns.reshape(g, -1)
-        points = soles.points(turns)
+        rotations = mixed[:, : 4 * n_joints].reshape(g, n_joints, 4)
+        rotations = rotations / np.sqrt(np.einsum("gjc,gjc->gj", rotations, rotations))[..., None]
+        soles.step_legs(rotations, soles.points(rotations), wanted)
+        mixed[:, : 4 * n_joints] = rotations.reshape(g, -1)
+        points = soles.points(rotations)
         levels = np.ascontiguousarray(mixed[:, 4 * n_joints + 1 : shown])
         steps[:, 1:3] += soles.corrections(soles.steps(points, steps), strides, levels)
         mixed[:, 4 * n_joints] += soles.lifts(points, wanted[..., 1])
@@ -336,7 +307,7 @@ class GaitSpace:
 
 
 def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:
-    """Integrate steps (B, G - 1, 4) into points (B, G, 3) rigid2d and seconds (B, G), 0 at the clip's own start."""
+    """Integrate steps (B, G - 1, 4) into points (B, G, 3) rigid2d and seconds (B, G), 0 where the main part starts."""
     extra = (steps.shape[1] - round(span * PER_CYCLE)) // 2
     heading = _sum_steps(steps[..., 0], extra)
     half = 0.5 * (heading[:, 1:] + heading[:, :-1])
@@ -357,7 +328,10 @@ def _find_ranges(space: GaitSpace) -> tuple[Floats, Floats]:
     low, high = given.min(axis=0), given.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     if not (half > 0.0).all():
-        raise NoResult(f"the clips do not differ in {space.names[int(np.argmin(half))]}, so it cannot be a parameter")
+        raise NoResult(
+            f"{space.names[int(np.argmin(half))]!r} cannot be a parameter, because it is the same in all "
+            "clips; add clips that differ in it"
+        )
     corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * len(space.names), indexing="ij"), axis=-1)
     corners = corners.reshape(-1, len(space.names)) * half
     inside, outside = 0.0, 1.0
@@ -367,7 +341,7 @@ def _find_ranges(space: GaitSpace) -> tuple[Floats, Floats]:
         met = np.abs((space._compute_parameters(wanted) - wanted) / space.bandwidth).max() < 0.02
         inside, outside = (size, outside) if met else (inside, size)
     if inside == 0.0:
-        raise NoResult("no range of parameters can be met by these clips; give clips of more turns and speeds")
+        raise NoResult("these clips do not cover a range of parameters; add clips with other turns and speeds")
     return set_readonly(middle - inside * half), set_readonly(middle + inside * half)
 
 
@@ -380,16 +354,18 @@ def _add_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
             yield mirrored(motion)
 
 
-def _check_part(steps: int, side: str) -> Part:
+def _check_part(steps: int, side: str) -> CyclePart:
     if steps not in (1, 2):
-        raise InvalidValue(f"clips of a gait space must have 1 or 2 steps, got {steps!r}")
+        raise InvalidValue(f"steps must be 1 or 2 (steps per clip), not {steps!r}")
     if side not in _STEPS_BEGIN:
-        raise InvalidValue(f"side must be left or right, got {side!r}")
-    return Part(_STEPS_BEGIN[side], 0.5 * steps)
+        raise InvalidValue(f"side must be 'left' or 'right', not {side!r}")
+    return CyclePart(_STEPS_BEGIN[side], 0.5 * steps)
 
 
 def _check_names(names: Sequence[str]) -> tuple[str, ...]:
     given = (names,) if isinstance(names, str) else tuple(names)
     if given not in (("turn",), ("turn", "speed")):
-        raise InvalidValue(f"a gait space takes turn, or turn and speed, got {', '.join(map(str, given))}")
+        raise InvalidValue(
+            f"parameters of a gait space must be turn, or turn and speed, not {', '.join(map(str, given))}"
+        )
     return given

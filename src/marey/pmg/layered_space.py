@@ -13,7 +13,8 @@ from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue
-from marey.pmg.space import Space, as_space, checked_box
+from marey.pmg.space import Space, as_space, check_box
+from marey.pmg.units import format_target
 
 if TYPE_CHECKING:
     from marey.layer.gaze_map import GazeMap
@@ -49,14 +50,16 @@ class LayeredSpace:
         put = object.__setattr__
         put(self, "space", as_space(self.space))
         if any(name in self.space.names for name in GAZE_NAMES):
-            raise InvalidValue(f"the space has {' and '.join(GAZE_NAMES)} already; layer another")
+            raise InvalidValue(
+                f"the space already has the parameters {' and '.join(GAZE_NAMES)}; use a space without a gaze layer"
+            )
         put(self, "gaze", GazeMap.default() if self.gaze is None else self.gaze)
-        low, high = checked_box([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]], GAZE_NAMES, ("rad", "rad"))
+        low, high = check_box([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]], GAZE_NAMES, ("rad", "rad"))
         for corner in ((low[0], low[1]), (low[0], high[1]), (high[0], low[1]), (high[0], high[1])):
-            if self._map.aim(corner)[1]:
+            if self._map.project(corner)[1]:
                 raise InvalidValue(
-                    f"the gaze map does not reach yaw {corner[0]:.3g} and pitch {corner[1]:.3g} rad; narrow yaw= or "
-                    "pitch="
+                    f"the gaze map does not reach yaw {corner[0]:.3g} and pitch {corner[1]:.3g} rad; narrow the "
+                    "range of yaw or pitch"
                 )
         put(self, "yaw", (float(low[0]), float(high[0])))
         put(self, "pitch", (float(low[1]), float(high[1])))
@@ -102,14 +105,14 @@ class LayeredSpace:
 
     def __call__(self, target: ArrayLike) -> Motion:
         """Return the motion with these parameters."""
-        from marey.layer.gaze_turns import with_look
+        from marey.layer.gaze_rotations import rotate_to_look
         from marey.maths import quat
 
         given = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
         motion = self.space(given[:-2])
         pose = self._map.shift(given[-2:]).pose
         heading = find_facing(motion.skeleton, motion.world().positions)
-        turns = np.broadcast_to(quat.log(pose).ravel(), (len(motion), 15))
-        made = with_look(motion.skeleton, motion.rotations, heading, turns)
-        told = ", ".join(f"{name} {value:.3g}" for name, value in zip(GAZE_NAMES, given[-2:], strict=True))
-        return replace(motion, rotations=set_readonly(made), name=f"{motion.name}, {told}")
+        vectors = np.broadcast_to(quat.log(pose).ravel(), (len(motion), 15))
+        rotations = rotate_to_look(motion.skeleton, motion.rotations, heading, vectors)
+        name = f"{motion.name}, {format_target(GAZE_NAMES, given[-2:])}"
+        return replace(motion, rotations=set_readonly(rotations), name=name)

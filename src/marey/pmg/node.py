@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, freeze_array, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
+from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
-from marey.parametric.neighbours import neighbour_shares
-from marey.pmg.space import Space, checked_box
-from marey.pmg.units import shown, told_ranges
+from marey.parametric.neighbors import neighbor_weights
+from marey.pmg.space import Space, check_box
+from marey.pmg.units import display_unit, format_ranges
 
-__all__ = ["Node", "Request", "by_name"]
+__all__ = ["Node", "Request", "request_by_name"]
 
 Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
 """From a node, a command, and the character's position (rigid2d) to the node's parameters (d,)."""
@@ -28,56 +29,57 @@ PATH_POINTS = 33
 _N_SAMPLES = 128
 
 
-def by_name(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
+def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
     """Set parameters from the command by name; the others are in the middle of their range.
 
     A ``direction``, radians from +Z in the world, sets a parameter called ``turn`` to the remaining angle.
     """
     out = 0.5 * (node.low + node.high)
     for k, name in enumerate(node.names):
-        if name == "turn" and wish.get("direction") is not None:
-            out[k] = rigid2d.wrap_angle(float(wish["direction"]) - here[0])
-        elif wish.get(name) is not None:
-            out[k] = float(wish[name])
+        if name == "turn" and command.get("direction") is not None:
+            out[k] = rigid2d.wrap_angle(float(command["direction"]) - place[0])
+        elif command.get(name) is not None:
+            out[k] = float(command[name])
     return out
 
 
+@renamed_fields(of="parent")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Node:
+class Node(FrozenRecord):
     """A space of motion in a graph.
 
     name : of the node.
     space : makes its motions.
     low, high : (d,) the part of the space in use.
     request : converts a command to parameters.
-    of : the node that this one is a part of, if any.
+    parent : the node that this one is a part of, if any.
     """
 
     name: str
     space: Space
     low: Floats
     high: Floats
-    request: Request = by_name
-    of: str | None = None
+    request: Request = request_by_name
+    parent: str | None = None
     _cache: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        low, high = checked_box(self.low, self.high, self.space.names, self.space.units)
+        low, high = check_box(self.low, self.high, self.space.names, self.space.units)
         for k, name in enumerate(self.space.names):
-            least, most = self.space.low[k], self.space.high[k]
-            slack = 1e-9 * max(1.0, abs(least), abs(most))
-            if low[k] < least - slack or high[k] > most + slack:
-                unit, factor = shown(self.space.units[k])
-                room, given = (f"{factor * a:.4g} to {factor * b:.4g}" for a, b in ((least, most), (low[k], high[k])))
-                raise InvalidValue(
-                    f"node {self.name!r}: {name} must stay within {room} {unit}".rstrip() + f", got {given}"
+            lowest, highest = self.space.low[k], self.space.high[k]
+            slack = 1e-9 * max(1.0, abs(lowest), abs(highest))
+            if low[k] < lowest - slack or high[k] > highest + slack:
+                unit, factor = display_unit(self.space.units[k])
+                allowed, given = (
+                    f"{factor * a:.4g} to {factor * b:.4g}" for a, b in ((lowest, highest), (low[k], high[k]))
                 )
-        put = object.__setattr__
-        put(self, "low", low)
-        put(self, "high", high)
+                raise InvalidValue(
+                    f"node {self.name!r}: {name} must stay within {allowed} {unit}".rstrip() + f", got {given}"
+                )
+        self._put(low=low, high=high)
 
     def __repr__(self) -> str:
-        return f"<Node {self.name!r}: {told_ranges(self.names, self.units, self.low, self.high)}>"
+        return f"<Node {self.name!r}: {format_ranges(self.names, self.units, self.low, self.high)}>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,14 +116,16 @@ class Node:
         width = self.high - self.low
         return np.asarray(np.where(width > 0.0, width, 1.0))
 
-    def checked(self, parameters: ArrayLike) -> Floats:
+    checked = renamed_method("checked", "clip_parameters")
+
+    def clip_parameters(self, parameters: ArrayLike) -> Floats:
         """Clip parameters (d,) to the ranges."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return np.asarray(np.clip(given, self.low, self.high))
 
     def motion(self, parameters: ArrayLike) -> Motion:
         """Return the motion with these parameters."""
-        return self.space(self.checked(parameters))
+        return self.space(self.clip_parameters(parameters))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:
         """(n, d) random parameters spread over the ranges; with `corners`, the extremes come first.
@@ -130,16 +134,16 @@ class Node:
         """
         d = self.n_dims
         ranks = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
-        share = (ranks + rng.random((n, d))) / n
+        fractions = (ranks + rng.random((n, d))) / n
         if corners:
             ends = np.stack(np.meshgrid(*[[0.0, 1.0]] * d, indexing="ij"), axis=-1).reshape(-1, d)[:n]
-            share[: len(ends)] = ends
-        return np.asarray(self.low + share * (self.high - self.low))
+            fractions[: len(ends)] = ends
+        return np.asarray(self.low + fractions * (self.high - self.low))
 
     def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
         """The same node with narrower ranges (Heck 6.3)."""
-        least, most = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
-        return replace(self, name=name, low=least, high=most, of=self.of or self.name, _cache={})
+        inner = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
+        return replace(self, name=name, low=inner[0], high=inner[1], parent=self.parent or self.name, _cache={})
 
     def paths(self, parameters: Floats) -> Floats:
         """(B, PATH_POINTS, 3) rigid2d of the character at equal steps of time, for parameters (B, d).
@@ -155,8 +159,8 @@ class Node:
         chosen, known = self._cache["paths"]
         out = np.empty((len(parameters), PATH_POINTS, 3))
         for k, each in enumerate(parameters):
-            near, share = neighbour_shares(each / self.scale, chosen / self.scale, self.n_dims + 2)
-            out[k] = np.tensordot(share, known[near], axes=1)
+            near, weights = neighbor_weights(each / self.scale, chosen / self.scale, self.n_dims + 2)
+            out[k] = np.tensordot(weights, known[near], axes=1)
         return out
 
 
@@ -164,6 +168,6 @@ def _sample_path(motion: Motion) -> Floats:
     """(PATH_POINTS, 3) position and heading of the character; the heading is unwrapped, so that it can be averaged."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
-    at = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)
+    frames = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)
     columns = (find_facing(motion.skeleton, world), hips[:, 0], hips[:, 2])
-    return set_readonly(np.stack([np.interp(at, np.arange(len(motion)), column) for column in columns], axis=1))
+    return set_readonly(np.stack([np.interp(frames, np.arange(len(motion)), column) for column in columns], axis=1))

@@ -52,14 +52,14 @@ from marey.pmg.costs import Seams
 from marey.pmg.recipe_keys import Keys
 from marey.pmg.requests import REQUESTS
 
-__all__ = ["Clips", "EdgeRecipe", "NodeRecipe", "Recipe", "read_recipe", "shipped_recipes"]
+__all__ = ["ClipSource", "EdgeRecipe", "NodeRecipe", "Recipe", "read_recipe", "shipped_recipes"]
 
 KINDS = ("gait", "parametric", "part")
 _SHIPPED = "recipes"
 
 
 @dataclass(frozen=True, slots=True)
-class Clips:
+class ClipSource:
     """Sources of clips.
 
     where : location for error messages.
@@ -80,7 +80,7 @@ class Clips:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecipe:
-    """A node: of kind "gait", "parametric", or "part", which shares the space of another node with its own ranges.
+    """A node: of kind "gait", "parametric", or "part", which uses the space of another node with different ranges.
 
     feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or those of the
     sample. steps, side : of a gait space; see `GaitSpace.build`. space : file of a saved space, or "". low, high,
@@ -89,7 +89,7 @@ class NodeRecipe:
 
     name: str
     kind: str
-    clips: tuple[Clips, ...] = ()
+    clips: tuple[ClipSource, ...] = ()
     parameters: tuple[str, ...] = ()
     feature: str = ""
     names: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class EdgeRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A whole character.
+    """A complete character.
 
     auto : thresholds in meters for also trying all pairs that are not listed; else None.
     path : the file, for messages and for relative paths; a shipped recipe has no files next to it.
@@ -161,17 +161,17 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
     else:
         known = shipped_recipes()
         if name not in known:
-            told = similar(name, known, n=1)
+            hint = similar(name, known, n=1)
             raise UnreadableFile(
-                f"is neither a .toml file nor a recipe that comes with marey; recipes: {', '.join(known)}{told}",
+                f"is neither a .toml file nor a built-in recipe; recipes: {', '.join(known)}{hint}",
                 path=name,
             )
         text = (resources.files("marey.pmg") / _SHIPPED / f"{name}.toml").read_text("utf-8")
     try:
-        told_of = tomllib.loads(text)
+        described = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ParseError(f"expected TOML, got something else ({error})", path=name) from None
-    return _parse_recipe(Keys(told_of, name, "the recipe"), name)
+        raise ParseError(f"is not valid TOML ({error})", path=name) from None
+    return _parse_recipe(Keys(described, name, "the recipe"), name)
 
 
 def _parse_recipe(keys: Keys, path: str) -> Recipe:
@@ -203,12 +203,12 @@ def _parse_recipe(keys: Keys, path: str) -> Recipe:
         auto = good, bad
     if not edges and auto is None:
         keys.fail("a character needs [[edges]] or [auto], got neither")
-    made = Recipe(
+    result = Recipe(
         keys.text("name", needed=True), tuple(nodes), tuple(edges), how, keys.number("fps", 60.0, above=0.0),
-        keys.whole("seed", 0), samples, auto, keys.text("about", ""), path,
+        keys.integer("seed", 0), samples, auto, keys.text("about", ""), path,
     )  # fmt: skip
     keys.done()
-    return made
+    return result
 
 
 def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
@@ -243,9 +243,9 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
     if kind == "gait":
         fields["parameters"] = keys.texts("parameters") or ("turn",)
         fields["margin"] = keys.number("margin", 0.2, above=0.0)
-        fields["steps"], fields["side"] = keys.whole("steps", 2), keys.choice("side", ("left", "right"), "left")
+        fields["steps"], fields["side"] = keys.integer("steps", 2), keys.choice("side", ("left", "right"), "left")
         if fields["steps"] not in (1, 2):
-            keys.fail(f"steps must be 1, of one side, or 2, a whole cycle, got {fields['steps']}")
+            keys.fail(f"steps must be 1, of one side, or 2, a full cycle, got {fields['steps']}")
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):
@@ -257,12 +257,12 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
     return fields
 
 
-def _parse_clips(keys: Keys) -> Clips:
+def _parse_clips(keys: Keys) -> ClipSource:
     start, stop = keys.moment("from"), keys.moment("to")
     if keys.has("files"):
         files = keys.texts("files")
         keys.done(also="a sample")
-        return Clips(keys.where, files=files, start=start, stop=stop)
+        return ClipSource(keys.where, files=files, start=start, stop=stop)
     from marey.samples.catalogue import entry
 
     sample = keys.text("sample", needed=True, remedy="give either sample or files")
@@ -279,7 +279,7 @@ def _parse_clips(keys: Keys) -> Clips:
         except MareyError as error:
             keys.fail(f"{parameter.name}: {error}")
     keys.done([each.name for each in parameters])
-    return Clips(keys.where, sample, MappingProxyType(values), possible, (), start, stop)
+    return ClipSource(keys.where, sample, MappingProxyType(values), possible, (), start, stop)
 
 
 def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
@@ -300,4 +300,4 @@ def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeR
 
 def _check_order(keys: Keys, good: float | None, bad: float | None) -> None:
     if good is not None and bad is not None and good > bad:
-        keys.fail(f"good must not be above bad, got {good:g} and {bad:g} m; exchange them")
+        keys.fail(f"good must not be above bad, but they are {good:g} and {bad:g} m; swap them")

@@ -19,10 +19,10 @@ from marey.pmg.auto import AutoReport
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe
-from marey.pmg.recipe_clips import Clip, Made, clips_of
+from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips
 from marey.pmg.requests import REQUESTS
 from marey.pmg.space_files import load_any_space
-from marey.pmg.units import ours, told_values
+from marey.pmg.units import format_values, to_internal_units
 
 __all__ = ["build_recipe"]
 
@@ -52,29 +52,29 @@ def build_recipe(
         recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
     )
     total = len(recipe.nodes) + len(recipe.edges) + (recipe.auto is not None)
-    shown = progress or (lambda share: None)
-    made: Made = {}
+    report_progress = progress or (lambda fraction: None)
+    cache: ClipCache = {}
     for k, node in enumerate(recipe.nodes):
         with _add_context(recipe, f"node {node.name!r}"):
-            _add_node(graph, recipe, node, made)
-        shown((k + 1) / total)
+            _add_node(graph, recipe, node, cache)
+        report_progress((k + 1) / total)
     for k, edge in enumerate(recipe.edges):
         with _add_context(recipe, f"edge {edge.source!r} to {edge.target!r}"):
             graph.connect(
                 edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
                 n_target=edge.samples[1], rng=recipe.seed, run=run,
             )  # fmt: skip
-        shown((len(recipe.nodes) + k + 1) / total)
+        report_progress((len(recipe.nodes) + k + 1) / total)
     if recipe.auto is not None:
         good, bad = recipe.auto
         n_source, n_target = recipe.samples
-        found = graph.auto(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
+        found = graph.connect_all(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
         if not graph.nodes:
             why = f"; {found.failed[0][2]}" if found.failed else ""
-            raise NoResult(f"{recipe.path}: [auto]: no playable node is left with good = {good:g} m{why}")
+            raise NoResult(f"{recipe.path}: [auto]: no playable node is left with good = {good:g} m{why}; raise good")
         if report is not None:
             report(found)
-        shown(1.0)
+        report_progress(1.0)
     return graph
 
 
@@ -96,17 +96,17 @@ def _prefix_location(where: str, error: MareyError) -> str:
     return str(error) if str(error).startswith(f"{where}:") else f"{where}: {error}"
 
 
-def _add_node(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: Made) -> None:
+def _add_node(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> None:
     if node.kind == "part":
-        of = graph.node(node.of)
+        of = graph[node.of]
         space, request = of.space, of.request
     else:
-        space, request = _build_space(recipe, node, made), REQUESTS[node.request]
-    low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
+        space, request = _build_space(recipe, node, cache), REQUESTS[node.request]
+    low, high = to_internal_units(node.low, space.units, "low"), to_internal_units(node.high, space.units, "high")
     graph.add(node.name, space, request=request, low=low, high=high)
 
 
-def _build_space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
+def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
     if node.space:
         file = Path(recipe.path).parent / node.space
         if not file.is_file():
@@ -116,15 +116,20 @@ def _build_space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
             )
         space = load_any_space(file)
         if isinstance(space, ParametricMotion):
-            low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
-            return ActionSpace.of(space, names=node.names, low=low, high=high)
+            low, high = (
+                to_internal_units(node.low, space.units, "low"),
+                to_internal_units(node.high, space.units, "high"),
+            )
+            return ActionSpace.build(space, names=node.names, low=low, high=high)
         return space
-    clips = clips_of(recipe, node.clips, made)
+    clips = load_clips(recipe, node.clips, cache)
     if node.kind == "gait":
         units = ["rad", "m/s"][: len(node.parameters)]
         space = GaitSpace.build(
             [clip.motion for clip in clips], node.parameters, margin=node.margin, mirror=node.mirror,
-            bandwidth=None if node.bandwidth is None else ours(node.bandwidth, units, "bandwidth").tolist(),
+            bandwidth=(
+                None if node.bandwidth is None else to_internal_units(node.bandwidth, units, "bandwidth").tolist()
+            ),
             steps=node.steps, side=node.side,
         )  # fmt: skip
         return _widen_ranges(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
@@ -137,37 +142,41 @@ def _widen_ranges(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
     for node in nodes:
         if node.low is None or node.high is None:
             continue
-        low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
+        low, high = to_internal_units(node.low, space.units, "low"), to_internal_units(node.high, space.units, "high")
         corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
         for corner in corners:
             reached = space.reached(corner)
             if np.abs((reached - corner) / space.bandwidth).max() > _MET:
-                asked, got = (told_values(space.names, space.units, values) for values in (corner, reached))
-                raise NoResult(f"node {node.name!r}: the clips cannot be blended to {asked}, only to {got}")
+                requested, got = (format_values(space.names, space.units, values) for values in (corner, reached))
+                raise NoResult(
+                    f"node {node.name!r}: the clips cannot be blended to {requested}, only to {got}; narrow low "
+                    "and high, or add clips"
+                )
         lows.append(low)
         highs.append(high)
     return replace(space, low=np.min(lows, axis=0), high=np.max(highs, axis=0))
 
 
-def _action_space(node: NodeRecipe, clips: list[Clip]) -> ActionSpace:
+def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
     motions = [clip.motion for clip in clips]
     options: dict[str, Any] = {"samples": 0, "max_distance": node.max_distance}
     if node.feature:
         from marey.edit import mirror
 
         motions += [mirror(motion) for motion in motions] if node.mirror else []
-        made = ParametricMotion.build(motions, node.feature, **options)
-        units: Sequence[str] = made.units
+        space = ParametricMotion.build(motions, node.feature, **options)
+        units: Sequence[str] = space.units
     else:
         values, units = _sample_parameters(node, clips)
-        made = ParametricMotion.build(motions, values=values, names=node.parameters, **options)
-    return ActionSpace.of(
-        made, names=node.names or made.names, units=units, low=ours(node.low, units, "low"),
-        high=ours(node.high, units, "high"), bandwidth=ours(node.bandwidth, units, "bandwidth"),
+        space = ParametricMotion.build(motions, values=values, names=node.parameters, **options)
+    return ActionSpace.build(
+        space, names=node.names or space.names, units=units, low=to_internal_units(node.low, units, "low"),
+        high=to_internal_units(node.high, units, "high"),
+        bandwidth=to_internal_units(node.bandwidth, units, "bandwidth"),
     )  # fmt: skip
 
 
-def _sample_parameters(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, list[str]]:
+def _sample_parameters(node: NodeRecipe, clips: list[RecipeClip]) -> tuple[Floats, list[str]]:
     """(n, d) parameters that samples were made with, and their units."""
     from marey.samples.catalogue import entry
 
@@ -175,6 +184,8 @@ def _sample_parameters(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, lis
     for name in node.parameters:
         if name not in known or known[name].choices:
             numbers = ", ".join(key for key, each in known.items() if not each.choices)
-            raise MareyError(f"parameters: sample {node.clips[0].sample!r} has no number {name!r}; it has {numbers}")
+            raise MareyError(
+                f"parameters: sample {node.clips[0].sample!r} has no numeric parameter {name!r}; it has {numbers}"
+            )
     values = np.array([[float(clip.parameters[name]) for name in node.parameters] for clip in clips])
     return values, [known[name].unit for name in node.parameters]

@@ -13,30 +13,30 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, ParseError, UnreadableFile
-from marey.pmg.gait_cycles import phase_of
-from marey.pmg.recipe import Clips, Recipe
+from marey.pmg.gait_cycles import compute_phase
+from marey.pmg.recipe import ClipSource, Recipe
 from marey.pmg.recipe_keys import MOMENT
 from marey.samples.catalogue import entry
 from marey.samples.samples import Sample, sample
 
-__all__ = ["Clip", "clips_of", "read_clip"]
+__all__ = ["RecipeClip", "load_clips", "read_clip"]
 
 
-class Clip(NamedTuple):
+class RecipeClip(NamedTuple):
     """A motion, and the parameters it was made with if it was generated."""
 
     motion: Motion
     parameters: dict[str, Any]
 
 
-Made = dict[tuple[Any, ...], Any]
+ClipCache = dict[tuple[Any, ...], Any]
 """Cache of generated samples and loaded files: nodes often use different parts of the same ones."""
 
 
-def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None) -> list[Clip]:
+def load_clips(recipe: Recipe, given: tuple[ClipSource, ...], cache: ClipCache | None = None) -> list[RecipeClip]:
     """All clips of a node, in the order of the recipe; seeds count up from the recipe's seed."""
-    known: Made = {} if made is None else made
-    out: list[Clip] = []
+    known: ClipCache = {} if cache is None else cache
+    out: list[RecipeClip] = []
     tried = 0
     for each in given:
         if each.sample:
@@ -45,28 +45,32 @@ def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None)
                 out += _generate(recipe, each, values, recipe.seed + tried, known)
                 tried += 1
         else:
-            out += [Clip(_cut(motion, each, recipe), {}) for motion in _load_files(recipe, each, known)]
+            out += [RecipeClip(_cut(motion, each, recipe), {}) for motion in _load_files(recipe, each, known)]
     return out
 
 
-def _generate(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, before: Made) -> list[Clip]:
+def _generate(
+    recipe: Recipe, clips: ClipSource, values: dict[str, Any], seed: int, before: ClipCache
+) -> list[RecipeClip]:
     known = {parameter.name: parameter for parameter in entry(clips.sample).parameters}
     given = {name: known[name].from_degrees(clips.sample, value) for name, value in values.items()}
     key = (clips.sample, seed, *sorted(given.items()))
     try:
         if key not in before:
             before[key] = sample(clips.sample, rng=seed, fps=recipe.fps, **given)
-        made: Sample = before[key]
+        generated: Sample = before[key]
     except InvalidValue as error:
         if clips.where_possible:
             return []
-        raise ParseError(f"{clips.where}: {error}; or set where_possible = true", path=recipe.path) from None
-    told = ", ".join(f"{name} {value:.3g}" for name, value in values.items() if not isinstance(value, str))
-    motion = replace(made.motion, name=f"{clips.sample} {told}".strip())
-    return [Clip(_cut(motion, clips, recipe), dict(made.parameters))]
+        raise ParseError(
+            f"{clips.where}: {error}; change the value, or set where_possible = true to skip it", path=recipe.path
+        ) from None
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in values.items() if not isinstance(value, str))
+    motion = replace(generated.motion, name=f"{clips.sample} {listed}".strip())
+    return [RecipeClip(_cut(motion, clips, recipe), dict(generated.parameters))]
 
 
-def _load_files(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
+def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterator[Motion]:
     folder = Path(recipe.path).parent
     for pattern in clips.files:
         found = sorted(folder.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
@@ -83,24 +87,25 @@ def _load_files(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
 
 def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
     """Load a motion at a given rate, with contacts, and without the rest pose that some files begin with."""
-    from marey.clean import detect_contacts
+    from marey.clean import ensure_contacts
     from marey.edit import resample
     from marey.io import load_motion
 
-    motion = load_motion(path, trim_rest=True)
+    motion = load_motion(path)
     if motion.fps != fps:
         motion = resample(motion, fps)
-    return motion if motion.contacts is not None else detect_contacts(motion)
+    return ensure_contacts(motion)
 
 
-def _cut(motion: Motion, clips: Clips, recipe: Recipe) -> Motion:
+def _cut(motion: Motion, clips: ClipSource, recipe: Recipe) -> Motion:
     """Cut a clip to the part in use."""
     try:
         start = 0 if clips.start is None else _find_frame(motion, clips.start)
         stop = len(motion) if clips.stop is None else _find_frame(motion, clips.stop) + 1
         if not 0 <= start < stop - 1 or stop > len(motion):
             raise InvalidValue(
-                f"from and to must lie in the clip, in this order, got frames {start} to {stop - 1} of {len(motion)}"
+                "'from' must come before 'to', and both must be inside the clip (frames 0 to "
+                f"{len(motion) - 1}), not frames {start} to {stop - 1}"
             )
     except MareyError as error:
         raise ParseError(f"{clips.where}, {motion.name!r}: {error}", path=recipe.path) from None
@@ -115,16 +120,18 @@ def _find_frame(motion: Motion, moment: float | str) -> int:
     what, which, more = found["what"], found["which"], float((found["more"] or "0").replace(" ", ""))
     if what == "passing":
         if which in ("start", "end"):
-            raise InvalidValue(f"{moment!r} needs a number, as in 'passing:0'")
-        phase, first, last = phase_of(motion)
+            raise InvalidValue(f"{moment!r} needs a number, such as 'passing:0'")
+        phase, first, last = compute_phase(motion)
         known, frames = phase[first : last + 1], np.arange(first, last + 1)
-        whole = np.arange(np.ceil(known[0]), np.floor(known[-1]) + 1)
+        passings = np.arange(np.ceil(known[0]), np.floor(known[-1]) + 1)
         number = int(which)
-        if not -len(whole) <= number < len(whole):
-            raise InvalidValue(f"{moment!r} asks for passing {number}, but the feet pass {len(whole)} times")
-        return round(float(np.interp(whole[number] + more, known, frames)))
+        if not -len(passings) <= number < len(passings):
+            raise InvalidValue(
+                f"{moment!r} asks for passing {number}, but the feet pass each other only {len(passings)} times"
+            )
+        return round(float(np.interp(passings[number] + more, known, frames)))
     if which not in ("start", "end"):
-        raise InvalidValue(f"{moment!r} must name a label's start or end, as in 'walk:start'")
+        raise InvalidValue(f"{moment!r} must name the start or end of a label, such as 'walk:start'")
     for label in motion.labels:
         if label.name == what:
             return round((label.start if which == "start" else label.stop) + more * motion.fps)

@@ -93,7 +93,7 @@ class Keys:
             self.fail(f"{key} must be a number{'' if above == -math.inf else f' above {above:g}'}, got {value!r}")
         return float(value)
 
-    def whole(self, key: str, default: int) -> int:
+    def integer(self, key: str, default: int) -> int:
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             self.fail(f"{key} must be a whole number from 0 on, got {value!r}")
@@ -128,7 +128,7 @@ class Keys:
         value = self._take(key)
         if isinstance(value, Mapping):
             spread = Keys(value, self.path, f"{self.where}, {key}")
-            first, last, count = spread.number("from", None), spread.number("to", None), spread.whole("count", 0)
+            first, last, count = spread.number("from", None), spread.number("to", None), spread.integer("count", 0)
             spread.done()
             if not 2 <= count <= _MAX_VALUES:
                 self.fail(f"{key}: count must be from 2 to {_MAX_VALUES}, got {count}")

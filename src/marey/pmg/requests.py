@@ -11,37 +11,37 @@ import numpy as np
 from marey.core.arrays import Floats, freeze_array
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import rigid2d
-from marey.pmg.node import Node, Request, by_name
+from marey.pmg.node import Node, Request, request_by_name
 
-__all__ = ["REQUESTS", "at_point", "check_wishes", "request_called", "request_name"]
+__all__ = ["REQUESTS", "check_command", "find_request", "request_at_point", "request_name"]
 
 _AXES = ("x", "y", "z")
 
 
-def at_point(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
+def request_at_point(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
     """Convert a ``point``, x, y and z in the world, to the character's frame: to its left, above the floor, ahead.
 
     Parameters called x, y and z, or ending in these such as ``right_hand y``, are set to it, and one called
     ``distance`` to its horizontal distance. The rest of the command is matched by name.
     """
-    out = by_name(node, wish, here)
-    if wish.get("point") is None:
+    out = request_by_name(node, command, place)
+    if command.get("point") is None:
         return out
-    point = freeze_array(wish["point"], "point", (3,))
-    seen = rigid2d.apply(rigid2d.invert(here), point)
+    point = freeze_array(command["point"], "point", (3,))
+    local = rigid2d.apply(rigid2d.invert(place), point)
     for k, name in enumerate(node.names):
         if name == "distance":
-            out[k] = float(np.hypot(seen[0], seen[2]))
+            out[k] = float(np.hypot(local[0], local[2]))
         elif name.split(" ")[-1] in _AXES:
-            out[k] = seen[_AXES.index(name.split(" ")[-1])]
+            out[k] = local[_AXES.index(name.split(" ")[-1])]
     return out
 
 
-REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": by_name, "at a point": at_point})
+REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": request_by_name, "at a point": request_at_point})
 """Request functions that files and recipes can name."""
 
 
-def request_called(name: str, where: str) -> Request:
+def find_request(name: str, where: str) -> Request:
     """Return the request function of that name."""
     if name not in REQUESTS:
         known = ", ".join(map(repr, REQUESTS))
@@ -54,26 +54,26 @@ def request_name(request: Request) -> str | None:
     return next((name for name, known in REQUESTS.items() if known is request), None)
 
 
-def check_wishes(nodes: Iterable[Node], wishes: Mapping[str, Any]) -> None:
+def check_command(nodes: Iterable[Node], command: Mapping[str, Any]) -> None:
     """Raise an error for a command that no node knows, or with a wrong value.
 
-    A ``direction`` is always allowed, and None means no preference. Nodes with their own request functions accept any
+    A ``direction`` is always allowed, and None means no preference. Nodes with custom request functions accept any
     command.
     """
     known = {"direction": 1}
     free = False
     for node in nodes:
         known |= dict.fromkeys(node.names, 1)
-        known |= {"point": 3} if node.request is at_point else {}
+        known |= {"point": 3} if node.request is request_at_point else {}
         free = free or request_name(node.request) is None
-    for name, value in wishes.items():
+    for name, value in command.items():
         if value is None:
             continue
         if name not in known:
             if free:
                 continue
-            told = f"{similar(name, known)}; known: {', '.join(known)}"
-            raise UnknownName(f"no node of the character knows the command {name!r}{told}")
+            hint = f"{similar(name, known)}; known: {', '.join(known)}"
+            raise UnknownName(f"no node of the character takes the command {name!r}{hint}")
         if not free and np.size(value) != known[name]:
             expected = "one number" if known[name] == 1 else "x, y and z"
-            raise InvalidValue(f"{name} must be {expected}, got {value!r}")
+            raise InvalidValue(f"{name} must be {expected}, not {value!r}")

@@ -13,9 +13,9 @@ from marey.core.motion import Motion
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from marey.pmg.costs import sole_points
-from marey.pmg.stance import soles_of
+from marey.pmg.stance import make_soles
 
-__all__ = ["Frames", "Seam", "find_seam", "frames_of", "joined_frames"]
+__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "place_clip"]
 
 # Frames to either side of the edge's moment, in both clips, to search for the best.
 REACH = 2
@@ -35,11 +35,11 @@ class Seam(NamedTuple):
     cost: float
 
 
-class Frames(NamedTuple):
-    """Frames in the world: roots (n, 3), turns (n, J, 4), bones (n, J, 3) or None, contacts (n, K) or None."""
+class PlacedFrames(NamedTuple):
+    """Frames in the world: roots (n, 3), rotations (n, J, 4), bones (n, J, 3) or None, contacts (n, K) or None."""
 
     roots: Floats
-    turns: Floats
+    rotations: Floats
     bones: Floats | None
     contacts: Floats | None
 
@@ -87,17 +87,17 @@ def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
     return np.asarray((both[..., None] * apart[..., [0, 2]]).sum(axis=(0, 1)) / total)
 
 
-def frames_of(motion: Motion, start: int, stop: int, place: Floats) -> Frames:
+def place_clip(motion: Motion, start: int, stop: int, place: Floats) -> PlacedFrames:
     """Frames of a clip, moved across the floor."""
     roots = rigid2d.apply(place, motion.root_positions[start:stop])
-    turns = motion.rotations[start:stop].copy()
-    turns[:, 0] = quat.mul(rigid2d.to_quat(place), turns[:, 0])
+    rotations = motion.rotations[start:stop].copy()
+    rotations[:, 0] = quat.mul(rigid2d.to_quat(place), rotations[:, 0])
     bones = None if motion.bone_offsets is None else motion.bone_offsets[start:stop]
     contacts = None if motion.contacts is None else motion.contacts.mask[start:stop].astype(np.float64)
-    return Frames(roots, turns, bones, contacts)
+    return PlacedFrames(roots, rotations, bones, contacts)
 
 
-def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[Frames, Floats]:
+def blend_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[PlacedFrames, Floats]:
     """The 2 half + 1 frames of a transition, and the placement of the second clip.
 
     Positions are interpolated linearly and rotations by slerp, both with an ease curve that matches the velocities of
@@ -107,29 +107,29 @@ def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) ->
     onward = rigid2d.compose(place, seam.move)
     n = 2 * half + 1
     # One extra frame at either end, so that the steps into and out of the transition count.
-    out = frames_of(a, *_frame_range(a, seam.leave, half), place)
-    into = frames_of(b, *_frame_range(b, seam.enter, half), onward)
+    out = place_clip(a, *_frame_range(a, seam.leave, half), place)
+    into = place_clip(b, *_frame_range(b, seam.enter, half), onward)
     out, into = _pad_frames(out, a, seam.leave, half), _pad_frames(into, b, seam.enter, half)
-    share = ease_in(np.arange(n + 2) / (n + 1))
-    roots = out.roots + share[:, None] * (into.roots - out.roots)
-    turns = quat.slerp(out.turns, into.turns, share[:, None])
+    alpha = ease_in(np.arange(n + 2) / (n + 1))
+    roots = out.roots + alpha[:, None] * (into.roots - out.roots)
+    rotations = quat.slerp(out.rotations, into.rotations, alpha[:, None])
     bones = None
     if out.bones is not None or into.bones is not None:
         first = a.skeleton.offsets if out.bones is None else out.bones
         second = b.skeleton.offsets if into.bones is None else into.bones
-        bones = np.asarray(first + share[:, None, None] * (second - first))
+        bones = np.asarray(first + alpha[:, None, None] * (second - first))
     contacts = None
     if out.contacts is not None and into.contacts is not None:
         contacts = np.where(np.arange(n + 2)[:, None] <= half + 1, out.contacts, into.contacts)
-        laid, raised = _correct_feet(a, b, (out, into), Frames(roots, turns, bones, contacts), share)
+        laid, raised = _correct_feet(a, b, (out, into), PlacedFrames(roots, rotations, bones, contacts), alpha)
         roots = rigid2d.apply(laid, roots)
         roots[:, 1] += raised
-        turns[:, 0] = quat.mul(rigid2d.to_quat(laid), turns[:, 0])
+        rotations[:, 0] = quat.mul(rigid2d.to_quat(laid), rotations[:, 0])
         onward = rigid2d.compose(laid[-1], onward)
     inner = slice(1, n + 1)
-    return Frames(
+    return PlacedFrames(
         roots[inner],
-        turns[inner],
+        rotations[inner],
         None if bones is None else bones[inner],
         None if contacts is None else contacts[inner],
     ), onward
@@ -140,7 +140,7 @@ def _frame_range(motion: Motion, middle: int, half: int) -> tuple[int, int]:
     return max(middle - half - 1, 0), min(middle + half + 2, len(motion))
 
 
-def _pad_frames(frames: Frames, motion: Motion, middle: int, half: int) -> Frames:
+def _pad_frames(frames: PlacedFrames, motion: Motion, middle: int, half: int) -> PlacedFrames:
     """Repeat the first and last frame where the motion ends with the transition."""
     before, after = int(middle - half - 1 < 0), int(middle + half + 2 > len(motion))
     if not before and not after:
@@ -149,26 +149,26 @@ def _pad_frames(frames: Frames, motion: Motion, middle: int, half: int) -> Frame
     def longer(rows: Floats | None) -> Floats | None:
         return None if rows is None else np.concatenate([rows[:1]] * before + [rows] + [rows[-1:]] * after)
 
-    return Frames(*(longer(rows) for rows in frames))  # type: ignore[arg-type]
+    return PlacedFrames(*(longer(rows) for rows in frames))  # type: ignore[arg-type]
 
 
 def _correct_feet(
-    a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, share: Floats
+    a: Motion, b: Motion, both: tuple[PlacedFrames, PlacedFrames], blend: PlacedFrames, alpha: Floats
 ) -> tuple[Floats, Floats]:
     """Place the frames of a blend so that planted feet have the height, movement and rotation they have in the clips.
 
-    Returns (n + 2, 3) rigid2d, and (n + 2,) meters up. The legs in `made` are rotated so that feet follow their mean.
+    Returns (n + 2, 3) rigid2d, and (n + 2,) meters up. The legs in `blend` are rotated so that feet follow their mean.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
-        return np.zeros((len(share), 3)), np.zeros(len(share))
-    soles = soles_of(a.skeleton, a.contacts.points)
-    first, second = (soles.points(frames.turns, frames.bones) + frames.roots[:, None] for frames in both)
-    mean = first + share[:, None, None] * (second - first)
-    from_root = mean - made.roots[:, None]
-    soles.step_legs(made.turns, soles.points(made.turns, made.bones), from_root, made.bones)
-    blended = soles.points(made.turns, made.bones) + made.roots[:, None]
+        return np.zeros((len(alpha), 3)), np.zeros(len(alpha))
+    soles = make_soles(a.skeleton, a.contacts.points)
+    first, second = (soles.points(frames.rotations, frames.bones) + frames.roots[:, None] for frames in both)
+    mean = first + alpha[:, None, None] * (second - first)
+    from_root = mean - blend.roots[:, None]
+    soles.step_legs(blend.rotations, soles.points(blend.rotations, blend.bones), from_root, blend.bones)
+    blended = soles.points(blend.rotations, blend.bones) + blend.roots[:, None]
     steps = [np.diff(points[..., ::2], axis=0) for points in (first, second)]
-    wanted = steps[0] + 0.5 * (share[1:] + share[:-1])[:, None, None] * (steps[1] - steps[0])
+    wanted = steps[0] + 0.5 * (alpha[1:] + alpha[:-1])[:, None, None] * (steps[1] - steps[0])
     flags = [np.zeros(0) if frames.contacts is None else frames.contacts for frames in both]
-    levels = flags[0] + share[:, None] * (flags[1] - flags[0])
+    levels = flags[0] + alpha[:, None] * (flags[1] - flags[0])
     return soles.carry(blended, wanted, levels), soles.lifts(blended, mean[..., 1])

@@ -14,7 +14,7 @@ from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.parametric.space import ParametricMotion
-from marey.pmg.units import shown
+from marey.pmg.units import display_unit
 
 __all__ = ["FunctionSpace", "Space", "as_space"]
 
@@ -71,21 +71,26 @@ class FunctionSpace:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not callable(self.function):
-            raise InvalidValue(f"a space needs a function from numbers to a Motion, got {type(self.function).__name__}")
+            raise InvalidValue(
+                "function must be a function that takes parameter values and returns a Motion, not "
+                f"{type(self.function).__name__}"
+            )
         names, units = tuple(self.names), tuple(self.units)
         put(self, "names", names)
         put(self, "units", units or ("",) * len(names))
         if len(self.units) != len(names):
-            raise InvalidValue(f"{len(names)} parameters need as many units or none, got {len(self.units)}")
-        low, high = checked_box(self.low, self.high, names, self.units)
+            raise InvalidValue(
+                f"units must have one entry for each of {len(names)} parameters, or none, not {len(self.units)}"
+            )
+        low, high = check_box(self.low, self.high, names, self.units)
         put(self, "low", low)
         put(self, "high", high)
 
     def __call__(self, target: Floats) -> Motion:
-        made = self.function(target)
-        if not isinstance(made, Motion):
-            raise InvalidValue(f"a space's function must return a Motion, got {type(made).__name__}")
-        return made
+        motion = self.function(target)
+        if not isinstance(motion, Motion):
+            raise InvalidValue(f"function must return a Motion, not {type(motion).__name__}")
+        return motion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +119,7 @@ class _ParametricSpace:
     def __call__(self, target: Floats) -> Motion:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
-            return self.motion(target, clean=False, start=np.zeros(3))
+            return self.motion(target, feet=None, start=np.zeros(3))
 
 
 def as_space(
@@ -132,7 +137,7 @@ def as_space(
         return given
     if names is None or low is None or high is None:
         raise InvalidValue(
-            f"expected a ParametricMotion, a space, or a function with names=, low= and high=, got "
+            "a space must be a ParametricMotion, a space, or a function with names=, low= and high=, not "
             f"{type(given).__name__} without its ranges"
         )
     return FunctionSpace(
@@ -141,17 +146,17 @@ def as_space(
     )  # fmt: skip
 
 
-def checked_box(
+def check_box(
     low: ArrayLike, high: ArrayLike, names: Sequence[str], units: Sequence[str]
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Check the ranges (d,) of named parameters; raise an error if one is empty."""
     d = len(names)
     if not d:
-        raise InvalidValue("a space needs at least one parameter")
-    least, most = freeze_array(np.atleast_1d(low), "low", (d,)), freeze_array(np.atleast_1d(high), "high", (d,))
-    for name, unit, a, b in zip(names, units, least, most, strict=True):
+        raise InvalidValue("names must contain at least one parameter")
+    lowest, highest = freeze_array(np.atleast_1d(low), "low", (d,)), freeze_array(np.atleast_1d(high), "high", (d,))
+    for name, unit, a, b in zip(names, units, lowest, highest, strict=True):
         if a > b:
-            told, factor = shown(unit)
-            got = f"{factor * a:.6g} to {factor * b:.6g} {told}".rstrip()
-            raise InvalidValue(f"parameter {name!r} must range from low to high, got {got}")
-    return set_readonly(least), set_readonly(most)
+            shown, factor = display_unit(unit)
+            got = f"{factor * a:.6g} to {factor * b:.6g} {shown}".rstrip()
+            raise InvalidValue(f"low must be below high for parameter {name!r}, not {got}")
+    return set_readonly(lowest), set_readonly(highest)

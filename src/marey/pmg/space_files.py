@@ -1,6 +1,6 @@
 """Files of gait spaces and action spaces.
 
-Besides one clip that provides skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G
+Next to one clip that provides skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G
 points: turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and
 sources. Gait spaces have steps (n, G - 1, 4), margin, the parameters' names and span, which defaults to 1; action
 spaces have ways (n, G, 3), times (n, G), parameters (n, d), misses, names and units.
@@ -16,7 +16,6 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownVersion
 from marey.io import archive, clip_arrays
-from marey.io.files import read_bytes, write_bytes
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.gait_space import GaitSpace
@@ -34,8 +33,8 @@ _ACTION_TEXTS = ("names", "units", "sources")
 _ACTION_OWN = ("turns", "contacts", *_ACTION_TEXTS, *_ACTION_PLAIN)
 
 
-def pack_gait_space(space: GaitSpace) -> bytes:
-    """The space as the bytes of an .npz file."""
+def save_gait_space(space: GaitSpace, path: str | os.PathLike[str]) -> None:
+    """Write the space to an .npz file."""
     arrays = {
         "turns": space.turns.astype(np.float32),
         "contacts": space.contacts.astype(np.float32),
@@ -45,19 +44,14 @@ def pack_gait_space(space: GaitSpace) -> bytes:
         "sources": archive.text_array(space.sources, "sources"),
         **{name: getattr(space, name) for name in _PLAIN},
     }
-    return archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)
-
-
-def save_gait_space(space: GaitSpace, path: str | os.PathLike[str]) -> None:
-    """Write the space to an .npz file."""
-    write_bytes(path, [pack_gait_space(space)])
+    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)
 
 
 def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
     """Read a space from a file that `save_gait_space` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
+    arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
     (base,) = clip_arrays.clips_from(arrays, name)
     try:
         return GaitSpace(
@@ -75,16 +69,16 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             float(arrays.get("span", 1.0)),
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the gait space in it is inconsistent ({error})", path=name) from None
+        raise ParseError(f"is not a valid gait space ({error}); build it again", path=name) from None
 
 
 def _check_rotations(stored: Any) -> Floats:
     """Rotations exactly as stored, so that a space that is saved again gives the same bytes."""
-    turns: Floats = np.asarray(stored, dtype=np.float64)
-    off = np.abs(np.sqrt((turns**2).sum(axis=-1)) - 1.0).max(initial=0.0)
+    rotations: Floats = np.asarray(stored, dtype=np.float64)
+    off = np.abs(np.sqrt((rotations**2).sum(axis=-1)) - 1.0).max(initial=0.0)
     if not off <= _ROUNDED:
-        raise InvalidValue(f"turns must be unit quaternions, got lengths that are off by {off:.3g}")
-    return turns
+        raise InvalidValue(f"rotations must be unit quaternions, but their lengths differ from 1 by up to {off:.3g}")
+    return rotations
 
 
 def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
@@ -95,7 +89,7 @@ def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | Pa
         except UnknownVersion as error:
             refused = error
     raise UnknownVersion(
-        f"expected a space of motions, as `marey parametric build` writes, got another file ({refused.message})",
+        f"is not a space of motions such as `marey parametric build` writes ({refused.message})",
         path=os.fspath(path),
     )
 
@@ -108,14 +102,14 @@ def save_action_space(space: ActionSpace, path: str | os.PathLike[str]) -> None:
         **{name: archive.text_array(getattr(space, name), name) for name in _ACTION_TEXTS},
         **{name: getattr(space, name) for name in _ACTION_PLAIN},
     }
-    write_bytes(path, [archive.pack(ACTION_FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)])
+    archive.write_arrays(path, ACTION_FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)
 
 
 def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
     """Read a space from a file that `save_action_space` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
-    arrays = archive.unpack(read_bytes(path), name, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    arrays = archive.read_arrays(path, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
     (base,) = clip_arrays.clips_from(arrays, name)
     try:
         parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
@@ -123,4 +117,4 @@ def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
         parts |= {"turns": _check_rotations(arrays["turns"])}
         return ActionSpace(base, contacts=arrays["contacts"].astype(np.float64), **parts)
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the action space in it is inconsistent ({error})", path=name) from None
+        raise ParseError(f"is not a valid action space ({error}); build it again", path=name) from None

@@ -19,7 +19,7 @@ from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
 from marey.pmg.stance_kernels import carry_frames, correct_steps, find_points, measure_steps, step_legs
 
-__all__ = ["Soles", "soles_of"]
+__all__ = ["Soles", "make_soles"]
 
 # Square meters: heel and ball, about ten times as far apart, fix the character's heading; one point alone does not.
 _GIVE = 0.01**2
@@ -46,10 +46,10 @@ class Soles:
     above: Ints
     owned: Bools
 
-    def points(self, turns: Floats, bones: Floats | None = None) -> Floats:
+    def points(self, rotations: Floats, bones: Floats | None = None) -> Floats:
         """(F, K, 3) meters from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
-        out = np.empty((len(turns), len(self.chains), 3))
-        find_points(self.chains, self.bones if bones is None else bones, self.places, turns, out)
+        out = np.empty((len(rotations), len(self.chains), 3))
+        find_points(self.chains, self.bones if bones is None else bones, self.places, rotations, out)
         return out
 
     def steps(self, points: Floats, moves: Floats) -> Floats:
@@ -75,23 +75,23 @@ class Soles:
 
         The lowest count most, so that one foot takes over from the other as they come down and rise.
         """
-        shares = np.exp((wanted.min(axis=1, keepdims=True) - wanted) / _LOW)
-        return np.asarray((shares * (wanted - points[..., 1])).sum(axis=1) / shares.sum(axis=1))
+        weights = np.exp((wanted.min(axis=1, keepdims=True) - wanted) / _LOW)
+        return np.asarray((weights * (wanted - points[..., 1])).sum(axis=1) / weights.sum(axis=1))
 
-    def step_legs(self, turns: Floats, points: Floats, wanted: Floats, bones: Floats | None = None) -> None:
+    def step_legs(self, rotations: Floats, points: Floats, wanted: Floats, bones: Floats | None = None) -> None:
         """Change rotations (F, J, 4) so that feet with points (F, K, 3) go where they are `wanted` (F, K, 3).
 
-        A foot is moved as a whole; its lowest point has the most weight.
+        A foot is moved rigidly; its lowest point has the most weight.
         """
         if not len(self.legs):
             return
         own = np.where(self.owned, wanted[:, None, :, 1], np.inf)
-        shares = np.exp((own.min(axis=2, keepdims=True) - own) / _LOW)
-        shifts = np.einsum("flk,fkc->flc", shares / shares.sum(axis=2, keepdims=True), wanted - points)
-        step_legs(self.above, self.legs, self.bones if bones is None else bones, shifts, _UNBENT, turns)
+        weights = np.exp((own.min(axis=2, keepdims=True) - own) / _LOW)
+        shifts = np.einsum("flk,fkc->flc", weights / weights.sum(axis=2, keepdims=True), wanted - points)
+        step_legs(self.above, self.legs, self.bones if bones is None else bones, shifts, _UNBENT, rotations)
 
 
-def soles_of(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
+def make_soles(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
     """Prepare the tracking of contact points of a skeleton."""
     return _make_soles(skeleton, tuple(points))
 

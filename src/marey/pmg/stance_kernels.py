@@ -8,41 +8,28 @@ from __future__ import annotations
 import math
 
 from marey.compiled import Floats2D, Floats3D, Ints2D, Out, kernel
-from marey.core.limb_kernels import knee_angle, knee_turn, solve
-from marey.maths.vector_kernels import (
-    add,
-    cross,
-    inv,
-    mul,
-    put_qua,
-    qua,
-    size,
-    sub,
-    times,
-    turn,
-    unit,
-    vec,
-)
+from marey.core.limb_kernels import find_knee_rotation, knee_angle, solve
+from marey.maths import vector_kernels as vec
 
 
 @kernel
-def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, turns: Floats3D, out: Out[Floats3D]) -> None:
+def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, rotations: Floats3D, out: Out[Floats3D]) -> None:
     """Points (F, K, 3) into `out`, as seen from joint 0's position, in the axes that joint 0 rotates in.
 
     chains : (K, depth) joints from joint 0's child on down to the one that carries the point, then -1.
-    bones : (1 or F, J, 3) offsets. locals_ : (K, 3) the points in their joints. turns : (F, J, 4) local.
+    bones : (1 or F, J, 3) offsets. locals_ : (K, 3) the points in their joints. rotations : (F, J, 4) local.
     """
     moving = 1 if bones.shape[0] > 1 else 0
-    for f in range(turns.shape[0]):
+    for f in range(rotations.shape[0]):
         for k in range(chains.shape[0]):
-            q = qua(turns[f, 0], 0)
+            q = vec.get_quat(rotations[f, 0], 0)
             px = py = pz = 0.0
             for n in range(chains.shape[1] + 1):
                 joint = chains[k, n] if n < chains.shape[1] else -1
                 if joint >= 0:
-                    a, b, c = vec(bones[f * moving, joint], 0)
+                    a, b, c = vec.get(bones[f * moving, joint], 0)
                 else:
-                    a, b, c = vec(locals_[k], 0)
+                    a, b, c = vec.get(locals_[k], 0)
                 w, x, y, z = q
                 s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
                 px += a + w * s + (y * u - z * t)
@@ -50,7 +37,7 @@ def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, turns: Float
                 pz += c + w * u + (x * t - y * s)
                 if joint < 0:
                     break
-                q = mul(q, qua(turns[f, joint], 0))
+                q = vec.mul(q, vec.get_quat(rotations[f, joint], 0))
             out[f, k, 0], out[f, k, 1], out[f, k, 2] = px, py, pz
 
 
@@ -82,8 +69,8 @@ def correct_steps(steps: Floats3D, wanted: Floats3D, levels: Floats2D, out: Out[
             total += w
             x += w * (wanted[f, k, 0] - steps[f, k, 0])
             z += w * (wanted[f, k, 1] - steps[f, k, 1])
-        size = max(total, 1.0)
-        out[f, 0], out[f, 1] = x / size, z / size
+        weight = max(total, 1.0)
+        out[f, 0], out[f, 1] = x / weight, z / weight
 
 
 @kernel
@@ -91,7 +78,7 @@ def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: flo
     """rigid2d (F, 3) into `out`, which place frames so that planted points move as wanted.
 
     points : (F, K, 3) in the world, as the frames are. wanted : (F - 1, K, 2) x and z that they should move. levels :
-    (F, K). give : square metres; the more, the less is turned for points that are near to each other.
+    (F, K). give : square meters; the more, the less frames rotate for points that are near to each other.
     """
     theta = x = z = 0.0
     out[0, 0] = out[0, 1] = out[0, 2] = 0.0
@@ -114,12 +101,12 @@ def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: flo
                 q = wanted[f, k, 1] - points[f + 1, k, 2] + points[f, k, 2] - rz
                 across += w * (p * b - q * a)
                 spread += w * (a * a + b * b)
-            share = min(total, 1.0)
-            angle = share * across / spread
+            fraction = min(total, 1.0)
+            angle = fraction * across / spread
             # About the points' middle, then on by what is missing, in the axes of the frame before.
             c, s = math.cos(angle), math.sin(angle)
-            dx = mx + share * rx - (mx * c + mz * s)
-            dz = mz + share * rz - (mz * c - mx * s)
+            dx = mx + fraction * rx - (mx * c + mz * s)
+            dz = mz + fraction * rz - (mz * c - mx * s)
             c, s = math.cos(theta), math.sin(theta)
             x, z = x + dx * c + dz * s, z + dz * c - dx * s
             theta += angle
@@ -128,38 +115,38 @@ def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: flo
 
 @kernel
 def step_legs(
-    above: Ints2D, legs: Ints2D, bones: Floats3D, shifts: Floats3D, unbent: float, turns: Out[Floats3D]
+    above: Ints2D, legs: Ints2D, bones: Floats3D, shifts: Floats3D, unbent: float, rotations: Out[Floats3D]
 ) -> None:
-    """Move feet by `shifts` (F, L, 3) metres, as far as hips and knees let them; turns (F, J, 4) are changed.
+    """Move feet by `shifts` (F, L, 3) meters, as far as hips and knees let them; rotations (F, J, 4) are changed.
 
     above : (L, depth) joints from joint 0's child down to the one that carries the leg, then -1. legs : (L, 3) hip,
     knee and ankle. bones : (1 or F, J, 3) offsets. unbent : radians; a leg bent by as much follows halfway, one that is
     stretched not at all, as its knee would snap. Feet keep their orientation.
     """
     moving = 1 if bones.shape[0] > 1 else 0
-    for f in range(turns.shape[0]):
+    for f in range(rotations.shape[0]):
         row = f * moving
         for k in range(legs.shape[0]):
-            base = qua(turns[f, 0], 0)
+            base = vec.get_quat(rotations[f, 0], 0)
             for n in range(above.shape[1]):
                 joint = above[k, n]
                 if joint < 0:
                     break
-                base = mul(base, qua(turns[f, joint], 0))
+                base = vec.mul(base, vec.get_quat(rotations[f, joint], 0))
             upper, lower, foot = legs[k, 0], legs[k, 1], legs[k, 2]
-            thigh = mul(base, qua(turns[f, upper], 0))
-            shank = mul(thigh, qua(turns[f, lower], 0))
-            sole = mul(shank, qua(turns[f, foot], 0))
-            up = times(-1.0, turn(thigh, vec(bones[row, lower], 0)))
-            down = turn(shank, vec(bones[row, foot], 0))
-            hinge = unit(cross(up, down), (1.0, 0.0, 0.0))
+            thigh = vec.mul(base, vec.get_quat(rotations[f, upper], 0))
+            shank = vec.mul(thigh, vec.get_quat(rotations[f, lower], 0))
+            sole = vec.mul(shank, vec.get_quat(rotations[f, foot], 0))
+            up = vec.scale(-1.0, vec.rotate(thigh, vec.get(bones[row, lower], 0)))
+            down = vec.rotate(shank, vec.get(bones[row, foot], 0))
+            hinge = vec.normalize(vec.cross(up, down), (1.0, 0.0, 0.0))
             bend = math.pi - knee_angle(up, down, hinge)
             gain = bend * bend / (bend * bend + unbent * unbent)
             # The ankle's target, as seen from the hip.
-            target = add(sub(down, up), times(gain, vec(shifts[f, k], 0)))
-            change = knee_turn(up, down, hinge, size(target), math.pi)
+            target = vec.add(vec.sub(down, up), vec.scale(gain, vec.get(shifts[f, k], 0)))
+            change = find_knee_rotation(up, down, hinge, vec.norm(target), math.pi)
             hip, knee, _, _ = solve((0.0, 0.0, 0.0), up, down, hinge, change, sole, target, sole, 0.0, 0.0)
-            thigh, shank = mul(hip, thigh), mul(knee, shank)
-            put_qua(turns[f, upper], 0, mul(inv(base), thigh))
-            put_qua(turns[f, lower], 0, mul(inv(thigh), shank))
-            put_qua(turns[f, foot], 0, mul(inv(shank), sole))
+            thigh, shank = vec.mul(hip, thigh), vec.mul(knee, shank)
+            vec.put_quat(rotations[f, upper], 0, vec.mul(vec.inv(base), thigh))
+            vec.put_quat(rotations[f, lower], 0, vec.mul(vec.inv(thigh), shank))
+            vec.put_quat(rotations[f, foot], 0, vec.mul(vec.inv(shank), sole))

@@ -10,25 +10,36 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from marey.clean.foot_lock import FootLock
 from marey.clean.settings import CleanSettings
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import Contacts
+from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.core.placement import find_placement as place_of
+from marey.core.placement import find_placement
 from marey.core.source import Source
+from marey.deprecation import renamed_fields, renamed_parameters
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.maths import quat, rigid2d
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.costs import half_window
-from marey.pmg.edge import Onward
+from marey.pmg.edge import TransitionRange
 from marey.pmg.node import Node
-from marey.pmg.seam import REACH, Frames, Seam, find_seam, frames_of, joined_frames
+from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, place_clip
 
-__all__ = ["STREAM_CLEANING", "CharacterStream", "Choice", "Controller", "Moment", "Option", "Transition"]
+__all__ = [
+    "STREAM_CLEANING",
+    "CharacterStream",
+    "Choice",
+    "ControlState",
+    "Controller",
+    "Transition",
+    "TransitionOption",
+]
 
 STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
-"""Shorter windows than for whole motions: every second of cleanup lookahead delays the response by a second.
+"""Shorter windows than for complete motions: every second of cleanup lookahead delays the response by a second.
 
 Transitions follow the planted foot, so little is left to clean up, and that needs little time.
 """
@@ -43,18 +54,20 @@ _HALVINGS = 3
 _REMEMBERED = 100_000
 
 
-class Option(NamedTuple):
-    """A node that can come next: its parameter box, the transition moments, and the character's position then.
+@renamed_fields(onward="range", here="place")
+class TransitionOption(NamedTuple):
+    """A node that can come next.
 
-    node : the node. onward : its box. here : (3,) rigid2d, position and heading of the character at the transition.
+    node : the node. range : the box of its parameters, and the moments of the transition.
+    place : (3,) rigid2d, position and heading of the character at the transition.
     """
 
     node: Node
-    onward: Onward
-    here: Floats
+    range: TransitionRange
+    place: Floats
 
 
-class Moment(NamedTuple):
+class ControlState(NamedTuple):
     """What a controller sees when it chooses the next clip.
 
     node, parameters : current clip. options : what can come next. seconds : played so far. graph : the character.
@@ -62,11 +75,11 @@ class Moment(NamedTuple):
 
     node: str
     parameters: Floats
-    options: tuple[Option, ...]
+    options: tuple[TransitionOption, ...]
     seconds: float
     graph: ParametricMotionGraph
 
-    def option(self, name: str) -> Option | None:
+    def option(self, name: str) -> TransitionOption | None:
         """Return the option with a node's name, if any."""
         return next((each for each in self.options if each.node.name == name), None)
 
@@ -82,43 +95,46 @@ class Choice(NamedTuple):
 class Controller(Protocol):
     """Chooses what comes next. A controller that takes commands also has ``request(**command)``."""
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         """Choose the next clip."""
         ...
 
 
+@renamed_fields(asked="requested", used="played")
 class Transition(NamedTuple):
     """A transition that was played.
 
-    frame : of the stream, its middle. source, target : nodes. asked : (d,) parameters that the controller requested.
-    used : (d,) parameters that were played. cost : meters, root of D. bad : meters, T_BAD of its edge. tries : number
+    frame : of the stream, its middle. source, target : nodes. requested : (d,) parameters that the controller chose.
+    played : (d,) parameters that were played. cost : meters, root of D. bad : meters, T_BAD of its edge. tries : number
     of clips tried.
     """
 
     frame: int
     source: str
     target: str
-    asked: Floats
-    used: Floats
+    requested: Floats
+    played: Floats
     cost: float
     bad: float
     tries: int
 
 
 class CharacterStream:
-    """Endless motion; made by `ParametricMotionGraph.stream`.
+    """Endless motion; created by `ParametricMotionGraph.stream`.
 
     Parameters
     ----------
     graph : the character.
     controller : chooses what comes next.
-    start : node of the first clip; the first node by default.
+    start : node of the first clip; by default `controller.first` if it exists, else the first node.
     parameters : of the first clip; by default the controller chooses from all of the node.
     place : initial rigid2d, position and heading of the character; the origin, facing +Z, by default.
-    clean : clean up foot contacts. Frames are then chosen `delay` frames before they are shown.
+    feet : ``"clean"`` cleans up foot contacts; frames are then chosen `delay` frames before they are shown.
+        ``"lock"`` locks planted feet immediately by rotating the legs. None leaves the feet as they are.
     settings : of the cleanup.
     """
 
+    @renamed_parameters(clean=("feet", feet_from_flag))
     def __init__(
         self,
         graph: ParametricMotionGraph,
@@ -127,33 +143,44 @@ class CharacterStream:
         start: str | None = None,
         parameters: ArrayLike | None = None,
         place: ArrayLike | None = None,
-        clean: bool = True,
+        feet: Feet = "clean",
         settings: CleanSettings | None = None,
     ) -> None:
+        check_feet(feet, live=True)
         if not isinstance(controller, Controller):
-            raise InvalidValue(f"a controller needs choose(moment), got {type(controller).__name__}")
+            raise InvalidValue(
+                f"controller must have a method choose(state), which {type(controller).__name__} does not have"
+            )
         stuck = graph.dead_ends()
         if not graph.nodes or stuck:
-            told = f"{', '.join(map(repr, stuck))} cannot continue" if stuck else "it has no nodes"
-            raise NoResult(f"{graph.name!r} cannot play forever: {told}; connect it, or remove it")
+            names = ", ".join(map(repr, stuck))
+            reason = (
+                f"{names} cannot continue; add an outgoing edge that leads back, or remove the node"
+                if stuck
+                else "it has no nodes; add a node first"
+            )
+            raise NoResult(f"character {graph.name!r} cannot be streamed: {reason}")
         self.graph, self.controller = graph, controller
-        self._node = graph.node(next(iter(graph.nodes)) if start is None else start)
+        first = getattr(controller, "first", None) or next(iter(graph.nodes))
+        self._node = graph[first if start is None else start]
         here = np.zeros(3) if place is None else freeze_array(place, "place", (3,))
-        self._parameters = self._node.checked(self._first(here) if parameters is None else parameters)
+        self._parameters = self._node.clip_parameters(self._choose_first(here) if parameters is None else parameters)
         self._clip = self._node.motion(self._parameters)
         self.fps = self._clip.fps
         self._half = half_window(graph.seams, self.fps)
-        self._place = rigid2d.between(place_of(self._clip.skeleton, self._clip[:1].world(), 0), here)
+        self._place = rigid2d.between(find_placement(self._clip, 0), here)
         self._at = 0
         self._work: Iterator[bool] = iter(())
-        self._raw: deque[tuple[Frames, str]] = deque()
+        self._raw: deque[tuple[PlacedFrames, str]] = deque()
         self._ready: deque[tuple[Floats, Floats, Floats | None, Floats | None, str]] = deque()
         self._flags_and_names: deque[tuple[Floats | None, str]] = deque()
-        self._made = 0
-        self._last_turns: Floats | None = None
+        self._n_queued = 0
+        self._last_rotations: Floats | None = None
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self._floor = 0.0 if self._clip.source.floor is None else self._clip.source.floor
-        self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if clean else None
+        self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if feet == "clean" else None
+        locks = feet == "lock" and self._points is not None
+        self._lock = FootLock(self._clip.skeleton, self.fps, self._points) if locks else None
         # Controllers compute their tables now, so that no transition waits for them.
         prepare = getattr(controller, "prepare", None)
         if prepare is not None:
@@ -169,20 +196,20 @@ class CharacterStream:
         """Node and parameters of the clip that frames are currently chosen from."""
         return self._node.name, self._parameters
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Pass a command to the controller; it takes effect from the next clip on."""
         ask = getattr(self.controller, "request", None)
         if ask is None:
-            raise InvalidValue(f"{type(self.controller).__name__} takes no requests")
-        ask(**wish)
+            raise InvalidValue(f"{type(self.controller).__name__} takes no commands")
+        ask(**command)
 
     def frame(self) -> Motion:
         """Return the next frame, a Motion of length 1."""
-        root, turns, bones, contacts, _ = self._next()
+        root, rotations, bones, contacts, _ = self._next()
         return Motion(
             self._clip.skeleton,
             root[None],
-            turns[None],
+            rotations[None],
             self.fps,
             name=self.graph.name,
             bone_offsets=None if bones is None else bones[None],
@@ -192,7 +219,7 @@ class CharacterStream:
     def record(self, seconds: float) -> Motion:
         """Return the next seconds as one motion, labeled with the nodes that play."""
         if not np.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"expected a finite time of at least one frame, got {seconds:g} s")
+            raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
         n = max(1, round(seconds * self.fps))
         rows = [self._next() for _ in range(n)]
         bones = None
@@ -241,107 +268,110 @@ class CharacterStream:
 
     def _clip_by_steps(self) -> Iterator[bool]:
         """Play until the transition region, choose what comes next there, and blend into it, in steps."""
-        onward = self.graph.onward(self._node.name, self._parameters)
+        ranges = self.graph.transition_ranges(self._node.name, self._parameters)
         last = len(self._clip) - 1
-        until = round(min(each.leave for each in onward.values()) * last) - self._half - REACH
+        until = round(min(each.leave for each in ranges.values()) * last) - self._half - REACH
         until = min(until, last - 2 * self._half)
         if until > self._at:
-            self._queue(frames_of(self._clip, self._at, until, self._place))
+            self._queue(place_clip(self._clip, self._at, until, self._place))
             self._at = until
             yield False
-        moment = self._make_moment(onward)
-        option, asked = self._choose(moment)
+        option, requested = self._choose(self._make_state(ranges))
         yield False
         found: list[tuple[float, Floats, Motion, Seam]] = []
-        for used in self._candidates(option, asked):
-            clip = option.node.motion(used)
+        for parameters in self._candidates(option, requested):
+            clip = option.node.motion(parameters)
             yield False
-            box, markers = option.onward, self.graph.seams.markers
+            box, markers = option.range, self.graph.seams.markers
             seam = find_seam(self._clip, clip, box.leave, box.enter, self._half, self._at, markers)
-            found.append((seam.cost, used, clip, seam))
+            found.append((seam.cost, parameters, clip, seam))
             if seam.cost <= self.graph.edges[self._node.name, option.node.name].bad:
                 break
             yield False
         yield False
-        self._blend_into(option.node, asked, found)
+        self._blend_into(option.node, requested, found)
 
-    def _first(self, here: Floats) -> Floats:
+    def _choose_first(self, place: Floats) -> Floats:
         """Parameters of the first clip, which no previous clip restricts."""
-        anything = Onward(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
-        option = Option(self._node, anything, here)
-        choice = self.controller.choose(Moment(self._node.name, self._node.middle, (option,), 0.0, self.graph))
+        anything = TransitionRange(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
+        option = TransitionOption(self._node, anything, place)
+        choice = self.controller.choose(ControlState(self._node.name, self._node.middle, (option,), 0.0, self.graph))
         return np.asarray(choice.parameters)
 
-    def _choose(self, moment: Moment) -> tuple[Option, Floats]:
-        choice = self.controller.choose(moment)
-        option = moment.option(choice.node)
+    def _choose(self, state: ControlState) -> tuple[TransitionOption, Floats]:
+        choice = self.controller.choose(state)
+        option = state.option(choice.node)
         if option is None:
-            known = ", ".join(repr(each.node.name) for each in moment.options)
-            raise UnknownName(f"no edge leads from {self._node.name!r} to {choice.node!r}; possible: {known}")
+            known = ", ".join(repr(each.node.name) for each in state.options)
+            raise UnknownName(
+                f"no edge leads from {self._node.name!r} to {choice.node!r}; the controller must choose one of {known}"
+            )
         return option, freeze_array(
             np.atleast_1d(choice.parameters), f"parameters of {choice.node!r}", (option.node.n_dims,)
         )
 
-    def _candidates(self, option: Option, asked: Floats) -> Iterator[Floats]:
+    def _candidates(self, option: TransitionOption, requested: Floats) -> Iterator[Floats]:
         """Yield parameters to try: the requested ones in the box, then closer to its middle, finally the fallback."""
-        box = option.onward
-        wanted = np.clip(asked, box.low, box.high)
+        box = option.range
+        wanted = np.clip(requested, box.low, box.high)
         for k in range(_HALVINGS + 2):
             away = 0.5**k if k <= _HALVINGS else 0.0
-            yield option.node.checked(box.middle + away * (wanted - box.middle))
-        yield option.node.checked(box.surest)
+            yield option.node.clip_parameters(box.middle + away * (wanted - box.middle))
+        yield option.node.clip_parameters(box.fallback)
 
-    def _blend_into(self, node: Node, asked: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
+    def _blend_into(self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
         """Blend into the best of the clips that were tried."""
-        _, used, clip, seam = min(found, key=lambda each: each[0])
-        source, self._node, self._parameters = self._node.name, node, used
+        _, played, clip, seam = min(found, key=lambda each: each[0])
+        source, self._node, self._parameters = self._node.name, node, played
         if seam.leave - self._half > self._at:
-            self._queue(frames_of(self._clip, self._at, seam.leave - self._half, self._place))
-        blended, place = joined_frames(self._clip, clip, seam, self._half, self._place)
-        bad, middle = self.graph.edges[source, node.name].bad, self._made + self._half
-        self.transitions.append(Transition(middle, source, node.name, asked, used, seam.cost, bad, len(found)))
+            self._queue(place_clip(self._clip, self._at, seam.leave - self._half, self._place))
+        blended, place = blend_frames(self._clip, clip, seam, self._half, self._place)
+        bad, middle = self.graph.edges[source, node.name].bad, self._n_queued + self._half
+        self.transitions.append(Transition(middle, source, node.name, requested, played, seam.cost, bad, len(found)))
         self._queue(blended)
         self._clip, self._place, self._at = clip, place, seam.enter + self._half + 1
 
-    def _make_moment(self, onward: Mapping[str, Onward]) -> Moment:
+    def _make_state(self, ranges: Mapping[str, TransitionRange]) -> ControlState:
         last = len(self._clip) - 1
         options = []
-        for name, each in onward.items():
+        for name, each in ranges.items():
             frame = int(np.clip(round(each.leave * last), 0, last))
-            world = self._clip[frame : frame + 1].world()
-            here = rigid2d.compose(self._place, place_of(self._clip.skeleton, world, 0))
-            options.append(Option(self.graph.node(name), each, here))
-        return Moment(self._node.name, self._parameters, tuple(options), self._made / self.fps, self.graph)
+            place = rigid2d.compose(self._place, find_placement(self._clip, frame))
+            options.append(TransitionOption(self.graph[name], each, place))
+        return ControlState(self._node.name, self._parameters, tuple(options), self._n_queued / self.fps, self.graph)
 
     # Output ---------------------------------------------------------------------------------------------------
 
-    def _queue(self, frames: Frames) -> None:
+    def _queue(self, frames: PlacedFrames) -> None:
         """Queue frames for output, in pieces that are quick to clean."""
-        turns = frames.turns
-        if self._last_turns is not None:
+        rotations = frames.rotations
+        if self._last_rotations is not None:
             # The opposite quaternion is the same rotation, but smoothing must not see a jump.
-            sign = np.where((turns[0] * self._last_turns).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-            turns = turns * sign
-        turns = quat.unroll(turns)
-        self._last_turns = turns[-1]
-        n = len(turns)
-        self._made += n
+            sign = np.where((rotations[0] * self._last_rotations).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+            rotations = rotations * sign
+        rotations = quat.unroll(rotations)
+        self._last_rotations = rotations[-1]
+        n = len(rotations)
+        self._n_queued += n
         for start in range(0, n, _PIECE):
             part = slice(start, min(start + _PIECE, n))
             bones = None if frames.bones is None else frames.bones[part]
             contacts = None if frames.contacts is None else frames.contacts[part]
-            self._raw.append((Frames(frames.roots[part], turns[part], bones, contacts), self._node.name))
+            self._raw.append((PlacedFrames(frames.roots[part], rotations[part], bones, contacts), self._node.name))
 
-    def _output(self, frames: Frames, name: str) -> None:
+    def _output(self, frames: PlacedFrames, name: str) -> None:
         n = len(frames.roots)
         flags = [None if frames.contacts is None else frames.contacts[k] for k in range(n)]
         if self._cleaner is None:
             for k in range(n):
                 bones = None if frames.bones is None else frames.bones[k]
-                self._ready.append((frames.roots[k], frames.turns[k], bones, flags[k], name))
+                rotations, flag = frames.rotations[k], flags[k]
+                if self._lock is not None and flag is not None:
+                    rotations = self._lock(frames.roots[k], rotations, flag > 0.5, bones)
+                self._ready.append((frames.roots[k], rotations, bones, flag, name))
             return
         self._flags_and_names.extend((flag, name) for flag in flags)
-        for done in self._cleaner.push(frames.roots, frames.turns, frames.contacts, frames.bones):
+        for done in self._cleaner.push(frames.roots, frames.rotations, frames.contacts, frames.bones):
             flag, called = self._flags_and_names.popleft()
             self._ready.append((done.root_position, done.rotations, done.bone_offsets, flag, called))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 import numpy as np
@@ -11,53 +11,65 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
-__all__ = ["ours", "rounded_up", "shown", "told_ranges", "told_values"]
+__all__ = [
+    "display_unit",
+    "format_ranges",
+    "format_rounded_up",
+    "format_target",
+    "format_values",
+    "to_internal_units",
+]
 
 
-def shown(unit: str) -> tuple[str, float]:
+def display_unit(unit: str) -> tuple[str, float]:
     """Return the display unit, and the factor from the internal unit to it."""
     return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
 @overload
-def ours(values: Sequence[float], units: Sequence[str], what: str) -> Floats: ...
+def to_internal_units(values: Sequence[float], units: Sequence[str], what: str) -> Floats: ...
 @overload
-def ours(values: None, units: Sequence[str], what: str) -> None: ...
-def ours(values: Sequence[float] | None, units: Sequence[str], what: str) -> Floats | None:
+def to_internal_units(values: None, units: Sequence[str], what: str) -> None: ...
+def to_internal_units(values: Sequence[float] | None, units: Sequence[str], what: str) -> Floats | None:
     """(d,) values given by people, converted to internal units: angles in radians."""
     if values is None:
         return None
     if len(values) != len(units):
-        raise InvalidValue(f"{what} needs a number for each of {len(units)} parameters, got {len(values)}")
-    return np.array([value / shown(unit)[1] for value, unit in zip(values, units, strict=True)])
+        raise InvalidValue(f"{what} must have one number for each of {len(units)} parameters, not {len(values)}")
+    return np.array([value / display_unit(unit)[1] for value, unit in zip(values, units, strict=True)])
 
 
-def told_values(names: Sequence[str], units: Sequence[str], values: Sequence[float] | Floats) -> str:
+def format_target(names: Sequence[str], values: Iterable[float]) -> str:
+    """``turn 0.5, speed 1.1``: a name for a motion."""
+    return ", ".join(f"{name} {value:.3g}" for name, value in zip(names, values, strict=True))
+
+
+def format_values(names: Sequence[str], units: Sequence[str], values: Sequence[float] | Floats) -> str:
     """``turn -41.2 degrees, speed 1.1 m/s``."""
     rows = []
     for name, unit, value in zip(names, units, values, strict=True):
-        told, factor = shown(unit)
-        rows.append(f"{name} {factor * float(value):.3g} {told}".rstrip())
+        shown, factor = display_unit(unit)
+        rows.append(f"{name} {factor * float(value):.3g} {shown}".rstrip())
     return ", ".join(rows)
 
 
-def told_ranges(
+def format_ranges(
     names: Sequence[str], units: Sequence[str], low: Sequence[float] | Floats, high: Sequence[float] | Floats
 ) -> str:
     """``turn -41.2 to 43.7 degrees, speed 0.8 to 1.2 m/s``."""
     rows = []
     for name, unit, a, b in zip(names, units, low, high, strict=True):
-        told, factor = shown(unit)
-        rows.append(f"{name} {factor * float(a):.3g} to {factor * float(b):.3g} {told}".rstrip())
+        shown, factor = display_unit(unit)
+        rows.append(f"{name} {factor * float(a):.3g} to {factor * float(b):.3g} {shown}".rstrip())
     return ", ".join(rows)
 
 
-def rounded_up(meters: float) -> str:
+def format_rounded_up(meters: float) -> str:
     """Format with three digits, rounded up: a suggested threshold must work when typed in."""
     if meters <= 0.0:
         return "0"
-    told = f"{meters:.3g}"
-    if float(told) >= meters:
-        return told
+    shown = f"{meters:.3g}"
+    if float(shown) >= meters:
+        return shown
     step = 10.0 ** (math.floor(math.log10(meters)) - 2)
     return f"{meters + step:.3g}"

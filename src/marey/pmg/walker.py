@@ -12,7 +12,7 @@ from marey.errors import InvalidValue
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.recipe import Recipe, read_recipe
 from marey.pmg.recipe_build import build_recipe
-from marey.pmg.recipe_clips import clips_of
+from marey.pmg.recipe_clips import load_clips
 
 __all__ = ["sample_walks", "walker"]
 
@@ -35,7 +35,7 @@ def sample_walks(
     rng : seed of the first walk; the others count up from it.
     """
     recipe = _resize_recipe("walking", n_turns, speeds, fps, variation, rng)
-    return [clip.motion for clip in clips_of(recipe, recipe.nodes[0].clips)]
+    return [clip.motion for clip in load_clips(recipe, recipe.nodes[0].clips)]
 
 
 def walker(
@@ -62,7 +62,7 @@ def walker(
         to each other, as in the recipe ``stepping``.
     """
     if steps not in (1, 2):
-        raise InvalidValue(f"a walker needs clips of 1 or 2 steps, got {steps!r}")
+        raise InvalidValue(f"steps must be 1 or 2 (steps per clip), not {steps!r}")
     recipe = _resize_recipe("walking" if steps == 2 else "stepping", n_turns, speeds, fps, variation, rng)
     edges = tuple(replace(edge, samples=(n_source, n_target)) for edge in recipe.edges)
     return build_recipe(replace(recipe, edges=edges))

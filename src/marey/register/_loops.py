@@ -1,6 +1,6 @@
-"""Loops: what cyclic motions do to the floor, and their point clouds beyond one round.
+"""Loops: their travel on the floor, and their point clouds beyond one cycle.
 
-A cyclic motion's frame after the last is its first one, moved by the loop's rigid2d.
+The frame after the last frame of a cyclic motion is its first frame, moved by the loop's rigid2d.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from marey.core.arrays import Floats, set_readonly
 from marey.maths import rigid2d
 
 
-def interpolate_moves(moves: Floats, share: Floats) -> Floats:
-    """(..., n, 3) the share (...) of each floor-plane move (n, 3), as of a steady turn; theta unwrapped."""
+def interpolate_moves(moves: Floats, fraction: Floats) -> Floats:
+    """Compute the fraction (...) of each move (n, 3) on the floor along a steady turn: (..., n, 3), theta unwrapped."""
     theta = rigid2d.wrap_angle(moves[:, 0])
 
     def arc(angle: Floats) -> tuple[Floats, Floats]:
@@ -26,17 +26,17 @@ def interpolate_moves(moves: Floats, share: Floats) -> Floats:
     size = along**2 + across**2
     x = (along * moves[:, 1] - across * moves[:, 2]) / size
     z = (along * moves[:, 2] + across * moves[:, 1]) / size
-    turn = share[..., None] * theta
+    turn = fraction[..., None] * theta
     along, across = arc(turn)
     out = np.empty((*turn.shape, 3))
     out[..., 0] = turn
-    out[..., 1] = share[..., None] * (along * x + across * z)
-    out[..., 2] = share[..., None] * (along * z - across * x)
+    out[..., 1] = fraction[..., None] * (along * x + across * z)
+    out[..., 2] = fraction[..., None] * (along * z - across * x)
     return out
 
 
 def carry_alignments(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_loops: bool) -> Floats:
-    """Alignments (..., n, 3) at u (...) from the frames that travel along with the loops into the world, or back."""
+    """Convert alignments (..., n, 3) at u (...) between coordinates that travel along with the loops and the world."""
     own = interpolate_moves(loops, u)
     first, last = own[..., reference : reference + 1, :], own
     if out_of_loops:
@@ -51,7 +51,7 @@ def carry_alignments(moves: Floats, loops: Floats, reference: int, u: Floats, *,
 
 
 def extend_loop(clouds: Clouds, loop: Floats, before: int, after: int) -> Clouds:
-    """One round of a loop with `before` frames of the rounds before it and `after` frames of those that follow."""
+    """Extend one cycle of a loop by `before` frames of earlier cycles and `after` frames of later ones."""
     n = len(clouds)
     frames = np.arange(-before, n + after)
     rounds, within = np.divmod(frames, n)

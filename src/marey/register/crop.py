@@ -22,51 +22,53 @@ from marey.register.steps import Steps, find_steps
 
 # Times within a half cycle at which gaits are compared to choose among their steps.
 _PER_STEP = 8
-# Hz at which the stretch that motions share is looked for, and at which the one most like the others is.
+# Hz at which to search for the range that motions have in common, and for the motion most similar to the others.
 _RATE, _COARSE_RATE = 30.0, 10.0
-# Distances, as shares of the largest allowed, up to which frames are alike: the first at which motions share so much
-# of the shorter is taken. A stricter one cuts where motions part more exactly, if they are alike at all.
-_ALIKE, _MOST = (0.35, 0.5, 0.7), 0.6
+# Distances, as fractions of the largest allowed, up to which frames are similar. The first one at which motions have
+# enough of the shorter in common is used. A stricter one cuts more exactly where motions diverge, if it finds a range.
+_SIMILAR, _MIN_COMMON = (0.35, 0.5, 0.7), 0.6
 # Passings of the feet that make a gait.
 _WALKING = 3
-# A stretch must last so many seconds, and be this share of the shortest motion.
-_LEAST_SECONDS, _LEAST_SHARE = 0.25, 0.25
+# A range must last this many seconds, and be this fraction of the shortest motion.
+_LEAST_SECONDS, _MIN_FRACTION = 0.25, 0.25
 _FEET = ("left", "right")
 
 
 def find_crops(
     motions: Sequence[Motion], clouds: Sequence[Clouds], *, slope_limit: int, max_distance: float, pivot: int | None
 ) -> tuple[Ints, str]:
-    """Find the corresponding range (n, 2) of frames, half-open, of each motion, and a sentence on how it was found.
+    """Find the corresponding range (n, 2) of frames of each motion, stops exclusive, and describe how it was found.
 
     Parameters
     ----------
     clouds : the motions' markers, at one rate.
-    slope_limit : how many frames of one motion may go by for one of another, where there is no gait.
-    max_distance : meters; frames further apart than this are no reason to go on, where there is no gait.
-    pivot : the motion to compare the others with, if that is settled.
+    slope_limit : largest ratio of playback speeds, used for motions without gait.
+    max_distance : meters; for motions without gait, the largest distance at which frames count as similar.
+    pivot : index of the motion to compare the others with, if it is already known.
 
     Raises `NotBlendable` if the motions have no range in common.
     """
     steps = [find_steps(motion, cloud) for motion, cloud in zip(motions, clouds, strict=True)]
     found = find_gait_crops(steps, clouds)
     if found is None:
-        # A motion with gait and one without may share a standing pose, but hardly more.
+        # A motion with gait and one without may have a standing pose in common, but hardly more.
         walking = [len(each) >= _WALKING for each in steps]
-        levels = [share * max_distance for share in (_ALIKE[:-1] if any(walking) and not all(walking) else _ALIKE)]
+        levels = [
+            factor * max_distance for factor in (_SIMILAR[:-1] if any(walking) and not all(walking) else _SIMILAR)
+        ]
         if pivot is None:
-            pivot = 0 if len(clouds) == 2 else _find_most_alike(clouds, slope_limit, levels)
+            pivot = 0 if len(clouds) == 2 else _find_most_similar(clouds, slope_limit, levels)
         found = find_grid_crops(clouds, pivot, slope_limit, levels)
     crops, note = found
-    # Whichever motion comes first must not matter.
+    # The order of the motions must not matter.
     shortest = int(np.argmin(crops[:, 1] - crops[:, 0]))
     return refine_crops(crops, clouds, shortest), note
 
 
 def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
-    """Frames (n, 2) with equally many half cycles, as many as can be, the same foot first; None without gait in all.
+    """Find frames (n, 2) with the largest equal number of half cycles, same foot first; None unless all have gait.
 
-    Where a motion has steps to spare, those are chosen that are most like the others'.
+    If a motion has extra steps, those most similar to the other motions are used.
     """
     counts = {foot: min(_count_half_cycles(each, foot) for each in steps) for foot in (0, 1)}
     n_half = max(counts.values())
@@ -100,23 +102,23 @@ def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[I
 
 
 def _count_half_cycles(steps: Steps, foot: int) -> int:
-    """How many half cycles there are from the first passing of `foot` on."""
+    """Count the half cycles from the first passing of `foot`."""
     return len(steps) - 1 - (0 if len(steps) and steps.feet[0] == foot else 1)
 
 
 def _list_choices(steps: Steps, foot: int, n_half: int) -> list[int]:
-    """Passings of `foot` from which there are `n_half` half cycles."""
+    """List the passings of `foot` that are followed by `n_half` half cycles."""
     return [k for k in range(len(steps) - n_half) if steps.feet[k] == foot]
 
 
 def _sample_per_step(steps: Steps, clouds: Clouds) -> Clouds:
-    """The markers at equal shares of each half cycle."""
-    shares = np.arange(_PER_STEP * (len(steps) - 1) + 1) / _PER_STEP
-    return sample_clouds(clouds, np.interp(shares, np.arange(len(steps)), steps.frames), 1.0)
+    """Sample the markers at equal fractions of each half cycle."""
+    positions = np.arange(_PER_STEP * (len(steps) - 1) + 1) / _PER_STEP
+    return sample_clouds(clouds, np.interp(positions, np.arange(len(steps)), steps.frames), 1.0)
 
 
 def _compute_offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int], n_half: int) -> Floats:
-    """(choices of a, choices of b) mean D over the half cycles from there on."""
+    """Compute the mean D over the following half cycles, for each start in a and each start in b."""
     along = np.arange(_PER_STEP * n_half + 1, dtype=np.float64)
     pairs = np.array(list(itertools.product(at_a, at_b)))
     frames = _PER_STEP * pairs[:, None] + along[:, None]
@@ -127,11 +129,11 @@ def _compute_offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int]
 def find_grid_crops(
     clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: Sequence[float]
 ) -> tuple[Ints, str]:
-    """Frames (n, 2) that all motions have in common with `clouds[pivot]`.
+    """Find the frames (n, 2) that all motions have in common with `clouds[pivot]`.
 
-    With each, the path through their grid is taken, from border to border, along which most time goes by in likeness:
-    each moment counts for how much nearer its frames are than a distance, and against if they are not. Of `levels`,
-    such distances in meters, the first is taken at which most of the shorter motion is shared.
+    For each motion, the path through the grid from border to border with the best score is used: each frame pair scores
+    by how much closer it is than a reference distance, negative if it is farther. `levels` lists reference distances in
+    meters; the first at which most of the shorter motion is shared is used.
     """
     paths = [
         None if j == pivot else _find_shared_path(clouds[pivot], other, _RATE, slope_limit, levels)[0]
@@ -139,12 +141,11 @@ def find_grid_crops(
     ]
     start = max(float(path[0, 0]) for path in paths if path is not None)
     stop = min(float(path[-1, 0]) for path in paths if path is not None)
-    least = max(_LEAST_SECONDS, _LEAST_SHARE * min(len(cloud) / cloud.fps for cloud in clouds))
+    least = max(_LEAST_SECONDS, _MIN_FRACTION * min(len(cloud) / cloud.fps for cloud in clouds))
     if (stop - start) / clouds[pivot].fps < least:
         raise NotBlendable(
-            f"the motions share no range of {least:.2f} s or more with "
-            f"{clouds[pivot].name or pivot!r}, in which every one goes through the same poses; "
-            "crop them by hand and use crop=None or --crop none"
+            f"no part of at least {least:.2f} s of {clouds[pivot].name or pivot!r} has similar poses in "
+            "all of the other motions; crop the motions by hand and use crop=None (--crop none)"
         )
     crops = np.empty((len(clouds), 2), dtype=np.int64)
     for j, path in enumerate(paths):
@@ -158,26 +159,26 @@ def find_grid_crops(
 def _find_shared_path(
     a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]
 ) -> tuple[Floats, float]:
-    """Frames (N, 2) along the path that a and b share, and how many seconds it lasts, less for being far apart."""
+    """Find the frames (N, 2) along the path that a and b share, and its score in seconds."""
     every = max(1, int(a.fps // rate))
     thin = [sample_clouds(cloud, _thin_frames(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
     values = distance_grid(thin[0], thin[1]).values
     for level in levels:
         cells, gained = find_shared_path(1.0 - values / level**2, slope_limit)
         covered = (cells[-1] - cells[0]).mean() / min(values.shape)
-        if covered >= _MOST:
+        if covered >= _MIN_COMMON:
             break
     scale = [(len(cloud) - 1) / max(len(few) - 1, 1) for cloud, few in zip((a, b), thin, strict=True)]
     return cells * np.array(scale), float(gained) * every / (level * a.fps)
 
 
 def _thin_frames(n: int, every: int) -> Floats:
-    """About every n-th frame, including the first and the last."""
+    """Take about every n-th frame, including the first and the last."""
     return np.linspace(0.0, n - 1.0, max(2, round((n - 1) / every) + 1))
 
 
-def _find_most_alike(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
-    """The motion that shares most with all others."""
+def _find_most_similar(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
+    """The motion that has most in common with all others."""
     total = np.zeros(len(clouds))
     for i, j in itertools.combinations(range(len(clouds)), 2):
         gained = _find_shared_path(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marey.compare import Clouds, DistanceGrid, align_frames
-from marey.core.arrays import Bools, Floats, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, convert_array, freeze_array, set_readonly
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import bspline, filters
 from marey.register._loops import carry_alignments, extend_loop
@@ -22,25 +22,25 @@ from marey.register.dtw import TimeAlignment
 KNOT_EVERY = 4
 MEDIAN = 5
 SMOOTH = 0.3
-"""Weight of the second differences of a timewarp's points beside the residuals. With knots every four cells it takes
-half of the ripple off the speed, which cells of a path would otherwise print into it, and costs no accuracy."""
-# Slope of a timewarp, as a share of its mean slope, below which it may nowhere fall.
+"""Weight of the second differences of a timewarp's points relative to the residuals. With knots every four cells it
+removes half of the ripple that the cells of a path would otherwise cause in the speed, and costs no accuracy."""
+# Minimum slope of a timewarp, as a fraction of its mean slope.
 _MIN_SLOPE = 0.05
-# How far a cell may be moved across the path. A minimum further off is not the cell's: slope limit or mask kept the
-# path away from it.
+# How far a cell may be moved across the path. A minimum farther away belongs to another cell: the slope limit or mask
+# held the path away from it.
 _MAX_MOVE = 0.5
-# Cells from an exact end over which they come to move in full, so that the curve has no kink there.
-_SETTLED = 8.0
-# Radians per second that an aligning angle may change by. Recordings in step stay below 15, while motions that are out
-# of step go over it at once. From one sample to the next it is never more than a quarter turn, beyond which nobody
-# could say which way round.
+# Cells from an exact end within which moves grow to full size, so that the curve has no kink there.
+_FULL_MOVE = 8.0
+# Maximum change of an aligning angle in radians per second. Synchronized recordings stay below 15, while motions that
+# are out of step exceed it at once. Between samples it is at most a quarter turn, beyond which the direction is
+# ambiguous.
 _FASTEST_TURN, _LARGEST_TURN = 20.0, 0.5 * np.pi
-# What rounding may leave between the ends of a cyclic curve, as a share of its period.
+# What rounding may leave between the ends of a cyclic curve, as a fraction of its period.
 _SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimewarpCurve:
+class TimewarpCurve(FrozenRecord):
     """Corresponding times of n motions in seconds, strictly increasing in each of them.
 
     Parameters
@@ -57,33 +57,38 @@ class TimewarpCurve:
     def __post_init__(self) -> None:
         points = freeze_array(self.points, "points of a timewarp curve", (None, None))
         if len(points) < 3 or not points.shape[1]:
-            raise InvalidValue(f"a timewarp curve needs 3 points of 1 motion or more, got shape {points.shape}")
+            raise InvalidValue(
+                "points of a timewarp curve must have shape (K, n) with K >= 3 points and n >= 1 motions, "
+                f"not {points.shape}"
+            )
         steps = np.diff(points, axis=0)
         if not (steps > 0.0).all():
             k, j = (int(i) for i in np.argwhere(steps <= 0.0)[0])
             raise InvalidValue(
-                f"a timewarp curve must increase, but goes from {points[k, j]:g} to {points[k + 1, j]:g} s "
-                f"at point {k + 1} of motion {j}"
+                f"points of a timewarp curve must increase, but point {k + 1} of motion {j} goes from "
+                f"{points[k, j]:g} to {points[k + 1, j]:g} s"
             )
         cyclic = bool(self.cyclic)
         if cyclic:
             points = set_readonly(_close_points(points, "timewarp"))
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "cyclic", cyclic)
+        self._put(points=points, cyclic=cyclic)
 
     def __call__(self, u: npt.ArrayLike) -> Floats:
-        """(..., n) seconds into each motion at u (...). Outside [0, 1] it goes on straight, or round if cyclic."""
+        """Evaluate the seconds (..., n) in each motion at u (...).
+
+        Outside [0, 1] the curve is extrapolated linearly, or repeats if cyclic.
+        """
         return bspline.evaluate(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def slope(self, u: npt.ArrayLike) -> Floats:
-        """(..., n) dS/du in seconds at u (...), always above 0."""
+        """Evaluate dS/du, (..., n) seconds, at u (...); always above 0."""
         return bspline.derivative(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def inverse(self, motion: int, seconds: npt.ArrayLike) -> Floats:
-        """(...) u at which `motion` is at these seconds (...)."""
+        """Find u (...) at which `motion` is at these seconds (...)."""
         j = check_index(motion, "a motion's number")
         if not -self.n_motions <= j < self.n_motions:
-            raise InvalidValue(f"expected a motion from 0 to {self.n_motions - 1}, got {j}")
+            raise InvalidValue(f"motion must be from 0 to {self.n_motions - 1}, not {j}")
         return bspline.inverse(self.points[:, j], convert_array(seconds, "seconds"), cyclic=self.cyclic)
 
     @property
@@ -92,18 +97,15 @@ class TimewarpCurve:
 
     @property
     def durations(self) -> Floats:
-        """(n,) seconds of each motion from u = 0 to u = 1."""
+        """Duration (n,) of each motion from u = 0 to u = 1, in seconds."""
         if self.cyclic:
             return set_readonly(self.points[-2] - self.points[0])
         return set_readonly(0.5 * (self.points[-2] + self.points[-1] - self.points[0] - self.points[1]))
 
     @property
     def knots(self) -> Floats:
-        """(K - 1,) u of the borders between spans, 0 and 1 among them; in between the curve is quadratic in u."""
+        """Borders (K - 1,) between spans, including u = 0 and 1; the curve is quadratic in u within a span."""
         return set_readonly(np.linspace(0.0, 1.0, len(self.points) - 1))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
 
     @classmethod
     def fit(
@@ -115,20 +117,20 @@ class TimewarpCurve:
         cyclic: bool = False,
         smooth: float = 0.0,
     ) -> TimewarpCurve:
-        """Fit an increasing curve to samples: least squares with a lower bound on the steps of the points.
+        """Fit an increasing curve to samples: least squares with a lower bound on the steps between control points.
 
         Parameters
         ----------
         samples : (N, n) seconds at u = 0, 1/(N-1), ..., 1; steps of 0 (as on a path of cells) are smoothed away.
-        knot_every : samples from knot to knot.
+        knot_every : number of samples between knots.
         exact_ends : whether u = 0 and 1 are exactly the first and last sample.
-        cyclic : whether the last sample is the first one again, a loop later in each motion.
-        smooth : weight of the squared second differences of the points, that of a squared residual being 1.
+        cyclic : whether the last sample is the first one again, one cycle later in each motion.
+        smooth : weight of the squared second differences of the control points, relative to a squared residual.
         """
         given = freeze_array(samples, "samples of a timewarp", (None, None))
         if len(given) < 2 or not (given[-1] > given[0]).all():
             raise InvalidValue(
-                "a timewarp needs two samples or more, the last one later in every motion than the first"
+                "samples must have at least two rows, and the last must be later than the first in every motion"
             )
         n_points = bspline.n_points_for(len(given), knot_every)
         at = period = None
@@ -142,7 +144,7 @@ class TimewarpCurve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlignmentCurve:
+class AlignmentCurve(FrozenRecord):
     """Rotations and translations on the floor that align n motions with the reference motion at each u.
 
     Parameters
@@ -152,7 +154,7 @@ class AlignmentCurve:
     reference : the motion that does not move.
     loops : (n, 3) rigid2d of cyclic motions: each one's next round is its last one moved by this. Then
         ``A_j(u + 1) = loops[reference] o A_j(u) o loops[j]^-1``, without a jump; the points are those of
-        ``G_ref(u)^-1 o A_j(u) o G_j(u)`` with ``G_j(u)`` the share u of motion j's loop, which is cyclic.
+        ``G_ref(u)^-1 o A_j(u) o G_j(u)`` with ``G_j(u)`` the fraction u of motion j's loop, which is cyclic.
     origins : (n, 2) meters, x and z of a point near each motion, 0 for the reference; 0 for all by default. Angles
         are fitted to small errors, which at the world's origin would move a motion that is far away from it by much.
     """
@@ -160,32 +162,38 @@ class AlignmentCurve:
     points: Floats
     reference: int = 0
     loops: Floats | None = None
-    origins: Floats = None  # type: ignore[assignment]  # always there once it is made
+    origins: Floats = None  # type: ignore[assignment]  # set in __post_init__
 
     def __post_init__(self) -> None:
         points = freeze_array(self.points, "points of an alignment curve", (None, None, 3))
         n_motions = points.shape[1]
         if len(points) < 3 or not n_motions:
-            raise InvalidValue(f"an alignment curve needs 3 points of 1 motion or more, got shape {points.shape}")
+            raise InvalidValue(
+                "points of an alignment curve must have shape (K, n, 3) with K >= 3 points and n >= 1 "
+                f"motions, not {points.shape}"
+            )
         reference = check_index(self.reference, "the reference motion's number")
         if not 0 <= reference < n_motions:
-            raise InvalidValue(f"expected a reference from 0 to {n_motions - 1}, got {reference}")
+            raise InvalidValue(f"reference must be a motion from 0 to {n_motions - 1}, not {reference}")
         if points[:, reference].any():
-            raise InvalidValue(f"motion {reference} is the reference, so its alignment must be 0 throughout")
+            raise InvalidValue(
+                f"points must be 0 for the reference, motion {reference}, because alignments are relative to it"
+            )
         if self.loops is not None:
             loops = freeze_array(self.loops, "loops", (n_motions, 3))
             points = set_readonly(_close_points(points, "alignment"))
-            object.__setattr__(self, "loops", loops)
+            self._put(loops=loops)
         near = np.zeros((n_motions, 2)) if self.origins is None else self.origins
         origins = freeze_array(near, "origins", (n_motions, 2))
         if origins[reference].any():
-            raise InvalidValue(f"motion {reference} is the reference, so its origin must be 0")
-        object.__setattr__(self, "origins", origins)
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "reference", reference)
+            raise InvalidValue(f"origins must be 0 for the reference, motion {reference}")
+        self._put(origins=origins, points=points, reference=reference)
 
     def __call__(self, u: npt.ArrayLike) -> Floats:
-        """(..., n, 3) rigid2d at u (...), theta unwrapped. Outside [0, 1] it goes on straight, or round if cyclic."""
+        """Evaluate the rigid2d (..., n, 3) at u (...), theta unwrapped.
+
+        Outside [0, 1] the curve is extrapolated linearly, or repeats if cyclic.
+        """
         at = convert_array(u, "u")
         local = _move_origins(bspline.evaluate(self.points, at, cyclic=self.cyclic), -self.origins)
         if self.loops is None:
@@ -202,9 +210,6 @@ class AlignmentCurve:
     def cyclic(self) -> bool:
         return self.loops is not None
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
-
     @classmethod
     def fit(
         cls,
@@ -220,16 +225,17 @@ class AlignmentCurve:
 
         Parameters
         ----------
-        samples : (N, n, 3) rigid2d at u = 0, 1/(N-1), ..., 1; the angles may jump by full turns. The reference's
+        samples : (N, n, 3) rigid2d at u = 0, 1/(N-1), ..., 1; the angles may jump by full turns. Those of the reference
             must be 0.
-        knot_every : samples from knot to knot.
+        knot_every : number of samples between knots.
         median : length of the median filter in samples, odd; 1 for none.
-        loops : (n, 3) for cyclic motions; the last sample is then the first one again, a loop later.
-        origins : (n, 2) meters, a point near each motion, for loops near where they begin; the reference's is not used.
+        loops : (n, 3) for cyclic motions; the last sample is then the first one again, one cycle later.
+        origins : (n, 2) meters, a point near each motion, for loops near their first frame; that of the reference is
+            ignored.
         """
         given = freeze_array(samples, "samples of an alignment", (None, None, 3))
         if len(given) < 2:
-            raise InvalidValue(f"an alignment needs two samples or more, got {len(given)}")
+            raise InvalidValue(f"samples of an alignment must have at least two rows, not {len(given)}")
         n_points = bspline.n_points_for(len(given), knot_every)
         near = np.zeros((given.shape[1], 2)) if origins is None else np.array(origins, dtype=np.float64)
         near = freeze_array(near, "origins", (given.shape[1], 2)).copy()
@@ -261,29 +267,32 @@ def pair_timewarp(
 
     Parameters
     ----------
-    knot_every : cells of the path from knot to knot.
-    exact_ends : whether the curve begins and ends exactly in the first and last cell.
-    cyclic : whether the path goes once around two loops, of which the grid holds one round each, its last cell being
-        the first one again (see `dtw_cyclic`).
-    refine : whether each cell is first moved across the path to where the distances on both sides put the minimum,
-        by less than a cell; without it, the stairs of the path ripple the speed.
-    smooth : as for `TimewarpCurve.fit`.
+    knot_every : number of cells of the path between knots.
+    exact_ends : whether the curve begins and ends exactly at the first and last cell.
+    cyclic : whether the path goes once around two loops, of which the grid holds one cycle each; its last cell is the
+        first one again (see `dtw_cyclic`).
+    refine : whether each cell is first moved perpendicular to the path to the minimum of the distances around it, by
+        less than a cell; without it, the stair steps of the path make the speed ripple.
+    smooth : weight of the squared second differences of the control points; see `TimewarpCurve.fit`.
     """
     if len(alignment) < 2:
-        raise NotBlendable("a time alignment of one cell has no duration; the motions share only one frame")
+        raise NotBlendable(
+            "the motions share only one frame, so a time alignment would have zero length; use motions "
+            "that overlap longer"
+        )
     frames = alignment.cells.astype(np.float64)
     if refine:
         moves = _find_moves_across(grid.values, alignment, cyclic)
         if exact_ends:
             from_end = np.minimum(np.arange(len(moves)), np.arange(len(moves))[::-1])
-            moves *= np.minimum(1.0, from_end / _SETTLED)[:, None]
+            moves *= np.minimum(1.0, from_end / _FULL_MOVE)[:, None]
         frames += moves
     return TimewarpCurve.fit(
         frames / grid.a.fps, knot_every=knot_every, exact_ends=exact_ends, cyclic=cyclic, smooth=smooth
     )
 
 
-def merged_timewarp(
+def merge_timewarps(
     reference: int,
     pairs: Sequence[TimewarpCurve | None],
     fps: float,
@@ -295,31 +304,35 @@ def merged_timewarp(
 
     Parameters
     ----------
-    reference : the reference motion's number.
-    pairs : n timewarps of two motions, the reference first; what stands at the reference's place is not looked at. All
+    reference : index of the reference motion.
+    pairs : n timewarps of two motions, the reference first; the entry of the reference itself is ignored. All must be
         cyclic, or none.
-    fps : at which the reference is sampled; `knot_every` counts these samples.
+    fps : rate at which the reference is sampled; `knot_every` counts these samples.
 
     Returns
     -------
-    The curve over the time of the reference that all pairs cover, or one round if they are cyclic. u runs evenly with
-    the reference's time.
+    The curve over the part of the reference that all pairs cover, or over one cycle if they are cyclic. u is
+    proportional to the reference's time.
     """
     ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(pairs):
-        raise InvalidValue(f"expected a reference from 0 to {len(pairs) - 1}, got {ref}")
+        raise InvalidValue(f"reference must be a motion from 0 to {len(pairs) - 1}, not {ref}")
     others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
     if len(others) != len(pairs) - 1 or not others or any(pair.n_motions != 2 for pair in others.values()):
-        raise InvalidValue(f"expected a timewarp of two motions for each of the motions beside the reference {ref}")
+        raise InvalidValue(
+            f"pairs must contain a timewarp of two motions for every motion except the reference, motion {ref}"
+        )
     cyclic = {pair.cyclic for pair in others.values()}
     if len(cyclic) > 1:
-        raise InvalidValue("either all timewarps must be cyclic or none")
+        raise InvalidValue("pairs must be all cyclic or all not cyclic, not a mixture")
     start = max(float(pair(0.0)[0]) for pair in others.values())
     stop = min(float(pair(1.0)[0]) for pair in others.values())
     if True in cyclic:
         stop = start + float(next(iter(others.values())).durations[0])
     if not stop > start:
-        raise NotBlendable("the timewarps cover no common part of the reference motion")
+        raise NotBlendable(
+            "the timewarps have no part of the reference motion in common; remove a motion, or crop less"
+        )
     n_samples = max(2, int(np.ceil((stop - start) * fps - 1e-9)) + 1)
     samples = np.empty((n_samples, len(pairs)))
     samples[:, ref] = np.linspace(start, stop, n_samples)
@@ -339,30 +352,32 @@ def alignment_curve(
     loops: npt.ArrayLike | None = None,
     used: tuple[float, float] = (0.0, 1.0),
 ) -> AlignmentCurve:
-    """The alignment of n motions with their reference along a timewarp (Kovar 5.2.2).
+    """Align n motions with their reference along a timewarp (Kovar 5.2.2).
 
-    The motions are aligned at S(u) itself, between frames where need be, not in the cells of a path: its stairs would
+    The motions are aligned at S(u), between frames if necessary, not at the cells of a path: its stair steps would
     leave spikes.
 
     Parameters
     ----------
     clouds : point clouds of the n motions, at one rate.
-    frame_weights : (2 L + 1,) of the window that is aligned.
-    knot_every, median : as for `AlignmentCurve.fit`, in samples, of which there is one for each frame of the longest.
-    loops : (n, 3) of cyclic motions, needed if the timewarp is cyclic; clouds then hold one round each.
-    used : u from where to where the curve will be used; how fast it turns elsewhere is no reason to refuse it.
+    frame_weights : (2 L + 1,) weights of the aligned window, which reaches L frames to both sides.
+    knot_every, median : see `AlignmentCurve.fit`; in samples, one for each frame of the longest motion.
+    loops : (n, 3) rigid2d of cyclic motions, required if the timewarp is cyclic; the clouds then hold one cycle each.
+    used : range of u in which the curve will be used; fast rotations outside it are accepted.
 
     Raises
     ------
-    NotBlendable : if the angle between the motions changes faster than bodies turn.
+    NotBlendable : if the angle between the motions changes faster than bodies rotate.
     """
     if len(clouds) != timewarp.n_motions:
-        raise InvalidValue(f"expected point clouds of the timewarp's {timewarp.n_motions} motions, got {len(clouds)}")
+        raise InvalidValue(
+            f"clouds must be one point cloud for each of the timewarp's {timewarp.n_motions} motions, not {len(clouds)}"
+        )
     if timewarp.cyclic != (loops is not None):
-        raise InvalidValue("loops must be given for a cyclic timewarp, and for no other")
+        raise InvalidValue("loops must be given if the timewarp is cyclic, and omitted if it is not")
     ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(clouds):
-        raise InvalidValue(f"expected a reference from 0 to {len(clouds) - 1}, got {ref}")
+        raise InvalidValue(f"reference must be a motion from 0 to {len(clouds) - 1}, not {ref}")
     moves = None if loops is None else freeze_array(loops, "loops", (len(clouds), 3))
     weights = convert_array(frame_weights, "frame weights")
     fps = clouds[ref].fps
@@ -374,17 +389,17 @@ def alignment_curve(
     for j, (field, at) in enumerate(fields):
         if j != ref:
             samples[:, j] = align_frames(*fields[ref], field, at, weights)
-    # What is beside the used part bends the curve there for as far as a knot's support reaches.
+    # Samples near the used part bend the curve there as far as a knot's support reaches.
     margin = 2.0 * knot_every / (n_samples - 1)
     within = (u >= used[0] - margin) & (u <= used[1] + margin)
-    _check_turns(samples, ref, median, frames / fps, fps, within)
+    _check_jumps(samples, ref, median, frames / fps, fps, within)
     # A loop's alignments are taken back to its beginning, and are looked at from there.
     near = np.array([each.points[: 1 if moves is not None else None, :, ::2].mean(axis=(0, 1)) for each in clouds])
     return AlignmentCurve.fit(samples, knot_every=knot_every, median=median, reference=ref, loops=moves, origins=near)
 
 
 def _move_origins(moves: Floats, origins: Floats) -> Floats:
-    """rigid2d (..., n, 3) as angle and the place that each origin (n, 2) is carried to; with -origins, back again."""
+    """Convert rigid2d (..., n, 3) to angles and new positions of the origins (n, 2); with -origins, convert back."""
     cosine, sine = np.cos(moves[..., 0]), np.sin(moves[..., 0])
     x, z = origins[:, 0], origins[:, 1]
     out = moves.copy()
@@ -396,13 +411,13 @@ def _move_origins(moves: Floats, origins: Floats) -> Floats:
 def _extend_clouds(
     clouds: Clouds, frames: Floats, motion: int, loops: Floats | None, half_window: int
 ) -> tuple[Clouds, Floats]:
-    """Clouds that hold all these frames, and the frames as they count there."""
+    """Extend the clouds to contain all these frames; also return the frames' new numbers."""
     last = len(clouds) - 1
     if loops is None:
         if frames[0] < -1e-6 or frames[-1] > last + 1e-6:
             raise InvalidValue(
-                f"the timewarp goes from frame {frames[0]:g} to {frames[-1]:g} of motion {motion}, "
-                f"which has 0 to {last}"
+                f"the timewarp covers frames {frames[0]:g} to {frames[-1]:g} of motion {motion}, but its "
+                f"point cloud has only frames 0 to {last}"
             )
         return clouds, np.clip(frames, 0.0, last)
     before = max(0, int(np.ceil(-frames[0]))) + half_window
@@ -410,22 +425,23 @@ def _extend_clouds(
     return extend_loop(clouds, loops[motion], before, after), frames + before
 
 
-def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats, fps: float, within: Bools) -> None:
-    turns = np.abs(np.diff(filters.median(np.unwrap(samples[..., 0], axis=0), median), axis=0))
-    turns[~(within[1:] & within[:-1])] = 0.0
-    if not (turns > min(_FASTEST_TURN / fps, _LARGEST_TURN)).any():
+def _check_jumps(samples: Floats, reference: int, median: int, seconds: Floats, fps: float, within: Bools) -> None:
+    jumps = np.abs(np.diff(filters.median(np.unwrap(samples[..., 0], axis=0), median), axis=0))
+    jumps[~(within[1:] & within[:-1])] = 0.0
+    if not (jumps > min(_FASTEST_TURN / fps, _LARGEST_TURN)).any():
         return
-    at, j = (int(k) for k in np.unravel_index(int(np.argmax(turns)), turns.shape))
+    at, j = (int(k) for k in np.unravel_index(int(np.argmax(jumps)), jumps.shape))
     raise NotBlendable(
-        f"the angle between motion {j} at {seconds[at, j]:.2f} s and motion {reference} at "
-        f"{seconds[at, reference]:.2f} s jumps by {np.degrees(turns[at, j]):.0f} degrees within a frame, "
-        f"{turns[at, j] * fps:.0f} rad/s, where {min(_FASTEST_TURN, _LARGEST_TURN * fps):.0f} is the most; the motions "
-        "are too unlike there"
+        f"motions {j} and {reference} cannot be aligned: at {seconds[at, j]:.2f} s and "
+        f"{seconds[at, reference]:.2f} s their relative heading changes by "
+        f"{np.degrees(jumps[at, j]):.0f} degrees in one frame (limit "
+        f"{np.degrees(min(_FASTEST_TURN / fps, _LARGEST_TURN)):.0f} degrees); crop the motions to "
+        "similar parts, or remove one of them"
     )
 
 
 def _find_moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -> Floats:
-    """(N, 2) frames from each cell to the minimum of the parabola through it and its neighbors across the path."""
+    """Fit a parabola across the path at each cell; return the offsets (N, 2), in frames, to its minimum."""
     i, j = alignment.cells.T
     rows, columns = values.shape
     here = values[i % rows, j % columns]
@@ -443,19 +459,19 @@ def _find_moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -
 
 
 def _close_points(points: Floats, what: str) -> Floats:
-    """`points` with last two exactly a period after the first two; refused where they are not so nearly."""
+    """Make the last two points exactly one period after the first two; raise if they are not close to that."""
     period = points[-2] - points[0]
     miss = np.abs(points[-1] - points[1] - period)
     if (miss > _SAME * (1.0 + np.abs(period))).any():
         raise InvalidValue(
-            f"the last two points of a cyclic {what} curve must be its first two, a period on; "
-            f"they miss by {miss.max():g}"
+            f"points of a cyclic {what} curve must end with the first two points repeated one period "
+            f"later, but they differ by {miss.max():g}"
         )
     return bspline.with_period(points, period)
 
 
 def _unwrap_angles(samples: Floats) -> Floats:
-    """`samples` (N, ..., 3) with angles that change by at most half a turn from one to the next."""
+    """Unwrap the angles of `samples` (N, ..., 3), so that they change by at most half a turn between samples."""
     out = samples.copy()
     out[..., 0] = np.unwrap(samples[..., 0], axis=0)
     return out

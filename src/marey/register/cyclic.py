@@ -10,23 +10,23 @@ import numpy as np
 from marey.compare import Clouds, frame_distances
 from marey.core.annotations import join_contacts, shift_labels
 from marey.core.arrays import Floats, set_readonly
+from marey.core.clips import name_clip
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
-from marey.register.prepare import told
 
-# A loop closes if its next frame is no further from its first one than this, in meters and in shares of how far the
+# A loop closes if its next frame is at most this far from its first one, in meters and as fractions of how far the
 # markers move from frame to frame.
 _SEAM, _SEAM_STEPS = 0.01, 1.0
 
 
 def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
-    """(3,) rigid2d that carries a loop's first frame to the frame after its last.
+    """Find the rigid2d (3,) that moves a loop's first frame to the frame after its last.
 
-    The loop is taken to run on smoothly: its last frames, led on straight, must meet its first frame, and its first
-    frames, led back, its last. The travel that fits both best is right to the third order in the frame's duration. A
-    travel noted by `marey.edit.cycle` that fits as well is taken as it is.
+    The loop is assumed to continue smoothly: its last frames, extrapolated, must meet its first frame, and its first
+    frames, extrapolated backward, its last. The travel that fits both best is accurate to third order in the frame's
+    duration. A travel recorded by `marey.edit.cycle` that fits equally well is used unchanged.
 
     Raises `InvalidValue` if the motion is not a loop.
     """
@@ -42,10 +42,9 @@ def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     residual = float(np.sqrt(apart[0]))
     if residual > allowed:
         raise InvalidValue(
-            f"{told(motion, k)} is not a loop: "
-            f"the frame after its last would lie {residual:.3f} m from its first, "
-            f"carried on, and {allowed:.3f} m is the most for how it moves; make a loop with marey.edit.cycle or "
-            "`marey edit cycle`"
+            f"{name_clip(motion, k)} is not a loop: continued by one frame, it would be {residual:.3f} m "
+            f"from its first frame (limit {allowed:.3f} m at its speed); make a loop with "
+            "marey.edit.cycle or `marey edit cycle`"
         )
     noted = _get_noted_travel(motion)
     if noted is not None:
@@ -56,7 +55,7 @@ def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
 
 
 def _get_noted_travel(motion: Motion) -> Floats | None:
-    """The travel of the last step of provenance, if that made one cycle."""
+    """Return the travel recorded in the last step of provenance, if that step made one cycle."""
     if not motion.source.provenance:
         return None
     last = motion.source.provenance[-1]
@@ -86,26 +85,18 @@ def shift_loop(motion: Motion, first: int, travel: Floats) -> Motion:
 
 
 def _unroll_signs(rotations: Floats, seam: int) -> Floats:
-    """(F, J, 4) with signs that go on over the seam."""
+    """Make quaternion signs (F, J, 4) continuous across the seam."""
     flip = np.einsum("jk,jk->j", rotations[seam - 1], rotations[seam]) < 0.0
     rotations[seam:, flip] *= -1.0
     return rotations
 
 
-def _repeat_travel(travel: Floats, times: int) -> Floats:
-    out = rigid2d.identity()
-    step = travel if times > 0 else rigid2d.invert(travel)
-    for _ in range(abs(times)):
-        out = rigid2d.compose(step, out)
-    return out
-
-
 def count_half_cycles(motion: Motion, travel: Floats) -> int:
-    """Half cycles of gait in a loop; 0 where there is no gait."""
+    """Count the half cycles of gait in a loop; 0 without gait."""
     from marey.register.steps import find_steps
 
     n = len(motion)
-    rounds: Sequence[Motion] = [motion.moved(_repeat_travel(travel, r)) for r in range(3)]
+    rounds: Sequence[Motion] = [motion.moved(rigid2d.power(travel, r)) for r in range(3)]
     three = replace(
         motion,
         root_positions=set_readonly(np.concatenate([part.root_positions for part in rounds])),

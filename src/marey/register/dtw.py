@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from marey.core.arrays import Bools, Floats, Ints, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, convert_array, freeze_array, set_readonly
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoTimewarp
 from marey.register.dtw_kernels import fill_codes, trace_path
 
@@ -22,7 +23,7 @@ _MAX_SLOPE = 60  # the codes of the kernel are int8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimeAlignment:
+class TimeAlignment(FrozenRecord):
     """Corresponding frames of two motions: a path through their distance grid.
 
     Parameters
@@ -37,9 +38,9 @@ class TimeAlignment:
     def __post_init__(self) -> None:
         cells = freeze_array(self.cells, "cells", (None, 2), np.int64)
         if not len(cells):
-            raise InvalidValue("a time alignment needs at least one cell")
-        object.__setattr__(self, "cells", cells)
-        object.__setattr__(self, "distances", freeze_array(self.distances, "distances", (len(cells),)))
+            raise InvalidValue("cells must have at least one row")
+        self._put(cells=cells)
+        self._freeze(distances=(len(cells),))
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -54,9 +55,6 @@ class TimeAlignment:
         """Root of the mean D, in meters."""
         return float(np.sqrt(self.distances.mean()))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return reduce_frozen(self)
-
 
 def dtw(
     values: npt.ArrayLike,
@@ -69,16 +67,18 @@ def dtw(
     """Find the path with the smallest total distance from `start`.
 
     Each step of a path advances one motion or both by one frame. The first step advances both, and at most
-    ``slope_limit - 1`` steps in a row advance only one motion, so that neither runs more than `slope_limit` times as
+    ``slope_limit - 1`` consecutive steps advance only one motion, so neither plays more than `slope_limit` times as
     fast as the other.
 
     Parameters
     ----------
-    values : (R, C) D of each pair of frames in square meters, 0 or more; inf where a path may not go.
+    values : (R, C) distance D of each pair of frames in square meters, at least 0; inf where a path may not go. R and C
+        are the numbers of frames of the two motions.
+    start : (i, j), first cell of the path.
     end : "corner", the last frames of both; "border", wherever either motion ends: of the best paths to those cells,
         the one with the smallest mean distance; or a cell.
-    slope_limit : W, 1 or more; 1 allows the diagonal only.
-    mask : (R, C) True where a path may go; everywhere by default.
+    slope_limit : W, at least 1; 1 allows only the diagonal.
+    mask : (R, C) True where a path may go; default: everywhere.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def dtw(
     free = isinstance(end, str) and end == "border"
     if isinstance(end, str):
         if end not in ("corner", "border"):
-            raise InvalidValue(f'expected end as "corner", "border" or a cell (i, j), got {end!r}')
+            raise InvalidValue(f"end must be 'corner', 'border' or a cell (i, j), not {end!r}")
         last = grid.shape[0] - 1, grid.shape[1] - 1
     else:
         last = _check_cell(end, grid.shape, "end")
@@ -100,9 +100,10 @@ def dtw(
     return found
 
 
+@renamed_parameters(centre="center")
 def dtw_around(
     values: npt.ArrayLike,
-    centre: Cell,
+    center: Cell,
     *,
     slope_limit: int = SLOPE_LIMIT,
     mask: npt.ArrayLike | None = None,
@@ -112,24 +113,27 @@ def dtw_around(
 
     Parameters
     ----------
+    values, slope_limit, mask : see `dtw`.
     center : (i, j), a cell that the path must go through, such as the middle of a transition.
-    ends : "border", "corner", or the first and the last cell; as `end` of `dtw`, on both sides.
+    ends : "border", "corner", or a tuple of the first and the last cell; see `end` of `dtw`.
     """
     grid, allowed, limit = _check_grid(values, mask, slope_limit)
-    i, j = _check_cell(centre, grid.shape, "centre")
+    i, j = _check_cell(center, grid.shape, "center")
     before, after = (ends, ends) if isinstance(ends, str) else ends
     if not isinstance(before, str):
         first = _check_cell(before, grid.shape, "the first end")
         before = i - first[0], j - first[1]
         if min(before) < 0:
-            raise InvalidValue(f"the first end {first} must not lie beyond the center {(i, j)}")
+            raise InvalidValue(f"ends must begin with a cell before the center {(i, j)}, not {first}")
     # Seen from the center backward, the grid is the same grid turned around.
-    turned = np.ascontiguousarray(grid[: i + 1, : j + 1][::-1, ::-1])
+    rotated = np.ascontiguousarray(grid[: i + 1, : j + 1][::-1, ::-1])
     open_there = None if allowed is None else allowed[: i + 1, : j + 1][::-1, ::-1]
     try:
-        back = dtw(turned, end=before, slope_limit=limit, mask=open_there)
+        back = dtw(rotated, end=before, slope_limit=limit, mask=open_there)
     except NoTimewarp as error:
-        raise NoTimewarp(f"backward from the center {(i, j)}, counting frames from it: {error}") from None
+        raise NoTimewarp(
+            f"in the part before the center {(i, j)}, with frames counted backward from it: {error}"
+        ) from None
     ahead = dtw(grid, start=(i, j), end=after, slope_limit=limit, mask=allowed)
     cells = np.concatenate([(i, j) - back.cells[:0:-1], ahead.cells])
     return TimeAlignment(set_readonly(cells), set_readonly(np.concatenate([back.distances[:0:-1], ahead.distances])))
@@ -146,12 +150,13 @@ def dtw_cyclic(
 
     Parameters
     ----------
-    values : (R, C) D of each pair of frames of one round of either loop.
-    start : frame of the second loop that belongs to frame 0 of the first; found by default.
+    values : (R, C) distance D of each pair of frames of one cycle of each loop, in square meters.
+    start : frame of the second loop that corresponds to frame 0 of the first; by default it is searched for.
+    slope_limit, mask : see `dtw`.
 
     Returns
     -------
-    Cells from (0, j) to (R, j + C), the first one again: rows and columns go on to count beyond one round.
+    Cells from (0, j) to (R, j + C), which is the first one again: rows and columns keep counting beyond one cycle.
     """
     grid, allowed, limit = _check_grid(values, mask, slope_limit)
     rows, columns = grid.shape
@@ -168,7 +173,10 @@ def dtw_cyclic(
             best = found
     if best is None:
         what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
-        raise NoTimewarp(f"{what} off every path around both loops within the slope limit {limit}")
+        raise NoTimewarp(
+            f"no time alignment around both loops is possible: {what} off every path within the slope "
+            f"limit {limit}; raise slope_limit, or loosen the mask"
+        )
     return best
 
 
@@ -183,40 +191,45 @@ def dtw_incremental(
 ) -> TimeAlignment:
     """Find a path from `start` to the border piece by piece, in time linear in the number of frames.
 
-    In a window of `size` by `size` cells the best path to the window's border (as with ``end="border"``) is found, its
+    In a window of `size` by `size` cells the best path to the window's border is found (as with ``end="border"``), its
     first `keep` steps are kept, and the next window starts where they end. The search does not look past the window, so
     the path is not the global optimum; that is an advantage if the motions soon diverge.
 
     Parameters
     ----------
-    values : (R, C) as in `dtw`, or ``block(rows, columns)``, called with two slices for each window, so that
-        distances away from the path are never computed.
-    size : k, cells along a window's side.
+    values : (R, C) distances in square meters (see `dtw`), or ``block(rows, columns)``, called with two slices for each
+        window, so that distances away from the path are never computed.
+    start : (i, j), first cell of the path.
+    size : k, side of a window in cells.
     keep : k', steps kept of each window's path, less than `size`.
-    shape : (R, C), needed with a function.
+    slope_limit : see `dtw`.
+    shape : (R, C), required if `values` is a function.
     """
     limit = _check_limit(slope_limit)
-    window, kept = check_index(size, "size"), check_index(keep, "keep")
-    if not 1 <= kept < window:
-        raise InvalidValue(f"expected keep from 1 to less than size, got {keep} of {size}")
-    block, whole = _as_block(values, shape)
-    i, j = _check_cell(start, whole, "start")
+    window, n_steps = check_index(size, "size"), check_index(keep, "keep")
+    if not 1 <= n_steps < window:
+        raise InvalidValue(f"keep must be at least 1 and less than size, not keep={keep} with size={size}")
+    block, full = _as_block(values, shape)
+    i, j = _check_cell(start, full, "start")
     cells: list[Ints] = []
     distances: list[Floats] = []
     while True:
-        rows, columns = slice(i, min(i + window, whole[0])), slice(j, min(j + window, whole[1]))
+        rows, columns = slice(i, min(i + window, full[0])), slice(j, min(j + window, full[1]))
         part = convert_array(block(rows, columns), "values")
         if part.shape != (rows.stop - i, columns.stop - j):
-            raise InvalidValue(f"the function gave {part.shape} distances for rows {rows} and columns {columns}")
+            raise InvalidValue(
+                f"values must return one distance per pair of frames, but returned shape {part.shape} for "
+                f"rows {rows} and columns {columns}"
+            )
         try:
             piece = dtw(part, end="border", slope_limit=limit)
         except NoTimewarp as error:
             raise NoTimewarp(f"in the window of {window} cells at {(i, j)}: {error}") from None
-        stop = min(kept + 1, len(piece))
+        stop = min(n_steps + 1, len(piece))
         cells.append(piece.cells[:stop] + (i, j))
         distances.append(piece.distances[:stop])
         i, j = (int(k) for k in cells[-1][-1])
-        if i == whole[0] - 1 or j == whole[1] - 1:
+        if i == full[0] - 1 or j == full[1] - 1:
             return TimeAlignment(set_readonly(np.concatenate(cells)), set_readonly(np.concatenate(distances)))
         cells[-1], distances[-1] = cells[-1][:-1], distances[-1][:-1]
 
@@ -240,17 +253,17 @@ def _find_path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) ->
 
 
 def _check_grid(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | None, int]:
-    """The grid with inf outside the mask; the mask, or None where everything is allowed; and the slope limit."""
+    """Return the grid with inf outside the mask, the mask (None if everything is allowed), and the slope limit."""
     grid = np.ascontiguousarray(convert_array(values, "values"))
     if grid.ndim != 2 or not grid.size:
-        raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
+        raise InvalidValue(f"values must be a grid of distances (R, C) with at least one cell, not shape {grid.shape}")
     if not grid.min() >= 0.0:  # false for NaN too
-        raise InvalidValue(f"expected distances of 0 or more, got {grid.min():g}")
+        raise InvalidValue(f"values must be distances of at least 0, but contain {grid.min():g}")
     allowed: Bools | None = None
     if mask is not None:
         allowed = convert_array(mask, "mask", bool)
         if allowed.shape != grid.shape:
-            raise InvalidValue(f"expected a mask of the grid's shape {grid.shape}, got {allowed.shape}")
+            raise InvalidValue(f"mask must have the shape of the grid, {grid.shape}, not {allowed.shape}")
         grid = np.ascontiguousarray(np.where(allowed, grid, np.inf))
     return grid, allowed, _check_limit(slope_limit)
 
@@ -258,7 +271,7 @@ def _check_grid(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools
 def _check_limit(slope_limit: Any) -> int:
     limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MAX_SLOPE:
-        raise InvalidValue(f"expected a slope limit from 1 to {_MAX_SLOPE}, got {limit}")
+        raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, not {limit}")
     return limit
 
 
@@ -266,29 +279,32 @@ def _check_cell(cell: Any, shape: tuple[int, ...], what: str) -> Cell:
     try:
         i, j = (check_index(k, f"a cell of {what}") for k in cell)
     except (TypeError, ValueError):
-        raise InvalidValue(f"expected {what} as a cell (i, j), got {cell!r}") from None
+        raise InvalidValue(f"{what} must be a cell (i, j), not {cell!r}") from None
     if not (0 <= i < shape[0] and 0 <= j < shape[1]):
-        raise InvalidValue(f"{what} {(i, j)} lies outside the grid of {shape[0]} x {shape[1]} frames")
+        raise InvalidValue(f"{what} must be a cell of the {shape[0]} x {shape[1]} grid, not {(i, j)}")
     return i, j
 
 
 def _as_block(values: Any, shape: tuple[int, int] | None) -> tuple[Block, tuple[int, int]]:
     if callable(values):
         if shape is None:
-            raise InvalidValue("a function of distances needs shape=(R, C), the size of the whole grid")
+            raise InvalidValue("shape must be given as (R, C), the size of the whole grid, if values is a function")
         return values, (int(shape[0]), int(shape[1]))
     grid = convert_array(values, "values")
     if grid.ndim != 2 or not grid.size:
-        raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
+        raise InvalidValue(f"values must be a grid of distances (R, C) with at least one cell, not shape {grid.shape}")
     return (lambda rows, columns: grid[rows, columns]), grid.shape
 
 
 def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> None:
-    """Raise if no path can exist, whatever the distances."""
+    """Raise if no path can exist, regardless of the distances."""
     for cell, what in ((first, "start"),) if free else ((first, "start"), (last, "end")):
         if np.isinf(grid[cell]):
             why = "the mask" if allowed is not None and not allowed[cell] else "an infinite distance"
-            raise NoTimewarp(f"{why} excludes the {what} {cell}, so that no time alignment goes through it")
+            raise NoTimewarp(
+                f"no time alignment is possible: {why} excludes the {what} (frame {cell[0]} of the first "
+                f"motion, frame {cell[1]} of the second); choose another {what}"
+            )
     if not free:
         _check_slope(first, last, limit)
 
@@ -296,12 +312,13 @@ def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, fr
 def _check_slope(first: Cell, last: Cell, limit: int) -> None:
     down, right = last[0] - first[0], last[1] - first[1]
     if down < 0 or right < 0:
-        raise NoTimewarp(f"time would have to run backward from {first} to {last}; the end must come after the start")
+        raise NoTimewarp(f"end must not come before start in either motion, but {last} comes before {first}")
     if max(down, right) > limit * min(down, right):
         ratio = f", {max(down, right) / min(down, right):.2f} times as many" if min(down, right) else ""
         raise NoTimewarp(
-            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: {down} steps in the first "
-            f"motion against {right} in the second{ratio}; crop the longer one, or raise the limit"
+            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: {down} steps in "
+            f"the first motion against {right} in the second{ratio}; crop the longer one, or raise "
+            "slope_limit"
         )
 
 

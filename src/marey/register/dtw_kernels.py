@@ -132,10 +132,10 @@ def _extend(
 def trace_path(codes: Int8s2D, last: tuple[int, int], limit: int, cells: Out[Ints2D]) -> None:
     """Cells (N, 2) of the best path to `last`, in order; N is the path's length."""
     i, j = last
-    at = len(cells) - 1
-    while at >= 0:
-        cells[at, 0], cells[at, 1] = i, j
-        at -= 1
+    index = len(cells) - 1
+    while index >= 0:
+        cells[index, 0], cells[index, 1] = i, j
+        index -= 1
         code = codes[i, j]
         if code == 0:
             return
@@ -145,7 +145,7 @@ def trace_path(codes: Int8s2D, last: tuple[int, int], limit: int, cells: Out[Int
                 i -= 1
             else:
                 j -= 1
-            cells[at, 0], cells[at, 1] = i, j
-            at -= 1
+            cells[index, 0], cells[index, 1] = i, j
+            index -= 1
         i -= 1
         j -= 1

@@ -1,4 +1,4 @@
-"""Refine the ends of crops so that whole frames match as well as possible."""
+"""Refine the ends of crops so that exact frames match as well as possible."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NEAR = 0.03
 
 
 def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
-    """Crops (n, 2), half-open, with first and last frames that are as nearly one moment as can be.
+    """Refine crops (n, 2), stops exclusive, so that the first and last frames correspond as closely as possible.
 
-    A moment between frames, rounded in each motion by itself, ends up to a frame apart. Near each end, that frame of
-    the pivot is taken at which the frames of the others that are most like it come nearest to whole ones.
+    A moment between frames, rounded in each motion separately, can differ by up to a frame. Near each end, this picks
+    the frame of the pivot for which the most similar frames of the others are closest to whole frames.
     """
     out = crops.copy()
     reach = max(1, round(_NEAR * clouds[pivot].fps))
@@ -30,9 +30,9 @@ def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
         shifts = np.arange(-reach, reach + 1)
         shifts = shifts[(base[pivot] + shifts >= 0) & (base[pivot] + shifts < len(clouds[pivot]))]
         at = np.stack(
-            [_find_most_alike(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others]
+            [_find_most_similar(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others]
         )
-        # Where all are alike, as after a plain shift in time, the end stays.
+        # Where all are equally similar, as after a plain shift in time, the end stays.
         miss = np.abs(at - np.rint(at)).sum(axis=0) + 1e-3 * np.abs(shifts)
         k = int(np.argmin(miss))
         out[pivot, end] = base[pivot] + shifts[k] + end
@@ -40,8 +40,8 @@ def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
     return out
 
 
-def _find_most_alike(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
-    """(N,) frames of b, between whole ones, most like frames ``at_a + shifts`` of a, near ``at_b + shifts``."""
+def _find_most_similar(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
+    """(N,) fractional frames of b most similar to frames ``at_a + shifts`` of a, near ``at_b + shifts``."""
     reach = max(1, int(np.abs(shifts).max()))
     columns = at_b + shifts[:, None] + np.arange(-reach, reach + 1)
     inside = np.clip(columns, 0, len(b) - 1)

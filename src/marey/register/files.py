@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marey.core.clips import name_clip
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError
-from marey.io.archive import Head, pack, unpack
-from marey.io.files import read_bytes, write_bytes
+from marey.io.archive import Head, read_arrays, write_arrays
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
-from marey.register.prepare import prepared, told
+from marey.register.prepare import prepare_motions
 from marey.register.registration import RegistrationCurve
 from marey.register.staging import retake_frames
 
@@ -51,7 +51,7 @@ _SHAPES: dict[str, tuple[str, int]] = {
 
 
 def content_key(motion: Motion) -> str:
-    """A hash of a motion's skeleton, rate and poses."""
+    """Hash a motion's skeleton, rate and poses."""
     digest = hashlib.sha256()
     digest.update(json.dumps([motion.skeleton.names, motion.fps]).encode())
     arrays = [motion.skeleton.parents, motion.skeleton.offsets, motion.root_positions, motion.rotations]
@@ -63,7 +63,7 @@ def content_key(motion: Motion) -> str:
 
 
 def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> None:
-    """Write `reg` under a temporary name, then rename."""
+    """Write `reg` under a temporary name, then rename the file."""
     others = [j for j in range(reg.n_motions) if j != reg.reference]
     about = {
         "reference": reg.reference,
@@ -84,15 +84,13 @@ def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> 
     }
     if reg.loops is not None:
         arrays["loops"] = reg.loops
-    write_bytes(path, [pack(FORMAT, VERSION, arrays)])
+    write_arrays(path, FORMAT, VERSION, arrays)
 
 
 def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
-    """Read a file of `write_registration`, given its motions."""
+    """Read a file written by `write_registration`, given its motions."""
     where = str(os.fspath(path))
-    arrays = unpack(
-        read_bytes(path), where, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where)
-    )
+    arrays = read_arrays(path, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where))
     loops, crops, distances = arrays.get("loops"), arrays["crops"], arrays["distances"]
     try:
         about = json.loads(str(arrays["about"]))
@@ -106,9 +104,9 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
         matches = [ConstraintMatch(p, a, b) for p, (a, b) in zip(points, arrays["matches"], strict=True)]
         n = timewarp.n_motions
         if not len(keys) == len(names) == len(crops) == len(distances) == alignment.n_motions == n:
-            raise ValueError("its parts are of different numbers of motions")
+            raise ValueError("its arrays are for different numbers of motions")
     except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
-        raise ParseError(f"a malformed registration: {error}", path=where) from None
+        raise ParseError(f"is not a valid registration file ({error}); save it again", path=where) from None
     found = _match_motions(tuple(motions), keys, names, fps, crops, loops, where)
     return RegistrationCurve(
         motions=found,
@@ -134,29 +132,32 @@ def _match_motions(
     loops: NDArray[Any] | None,
     where: str,
 ) -> tuple[Motion, ...]:
-    """The motions as registered, made again where they are given as they were before."""
+    """Return the motions as registered; if the original inputs are given, prepare and crop them again."""
     if len(motions) != len(keys):
-        raise InvalidValue(f"{where}: expected the {len(keys)} motions that were registered, got {len(motions)}")
+        raise InvalidValue(f"{where}: motions must be the {len(keys)} motions that were registered, not {len(motions)}")
     if [content_key(motion) for motion in motions] == list(keys):
-        return prepared(motions)[0]
-    ready, _ = prepared(motions)
+        return prepare_motions(motions).motions
+    ready = prepare_motions(motions).motions
     fits = ready[0].fps == fps and all(
         len(motion) >= stop - start and (loops is not None or len(motion) >= stop)
         for motion, (start, stop) in zip(ready, crops, strict=True)
     )
-    made = retake_frames(ready, crops, loops) if fits else ready
-    for k, (motion, key, name) in enumerate(zip(made, keys, names, strict=True)):
+    result = retake_frames(ready, crops, loops) if fits else ready
+    for k, (motion, key, name) in enumerate(zip(result, keys, names, strict=True)):
         if content_key(motion) != key:
             raise InvalidValue(
-                f"{where}: {told(motions[k], k)} "
-                f"is not the motion {name!r} that was registered, neither whole nor "
-                "as it was cropped; give the motions in the same order and unchanged"
+                f"{where}: {name_clip(motions[k], k)} is not the motion {name!r} that was registered, in full "
+                "or cropped; pass the same motions, unchanged and in the same order"
             )
-    return made
+    return result
 
 
 def _check(heads: Mapping[str, Head], path: str) -> None:
     for name, head in heads.items():
         kinds, axes = _SHAPES[name]
         if head.dtype.kind not in kinds or len(head.shape) != axes:
-            raise ParseError(f"array {name!r} is malformed: {head.dtype} of shape {head.shape}", path=path)
+            raise ParseError(
+                f"array {name!r} has dtype {head.dtype} and shape {head.shape}, which is not valid in a "
+                "registration file; save it again",
+                path=path,
+            )

@@ -3,14 +3,14 @@
 Where this differs from the source:
 
 - If the rows' first intervals are not connected, the one that *ends* first is dropped. The source drops the one that
-  starts first, "as it cannot be part of any match"; with three rows a long one can, by way of a later interval of
+  starts first, "as it cannot be part of any match"; with three rows a long one can, through a later interval of
   another row that reaches on to the third.
-- Of several ways to split, the source takes the one in which the whole stretches concerned overlap most (5.5). Long
-  intervals then outvote the right split: with rows A = 0-10, B = 0-6 7-10, C = 0-2 3-6 7-10 it splits A alone, at the
-  mean of two gaps that have nothing to do with each other. Here the first parts after the split are compared, each
-  pair by the share of its union that both cover.
-- A gap is put where the voters would have it if they were stretched to the whole interval (5.6). Where that leaves a
-  part beside what it should match, the gap is put where they have it.
+- Of several possible splits, the source takes the one in which the entire ranges overlap most (5.5). Long intervals
+  then outvote the right split: with rows A = 0-10, B = 0-6 7-10, C = 0-2 3-6 7-10 it splits A alone, at the mean of two
+  unrelated gaps. Here the first parts after the split are compared, each pair by the fraction of its union that both
+  cover.
+- A gap is put where the voters would have it if they were stretched to the entire interval (5.6). Where that leaves a
+  part next to what it should match, the gap is put where they have it.
 - Intervals that merely touch do not overlap: edges are as uncertain as contacts are, and a sliver would
   split a plant in two.
 """
@@ -25,12 +25,12 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats
 
-# Intervals that share less than this part of the shorter one belong to different events.
+# Intervals whose overlap is less than this fraction of the shorter one belong to different events.
 _SLIVER = 0.1
 
 
 class Interval(NamedTuple):
-    """A stretch of time."""
+    """An interval of time."""
 
     start: float
     stop: float
@@ -38,11 +38,11 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What came of the rows.
+    """Result of matching.
 
-    groups : each with one interval of every row, in order.
-    dropped : (row, interval) that are in no group.
-    gaps : (row, interval) that were put into an interval to split it.
+    groups : matches in order, each with one interval of every row.
+    dropped : (row, interval) of intervals that are in no group.
+    gaps : (row, interval) of gaps inserted to split an interval.
     """
 
     groups: tuple[tuple[Interval, ...], ...]
@@ -51,7 +51,7 @@ class Matching:
 
 
 def match_intervals(rows: Sequence[Sequence[Interval]]) -> Matching:
-    """Groups of intervals that mean the same, of n rows in order of time, each without overlaps within itself."""
+    """Group corresponding intervals of n rows; the intervals of a row are sorted and do not overlap."""
     waiting = [[Interval(*interval) for interval in row] for row in rows]
     groups: list[tuple[Interval, ...]] = []
     dropped: list[tuple[int, Interval]] = []
@@ -73,19 +73,19 @@ def match_intervals(rows: Sequence[Sequence[Interval]]) -> Matching:
 
 
 def is_overlapping(a: Interval, b: Interval) -> bool:
-    """Whether both share more than a sliver of the shorter."""
+    """Whether the overlap is more than a sliver of the shorter interval."""
     return bool(_find_overlaps(np.array([a]), np.array([b]))[0, 0])
 
 
 def _find_overlaps(a: Floats, b: Floats) -> Bools:
-    """(n, m) `overlap` of intervals (n, 2) and (m, 2); none with NaN, which stands for no interval."""
+    """Compute which of the intervals (n, 2) and (m, 2) overlap, (n, m); NaN stands for no interval."""
     shared = np.minimum(a[:, None, 1], b[:, 1]) - np.maximum(a[:, None, 0], b[:, 0])
     shorter = np.minimum((a[:, 1] - a[:, 0])[:, None], b[:, 1] - b[:, 0])
     return (shared > 0.0) & (shared >= _SLIVER * shorter)
 
 
 def _is_connected(intervals: Sequence[Interval]) -> bool:
-    """Whether one leads to every other, from overlap to overlap."""
+    """Whether every row can be reached from any other through overlaps."""
     near = _find_overlaps(np.array(intervals), np.array(intervals))
     reached = np.arange(len(intervals)) == 0
     while not reached.all():
@@ -97,7 +97,7 @@ def _is_connected(intervals: Sequence[Interval]) -> bool:
 
 
 def _find_subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
-    """(n, n) whether a row's first interval takes in another's first two, so that it ought to be split."""
+    """Find (n, n) whether a row's first interval covers the first two of another, so that it should be split."""
     first = np.array([row[0] for row in rows])
     second = np.array([row[1] if len(row) > 1 else (np.nan, np.nan) for row in rows])
     over: Bools = _find_overlaps(first, first) & _find_overlaps(first, second) & ~_find_overlaps(second, second)
@@ -106,7 +106,7 @@ def _find_subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
 
 
 def _find_best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
-    """For each row whose first interval is to be split, the gap to put in; empty for none."""
+    """Find the gap to insert for each row whose first interval must be split; empty if none."""
     n = len(rows)
     over = _find_subsuming(rows)
     best: dict[int, Interval] = {}
@@ -129,7 +129,7 @@ def _find_best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
 
 
 def _close_set(i: int, over: Bools) -> frozenset[int]:
-    """The smallest set with `i` of which every member subsumes every row outside."""
+    """Find the smallest set that contains `i` and whose members subsume all rows outside it."""
     inside = np.arange(len(over)) == i
     while True:
         # Members subsume no member, so those that all of them subsume are outside.
@@ -140,7 +140,7 @@ def _close_set(i: int, over: Bools) -> frozenset[int]:
 
 
 def _average_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretched: bool) -> Interval:
-    """Where to split `interval`: where each voter's first gap is, or would be if stretched with it (Kovar 5.6)."""
+    """Find where to split `interval`: at each voter's first gap, or where it would be if stretched (Kovar 5.6)."""
     starts = stops = 0.0
     for row in voters:
         first, second = row[0], row[1]
@@ -162,7 +162,7 @@ def _list_first_parts(rows: Sequence[Sequence[Interval]], gaps: dict[int, Interv
 
 
 def _measure_likeness(intervals: Sequence[Interval]) -> float:
-    """Sum over pairs of how much of what either covers both do."""
+    """Sum over all pairs the ratio of intersection to union."""
     total = 0.0
     for i, a in enumerate(intervals):
         for b in intervals[:i]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, freeze_array, reduce_frozen
+from marey.core.arrays import Floats, FrozenRecord
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.register.intervals import Interval, match_intervals
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConstraintMatch:
+class ConstraintMatch(FrozenRecord):
     """Corresponding contacts, one in each of n motions, such as the same plant of the left heel.
 
     Parameters
     ----------
     point : name of the contact point.
-    starts, stops : (n,) where each motion's contact begins and ends, in u, the timewarp's parameter. Edges lie halfway
-        between the last frame without and the first with contact, or at the ends of the curve. In a cyclic
-        registration they are given on one winding, so that the mean of the starts is in [0, 1): a contact across the
-        seam ends above 1, and one motion's may begin below 0.
+    starts, stops : (n,) start and end of each motion's contact in u, the timewarp's parameter. They lie halfway between
+        the last frame without and the first with contact, or at the ends of the curve. In a cyclic registration they
+        are unwrapped so that the mean of the starts is in [0, 1): a contact across the seam ends above 1, and that of
+        one motion may begin below 0.
     """
 
     point: str
@@ -36,20 +36,17 @@ class ConstraintMatch:
     stops: Floats
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "starts", freeze_array(self.starts, "starts", (None,)))
-        put(self, "stops", freeze_array(self.stops, "stops", (len(self.starts),)))
+        self._freeze(starts=("n",), stops=("n",))
         if (self.stops < self.starts).any():
-            raise InvalidValue(f"the contacts of a match must not end before they begin, as one of {self.point!r} does")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+            raise InvalidValue(
+                f"stops must not come before starts, but a contact of {self.point!r} ends before it begins"
+            )
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def interval(self, weights: ArrayLike) -> tuple[float, float]:
-        """(start, stop) in u of the blend's contact under weights (n,) (Kovar 5.14)."""
+        """Compute (start, stop) in u of the blended contact for weights (n,) (Kovar 5.14)."""
         return float(np.dot(weights, self.starts)), float(np.dot(weights, self.stops))
 
 
@@ -58,11 +55,11 @@ def match_contacts(
 ) -> tuple[tuple[ConstraintMatch, ...], tuple[str, ...]]:
     """Find the contacts that correspond in all motions, and notes on those that were dropped or split.
 
-    Each contact point is matched on its own. A motion without contacts has none of any point, so nothing matches.
+    Each contact point is matched separately. A motion without contacts leaves nothing to match.
 
     Parameters
     ----------
-    timewarp : S(u) of these motions. If it is cyclic they are loops, and a contact may go across the seam.
+    timewarp : S(u) of these motions. If it is cyclic, they are loops, and a contact may cross the seam.
     """
     cyclic = timewarp.cyclic
     # Skip points that are missing in any motion.
@@ -100,7 +97,7 @@ def match_contacts(
 
 
 def _convert_to_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, timewarp: TimewarpCurve) -> list[Interval]:
-    """Frames of contact of motion j, in u; of a loop, those that meet at the seam as one."""
+    """Convert the contact frames of motion j to u; in a loop, contacts that meet at the seam become one."""
     frames, n = list(spans), len(motion)
     if timewarp.cyclic:
         if frames == [(0, n)]:
@@ -118,7 +115,7 @@ def _convert_to_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, time
 
 
 def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
-    """Intervals on a circle of length 1, cut open where the fewest rows are in contact."""
+    """Cut intervals on a circle of length 1 open where the fewest rows are in contact."""
     marks = sorted({end % 1.0 for row in rows for interval in row for end in interval})
     if not marks:
         return [list(row) for row in rows]
@@ -127,16 +124,16 @@ def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]
     def held(u: float) -> int:
         return sum((u - interval.start) % 1.0 < interval.stop - interval.start for row in rows for interval in row)
 
-    # Among stretches with equally few, the longest.
+    # Among ranges with equally few, the longest.
     cut = min((held(0.5 * (a + b)), a - b, 0.5 * (a + b)) for a, b in gaps)[2] % 1.0
     out = []
     for row in rows:
-        turned = []
+        rotated = []
         for start, stop in row:
-            # An interval that is in progress at the cut stays whole, where its middle is.
+            # An interval that is in progress at the cut stays in one piece, on the side of its middle.
             shift = np.floor(0.5 * (start + stop) - cut)
-            turned.append(Interval(start - shift, stop - shift))
-        out.append(sorted(turned))
+            rotated.append(Interval(start - shift, stop - shift))
+        out.append(sorted(rotated))
     return out
 
 

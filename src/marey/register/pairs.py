@@ -1,7 +1,7 @@
 """Timing of two motions: a path through the grid of equally many samples of each.
 
-A walk and a run of equally many steps take different times. Both are sampled as often, so that the slope limit bounds
-how far the timing of one departs from the other's stretched to its length, not from the other's own.
+A walk and a run with the same number of steps take different times. Both are sampled equally often, so that the slope
+limit applies after they are stretched to equal length.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from marey.register._loops import extend_loop
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
 from marey.register.sampling import resample_clouds, sample_clouds, stack_clouds
 
-# How many times longer one motion may be than the other in all, whatever the slope limit.
+# Maximum ratio of the motions' durations, whatever the slope limit.
 LARGEST_RATIO = 4.0
-# Samples of a motion when only its likeness to the others is wanted, and when a loop's phase is first looked for.
+# Samples of a motion for a rough comparison with the others, and for the first search for a loop's phase.
 _FEW = 32
 _FEW_OF_LOOP = 48
-# Valleys that bend this share as much as most do are followed half as closely.
+# Valleys whose curvature is this fraction of the typical one are followed half as closely.
 _FLAT = 0.05
-# Frames that stay this far apart in the valley, as a share of D, against how it bends: where motions differ
+# Frames that stay this far apart in the valley, as a fraction of D, against how it bends: where motions differ
 # whatever their timing, its bottom says little about that.
 _APART = 0.3
 # Frames aside at which a valley is probed, and how often.
@@ -35,16 +35,16 @@ _ASIDE, _ROUNDS = 0.5, 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPath:
-    """Seconds (N, 2) of a reference and of another motion that belong together, and the meters between them."""
+    """Corresponding times (N, 2) of a reference and another motion in seconds, and their distance in meters."""
 
     seconds: Floats
     distance: float
 
 
-def find_whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
+def find_full_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
     """From the first frames of both to the last of both.
 
-    relative : whether the slope limit is about the ratio of their lengths, or about 1.
+    relative : whether the slope limit applies after stretching the motions to equal length, or to their own times.
     """
     if not relative:
         values = distance_grid(a, b, window=window).values
@@ -60,7 +60,10 @@ def find_whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, re
 
 
 def find_loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> PairPath:
-    """Once around two loops that begin at the same phase, to about a frame: the last pair is the first, a round on."""
+    """Find the path once around two loops that begin at the same phase, within about a frame.
+
+    The last pair is the first, one cycle later.
+    """
     check_ratio([a, b], [len(a), len(b)])
     n = max(len(a), len(b))
     values = _make_loop_grid(a, b, loops, n, window)
@@ -76,7 +79,7 @@ def find_loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_
 
 
 def find_loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> int:
-    """The frame of loop b at which it is where loop a is at its first."""
+    """Find the frame of loop b that corresponds to the first frame of loop a."""
     few = dtw_cyclic(_make_loop_grid(a, b, loops, _FEW_OF_LOOP, window), slope_limit=slope_limit)
     n = max(len(a), len(b))
     near = round(int(few.cells[0, 1]) * n / _FEW_OF_LOOP)
@@ -87,7 +90,7 @@ def find_loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope
 
 
 def _find_best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignment:
-    """The best path around two loops of those that begin at one of these columns."""
+    """Find the best path around two loops among those that begin at one of these columns."""
     n = len(values)
     return min(
         (dtw_cyclic(values, start=start % n, slope_limit=slope_limit) for start in starts),
@@ -96,12 +99,12 @@ def _find_best_start(values: Floats, starts: range, slope_limit: int) -> TimeAli
 
 
 def refine_path(a: Clouds, b: Clouds, cells: Floats, *, ends: bool = False) -> Floats:
-    """Pairs of frames (N, 2) of a path moved to the bottom of the valley that it follows, to parts of a frame.
+    """Move the pairs of frames (N, 2) of a path to the bottom of the valley that it follows, to fractions of a frame.
 
-    A path goes in stairs, half a frame and more beside the valley, which would show as a tremor of the timing. Across
-    the path, where one motion is later and the other earlier, the distances lie on a parabola near its bottom. Single
-    frames are compared: a window of motions at different speeds is least apart somewhere else. Where the valley is
-    flat, as in a pause, a cell stays about where it is; none moves by more than a frame, and the ends do only if asked.
+    A path has stair steps, half a frame or more away from the valley, which would make the timing jitter. Across the
+    path, where one motion is later and the other earlier, the distances form a parabola near its bottom. Single frames
+    are compared, because windows of motions at different speeds have their minimum elsewhere. Where the valley is flat,
+    as in a pause, a cell stays about where it is; none moves by more than a frame, and the ends move only on request.
     """
     out = cells.copy()
     free = slice(None) if ends else slice(1, -1)
@@ -141,19 +144,19 @@ def find_medoid(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats | N
 
 
 def check_ratio(clouds: Sequence[Clouds], lengths: Sequence[int]) -> None:
-    """Raise if one motion takes several times as long as the other."""
+    """Raise if one motion takes too many times as long as the other."""
     longer = int(lengths[1] > lengths[0])
     ratio = lengths[longer] / lengths[1 - longer]
     if ratio > LARGEST_RATIO:
         long, short = (clouds[k].name or "one motion" for k in (longer, 1 - longer))
         raise NoTimewarp(
-            f"{long!r} takes {ratio:.1f} times as long as {short!r}, but {LARGEST_RATIO:g} times is the "
-            "largest ratio that can be registered"
+            f"{long!r} takes {ratio:.1f} times as long as {short!r}, but registration allows at most "
+            f"{LARGEST_RATIO:g} times; crop the longer motion"
         )
 
 
 def _make_loop_grid(a: Clouds, b: Clouds, loops: Floats, n: int, window: float) -> Floats:
-    """(n, n) D of two loops at n times of one round of each; windows go across the seam."""
+    """Compute D (n, n) of two loops at n times of one cycle of each; windows cross the seam."""
     rate = a.fps * n / max(len(a), len(b))
     half = int(np.floor(0.5 * window * rate + 1e-9))
     few = [_sample_loop(cloud, loop, n, half, rate) for cloud, loop in zip((a, b), loops, strict=True)]
@@ -162,7 +165,7 @@ def _make_loop_grid(a: Clouds, b: Clouds, loops: Floats, n: int, window: float) 
 
 
 def _sample_loop(clouds: Clouds, loop: Floats, n: int, margin: int, rate: float) -> Clouds:
-    """A loop at n times of one round, and at `margin` more before and after it."""
+    """Sample a loop at n times of one cycle, and at `margin` more before and after it."""
     step = len(clouds) / n
     more = int(np.ceil(margin * step)) + 1
     at: Floats = np.arange(-margin, n + margin, dtype=np.float64) * step + more

@@ -10,38 +10,40 @@ from typing import Any, Literal
 import numpy as np
 
 from marey.compare import point_clouds
-from marey.core.arrays import Floats, Ints, check_index, check_number, freeze_array, reduce_frozen
+from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, check_number
+from marey.core.clips import name_clip
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
-from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve, merged_timewarp
+from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve, merge_timewarps
+from marey.register.dtw import SLOPE_LIMIT
 from marey.register.matches import ConstraintMatch, match_contacts
-from marey.register.prepare import prepared, told
+from marey.register.prepare import prepare_motions
 from marey.register.staging import Options, StagedMotions, stage_around, stage_clips, stage_loops
 from marey.register.support import measure_opposite_feet
 
-# Seconds from knot to knot, where that is more than so many frames: at high rates, knots that follow every few frames
+# Seconds from knot to knot, if that is more than this many frames: at high rates, knots that follow every few frames
 # let the timing tremble.
 _TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RegistrationCurve:
+class RegistrationCurve(FrozenRecord):
     """n registered motions: corresponding frames, their alignment on the floor, and corresponding contacts.
 
     Parameters
     ----------
-    motions : n motions as registered: cropped, at one rate, with contacts where any could be found.
+    motions : n motions as registered: cropped, at one rate, with contacts if any could be found.
     timewarp : S(u), seconds in each motion for u from 0 to 1, from first frame to last. For loops, the reference begins
         at 0 and the others within half a frame of that.
-    alignment : A(u), rigid2d that move each motion at S_j(u) onto the reference at its time.
-    matches : corresponding contacts, for each point in order of their start.
+    alignment : A(u), rigid2d (theta, x, z) that move each motion at S_j(u) onto the reference at its time.
+    matches : corresponding contacts, for each contact point sorted by start.
     reference : index of the motion that the others were aligned with.
-    distance : meters, the root of the mean D along the path, of the motion furthest from the reference.
-    distances : (n,) meters, each motion's own; 0 for the reference.
+    distance : largest of `distances`, in meters.
+    distances : (n,) meters, root of the mean D of each motion along its path to the reference; 0 for the reference.
     cyclic : whether the motions are loops, so that u wraps from 1 to 0.
-    loops : (n, 3) rigid2d that carry each loop's first frame to the frame after its last; None unless cyclic.
-    notes : sentences on what was changed in the motions, and on problems.
-    crops : (n, 2) frames used of the inputs, half-open, at the registered rate. A loop that was shifted to begin
+    loops : (n, 3) rigid2d that move each loop's first frame to the frame after its last; None unless cyclic.
+    notes : sentences on changes to the motions, and on problems.
+    crops : (n, 2) frames used of the inputs, stops exclusive, at the registered rate. A loop that was shifted to begin
         elsewhere has (first, first + its length).
     """
 
@@ -60,26 +62,21 @@ class RegistrationCurve:
     def __post_init__(self) -> None:
         motions = tuple(self.motions)
         n = len(motions)
-        put = object.__setattr__
-        put(self, "motions", motions)
-        put(self, "matches", tuple(self.matches))
-        put(self, "notes", tuple(self.notes))
-        put(self, "cyclic", bool(self.cyclic))
-        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
-        put(self, "crops", freeze_array(self.crops, "crops", (n, 2), np.int64))
-        put(self, "reference", _check_reference(self.reference, n))
+        self._put(motions=motions, matches=tuple(self.matches), notes=tuple(self.notes), cyclic=bool(self.cyclic))
+        self._freeze(distances=(n,), crops=(n, 2))
+        self._put(reference=_check_reference(self.reference, n))
         if self.cyclic != (self.loops is not None):
-            raise InvalidValue("a cyclic registration needs the loops' travel, and no other may have it")
-        if self.loops is not None:
-            put(self, "loops", freeze_array(self.loops, "loops", (n, 3)))
+            raise InvalidValue("loops must be given if cyclic is True, and None if it is False")
+        self._freeze(loops=(n, 3))
         if self.timewarp.n_motions != n:
-            raise InvalidValue(f"the timewarp is of {self.timewarp.n_motions} motions, but there are {n}")
+            raise InvalidValue(
+                f"timewarp must be of {n} motions, one for each of motions, not {self.timewarp.n_motions}"
+            )
         for match in self.matches:
             if len(match) != n:
-                raise InvalidValue(f"a match of {match.point!r} holds {len(match)} contacts for {n} motions")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+                raise InvalidValue(
+                    f"the match of {match.point!r} must have one contact for each of {n} motions, not {len(match)}"
+                )
 
     def __len__(self) -> int:
         return len(self.motions)
@@ -90,23 +87,23 @@ class RegistrationCurve:
 
     @property
     def n_motions(self) -> int:
-        """How many motions there are."""
+        """Number of motions."""
         return len(self.motions)
 
     @property
     def fps(self) -> float:
-        """Frames per second of all of them."""
+        """Frames per second of the motions."""
         return self.motions[0].fps
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the curves, matches and the motions' content keys, not the motions, as `.npz`."""
+        """Write the curves, matches and content keys of the motions, but not the motions, to an `.npz` file."""
         from marey.register.files import write_registration
 
         write_registration(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Parameters
         ----------
@@ -123,7 +120,7 @@ def register(
     crop: Literal["auto"] | None = "auto",
     cyclic: bool = False,
     reference: int | None = None,
-    slope_limit: int = 2,
+    slope_limit: int = SLOPE_LIMIT,
     window: float = 0.1,
     markers: str | Sequence[str] = "body",
     max_distance: float = 0.22,
@@ -131,26 +128,27 @@ def register(
     force: bool = False,
     start: tuple[int, int] | None = None,
 ) -> RegistrationCurve:
-    """Register motions (Kovar 5.2): find their timewarp, alignment and constraint matches.
+    """Register motions (Kovar 5.2): align them in time and on the floor, and match their contacts.
 
     Parameters
     ----------
-    motions : two or more with the same skeleton. They are resampled to the highest of their rates, with a warning;
-        missing contacts are detected.
-    crop : "auto" crops the motions to what they have in common: the largest equal number of half cycles of gait,
-        starting with the same foot, or else the range found in the distance grid. None uses whole motions; the slope
-        limit then applies to their own times, while for "auto" and loops it applies after stretching to equal length.
-    cyclic : the motions are loops, as from `marey.edit.cycle`; the curve continues past u = 1. They are shifted to
-        begin at the same phase as the reference, and `crop` has no effect.
-    reference : which motion the others are compared with; by default the one with the smallest mean distance to them.
+    motions : two or more motions with the same skeleton. They are resampled to the highest of their rates, with a
+        warning; missing contacts are detected.
+    crop : "auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting with
+        the same foot, or else the range found in the distance grid. None uses whole motions; the slope limit then
+        applies to their own times, while for "auto" and loops it applies after stretching to equal length.
+    cyclic : whether the motions are loops, for example from `marey.edit.cycle`; the curve continues past u = 1. They
+        are shifted to begin at the same phase as the reference, and `crop` has no effect.
+    reference : index of the motion that the others are compared with; default: the one with the smallest mean distance
+        to the others.
     slope_limit : W, the largest ratio of playback speeds of two motions at any point.
     window : seconds that are compared around each pair of frames.
-    markers : what is compared; see `marey.compare.point_clouds`.
+    markers : markers to compare; see `marey.compare.point_clouds`.
     max_distance : meters. Motions with a larger root mean square distance along the path are rejected.
     max_opposite : fraction of the path. Motions that stand on opposite feet for longer are rejected.
     force : accept such motions anyway, with a note.
-    start : corresponding frames of two motions, such as the middle of a transition. The path is extended forward and
-        backward from there until either motion ends, and both are cropped to it.
+    start : corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended forward
+        and backward from there until either motion ends, and both are cropped to it.
 
     Raises
     ------
@@ -159,10 +157,13 @@ def register(
     NotBlendable : if the motions are too far apart or stand on opposite feet.
     """
     options = _check_options(crop, slope_limit, window, max_distance, max_opposite, force)
-    ready, notes = prepared(motions)
+    ready, notes = prepare_motions(motions)
     ref = None if reference is None else _check_reference(reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
-        raise InvalidValue(f"start needs two motions that are not loops, got {len(ready)}{' loops' if cyclic else ''}")
+        raise InvalidValue(
+            "start applies only to two motions that are not loops, not to "
+            f"{len(ready)}{' loops' if cyclic else ' motions'}"
+        )
     clouds = [point_clouds(motion, markers) for motion in ready]
     if cyclic:
         staged = stage_loops(ready, clouds, ref, options)
@@ -178,7 +179,7 @@ def _build(staged: StagedMotions, notes: tuple[str, ...], options: Options) -> R
     notes += staged.notes
     distances = np.array([0.0 if path is None else path.distance for path in staged.paths])
     worst = int(np.argmax(distances))
-    names = told(staged.motions[worst], worst), told(staged.motions[staged.reference], staged.reference)
+    names = name_clip(staged.motions[worst], worst), name_clip(staged.motions[staged.reference], staged.reference)
     if distances[worst] > options.max_distance:
         notes += _refuse(
             f"{names[0]} and {names[1]} are {distances[worst]:.3f} m apart along the path (root mean square), more "
@@ -186,13 +187,13 @@ def _build(staged: StagedMotions, notes: tuple[str, ...], options: Options) -> R
             options.force,
         )
     timewarp = _fit_timewarp(staged)
-    shares = np.array([_measure_opposite(staged, timewarp, j) for j in range(len(staged.motions))])
-    worst = int(np.argmax(shares))
-    if shares[worst] > options.max_opposite:
-        names = told(staged.motions[worst], worst), names[1]
+    fractions = np.array([_measure_opposite(staged, timewarp, j) for j in range(len(staged.motions))])
+    worst = int(np.argmax(fractions))
+    if fractions[worst] > options.max_opposite:
+        names = name_clip(staged.motions[worst], worst), names[1]
         notes += _refuse(
-            f"{names[0]} and {names[1]} stand on opposite feet for {100 * shares[worst]:.0f} % of the time, more than "
-            f"{100 * options.max_opposite:g} %",
+            f"{names[0]} and {names[1]} stand on opposite feet for {100 * fractions[worst]:.0f} % of the time, more "
+            f"than {100 * options.max_opposite:g} %",
             options.force,
         )
     # Frames alone, without a window: it would hold different stretches of motions that run at different speeds.
@@ -221,13 +222,13 @@ def _build(staged: StagedMotions, notes: tuple[str, ...], options: Options) -> R
 
 
 def _space_knots(staged: StagedMotions, seconds: float) -> float:
-    """Frames from knot to knot."""
+    """Compute the number of frames between knots."""
     return max(KNOT_EVERY, seconds * staged.clouds[0].fps)
 
 
 def _fit_timewarp(staged: StagedMotions) -> TimewarpCurve:
     cyclic, every = staged.loops is not None, _space_knots(staged, _TIMEWARP_KNOT)
-    # The seam of a loop is a place like any other: nothing holds it to whole frames.
+    # The seam of a loop is not special: it need not fall on exact frames.
     pairs = [
         None
         if path is None
@@ -237,13 +238,13 @@ def _fit_timewarp(staged: StagedMotions) -> TimewarpCurve:
     if cyclic:
         return _merge_loops(staged, pairs, every)
     if len(pairs) > 2:
-        return merged_timewarp(staged.reference, pairs, staged.clouds[0].fps, knot_every=every)
+        return merge_timewarps(staged.reference, pairs, staged.clouds[0].fps, knot_every=every)
     only = next(pair for pair in pairs if pair is not None)
     return only if staged.reference == 0 else TimewarpCurve(only.points[:, ::-1])
 
 
 def _merge_loops(staged: StagedMotions, pairs: Sequence[TimewarpCurve | None], every: float) -> TimewarpCurve:
-    """One round of all loops from the reference's first frame on, in step with the reference's time."""
+    """Merge the timewarps of all loops over one cycle, starting at the reference's first frame."""
     length = len(staged.motions[staged.reference])
     seconds = np.arange(length + 1) / staged.clouds[0].fps
     samples = [seconds if pair is None else pair(pair.inverse(0, seconds))[:, 1] for pair in pairs]
@@ -251,7 +252,7 @@ def _merge_loops(staged: StagedMotions, pairs: Sequence[TimewarpCurve | None], e
 
 
 def _measure_opposite(staged: StagedMotions, timewarp: TimewarpCurve, j: int) -> float:
-    """Share of the time for which motion j and the reference stand on opposite feet."""
+    """Compute the fraction of the time for which motion j and the reference stand on opposite feet."""
     if j == staged.reference:
         return 0.0
     seconds = timewarp(np.linspace(0.0, 1.0, 2 * max(len(motion) for motion in staged.motions)))
@@ -268,30 +269,30 @@ def _refuse(reason: str, force: bool) -> tuple[str, ...]:
     """Raise for the reason, or return it as a note if `force` overrides it."""
     if not force:
         raise NotBlendable(
-            f"{reason}; take other motions, crop them by hand, or use force=True or --force all the same"
+            f"{reason}; use other motions, crop them by hand, or use force=True (--force) to accept this"
         )
-    return (f"taken by force, although {reason}",)
+    return (f"accepted by force, although {reason}",)
 
 
 def _check_options(
     crop: Any, slope_limit: Any, window: Any, max_distance: Any, max_opposite: Any, force: bool
 ) -> Options:
     if crop not in ("auto", None):
-        raise InvalidValue(f"crop= or --crop must be 'auto' or None, got {crop!r}")
-    limit = check_index(slope_limit, "slope_limit= or --slope-limit")
+        raise InvalidValue(f"crop (--crop) must be 'auto' or None, not {crop!r}")
+    limit = check_index(slope_limit, "slope_limit (--slope-limit)")
     if limit < 1:
-        raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")
+        raise InvalidValue(f"slope_limit (--slope-limit) must be at least 1, not {limit}")
     return Options(
         limit,
-        check_number(window, "window= or --window"),
-        check_number(max_distance, "max_distance= or --max-distance", above=True),
-        check_number(max_opposite, "max_opposite="),
+        check_number(window, "window (--window)"),
+        check_number(max_distance, "max_distance (--max-distance)", above=True),
+        check_number(max_opposite, "max_opposite"),
         bool(force),
     )
 
 
 def _check_reference(reference: Any, n: int) -> int:
-    index = check_index(reference, "reference= or --reference")
+    index = check_index(reference, "reference (--reference)")
     if not 0 <= index < n:
-        raise InvalidValue(f"reference= or --reference must be one of {n} motions, 0 to {n - 1}, got {index}")
+        raise InvalidValue(f"reference (--reference) must be a motion from 0 to {n - 1}, not {index}")
     return index

@@ -1,4 +1,4 @@
-"""Point clouds at other times."""
+"""Sample point clouds at other times."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from marey.core.arrays import Floats, set_readonly
 
 
 def sample_clouds(clouds: Clouds, at: Floats, fps: float) -> Clouds:
-    """The clouds at frames `at` (N,), between whole ones on the straight line, as if those came at rate `fps`."""
+    """Sample the clouds at fractional frames `at` (N,) by linear interpolation, as a cloud at rate `fps`."""
     before = np.clip(np.floor(at).astype(np.int64), 0, max(len(clouds) - 2, 0))
-    share = (at - before)[:, None, None]
+    weight = (at - before)[:, None, None]
     after = np.minimum(before + 1, len(clouds) - 1)
     points = clouds.points[before]
-    points += share * (clouds.points[after] - points)
+    points += weight * (clouds.points[after] - points)
     return replace(clouds, points=set_readonly(points), fps=fps, contacts=None)
 
 
 def crop_clouds(clouds: Clouds, start: int, stop: int) -> Clouds:
-    """Frames `start` to `stop`, half-open."""
+    """Take frames `start` to `stop`, `stop` exclusive."""
     return replace(clouds, points=clouds.points[start:stop], contacts=None)
 
 
 def resample_clouds(clouds: Clouds, n: int) -> Clouds:
-    """The clouds at n times from first frame to last, at the rate at which that takes as long as they do."""
+    """Resample the clouds at n times from first frame to last, at the rate that keeps their duration."""
     if n == len(clouds):
         return clouds
     return sample_clouds(clouds, np.linspace(0.0, len(clouds) - 1.0, n), clouds.fps * (n - 1) / max(len(clouds) - 1, 1))
 
 
 def stack_clouds(clouds: Sequence[Clouds]) -> Clouds:
-    """The frames of all, one after another; for comparisons without a window, where neighbors do not matter."""
+    """Concatenate the frames of all clouds; for comparisons without a window, in which neighbors do not matter."""
     return replace(clouds[0], points=set_readonly(np.concatenate([cloud.points for cloud in clouds])), contacts=None)

@@ -9,14 +9,15 @@ import numpy as np
 
 from marey.compare import Clouds, distance_grid
 from marey.core.arrays import Floats, Ints, check_index, set_readonly
+from marey.core.clips import name_clip
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
 from marey.register.crop import find_crops
 from marey.register.cyclic import count_half_cycles, find_loop_travel, shift_loop
 from marey.register.dtw import dtw_around
-from marey.register.pairs import PairPath, find_loop_path, find_loop_shift, find_medoid, find_whole_path
-from marey.register.prepare import check_length, told
+from marey.register.pairs import PairPath, find_full_path, find_loop_path, find_loop_shift, find_medoid
+from marey.register.prepare import check_length
 from marey.register.sampling import crop_clouds
 
 
@@ -35,9 +36,9 @@ class Options:
 class StagedMotions:
     """Cropped motions, with a path for each except the reference.
 
-    motions, clouds : n each, of the same frames.
-    crops : (n, 2) frames taken of the inputs.
-    paths : n, None at the reference's place.
+    motions, clouds : n each, with the same frames.
+    crops : (n, 2) frames used of the inputs.
+    paths : n paths; None for the reference.
     loops : (n, 3) travel of loops, or None.
     """
 
@@ -53,7 +54,7 @@ class StagedMotions:
 def stage_clips(
     motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, auto: bool, options: Options
 ) -> StagedMotions:
-    """Motions from first frame to last, with `auto` of the stretch that they have in common."""
+    """Stage motions from first frame to last, or with `auto` cropped to their common part."""
     crops = np.array([(0, len(motion)) for motion in motions])
     notes: tuple[str, ...] = ()
     if auto:
@@ -73,7 +74,7 @@ def stage_clips(
     paths = [
         None
         if j == ref
-        else find_whole_path(points[ref], cloud, window=options.window, slope_limit=options.slope_limit, relative=auto)
+        else find_full_path(points[ref], cloud, window=options.window, slope_limit=options.slope_limit, relative=auto)
         for j, cloud in enumerate(points)
     ]
     return StagedMotions(taken, points, crops, ref, tuple(paths), None, notes)
@@ -86,16 +87,16 @@ def stage_around(
     reference: int | None,
     options: Options,
 ) -> StagedMotions:
-    """Two motions as far as they reach, forward and backward, from a pair of frames that belong together."""
-    centre = _check_start(start, motions)
+    """Stage two motions as far as they extend forward and backward from a pair of corresponding frames."""
+    center = _check_start(start, motions)
     values = distance_grid(clouds[0], clouds[1], window=options.window).values
-    found = dtw_around(values, centre, slope_limit=options.slope_limit)
+    found = dtw_around(values, center, slope_limit=options.slope_limit)
     crops = np.stack([found.cells[0], found.cells[-1] + 1], axis=1)
     taken, points = _cut_motions(motions, clouds, crops)
     ref = 0 if reference is None else reference
     seconds = (found.cells - found.cells[0]) / motions[0].fps
     path = PairPath(set_readonly(seconds[:, [ref, 1 - ref]]), found.distance)
-    note = f"cropped to where the path from frames {centre[0]} and {centre[1]} leads"
+    note = f"cropped to where the path from frames {center[0]} and {center[1]} leads"
     return StagedMotions(taken, points, crops, ref, (None, path) if ref == 0 else (path, None), None, (note,))
 
 
@@ -108,34 +109,34 @@ def stage_loops(
     )
     _check_half_cycles(motions, loops, options.force)
     ref = find_medoid(clouds, slope_limit=options.slope_limit, loops=loops) if reference is None else reference
-    made, points, paths, crops, notes = [], [], [], [], []
+    result, points, paths, crops, notes = [], [], [], [], []
     for j, (motion, cloud) in enumerate(zip(motions, clouds, strict=True)):
         path, shift = None, 0
         if j != ref:
             both = loops[[ref, j]]
             shift = find_loop_shift(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
-            whole = cloud
-            cloud = _shift_clouds(whole, shift, loops[j])
+            original = cloud
+            cloud = _shift_clouds(original, shift, loops[j])
             path = find_loop_path(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
             # What is left of the difference in phase is less than half a frame, and stays in the timewarp.
             further = round(float(path.seconds[0, 1]) * cloud.fps)
             if further:
                 shift = (shift + further) % len(motion)
-                cloud = _shift_clouds(whole, shift, loops[j])
+                cloud = _shift_clouds(original, shift, loops[j])
                 path = replace(path, seconds=set_readonly(path.seconds - [0.0, further / cloud.fps]))
             motion = shift_loop(motion, shift, loops[j])
             if shift:
-                where = f"where {told(motions[ref], ref)} begins"
-                notes.append(f"{told(motion, j)} was shifted to begin at its frame {shift}, {where}")
-        made.append(motion)
+                where = f"where {name_clip(motions[ref], ref)} begins"
+                notes.append(f"{name_clip(motion, j)} was shifted to begin at its frame {shift}, {where}")
+        result.append(motion)
         points.append(cloud)
         paths.append(path)
         crops.append((shift, shift + len(motion)))
-    return StagedMotions(tuple(made), tuple(points), np.array(crops), ref, tuple(paths), loops, tuple(notes))
+    return StagedMotions(tuple(result), tuple(points), np.array(crops), ref, tuple(paths), loops, tuple(notes))
 
 
 def retake_frames(motions: Sequence[Motion], crops: Ints, loops: Floats | None) -> tuple[Motion, ...]:
-    """The frames that were registered, of motions that are ready."""
+    """Crop prepared motions to the frames that were registered."""
     if loops is None:
         return tuple(motion[int(a) : int(b)] for motion, (a, b) in zip(motions, crops, strict=True))
     return tuple(shift_loop(motion, int(a), loop) for motion, (a, _), loop in zip(motions, crops, loops, strict=True))
@@ -144,10 +145,10 @@ def retake_frames(motions: Sequence[Motion], crops: Ints, loops: Floats | None) 
 def _cut_motions(
     motions: Sequence[Motion], clouds: Sequence[Clouds], crops: Ints
 ) -> tuple[tuple[Motion, ...], tuple[Clouds, ...]]:
-    made = retake_frames(motions, crops, None)
-    for k, motion in enumerate(made):
+    result = retake_frames(motions, crops, None)
+    for k, motion in enumerate(result):
         check_length(motion, k)
-    return made, tuple(crop_clouds(cloud, int(a), int(b)) for cloud, (a, b) in zip(clouds, crops, strict=True))
+    return result, tuple(crop_clouds(cloud, int(a), int(b)) for cloud, (a, b) in zip(clouds, crops, strict=True))
 
 
 def _shift_clouds(clouds: Clouds, first: int, travel: Floats) -> Clouds:
@@ -159,19 +160,23 @@ def _check_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int
     try:
         a, b = start
     except (TypeError, ValueError):
-        raise InvalidValue(f"start must be a frame of each of the two motions, got {start!r}") from None
+        raise InvalidValue(f"start must be two frames, one in each motion, not {start!r}") from None
     frames = check_index(a, "start"), check_index(b, "start")
     for k, (frame, motion) in enumerate(zip(frames, motions, strict=True)):
         if not 0 <= frame < len(motion):
-            raise InvalidValue(f"start must lie within {told(motion, k)}, frames 0 to {len(motion) - 1}, got {frame}")
+            raise InvalidValue(
+                f"start must be a frame from 0 to {len(motion) - 1} of {name_clip(motion, k)}, not {frame}"
+            )
     return frames
 
 
 def _check_half_cycles(motions: Sequence[Motion], loops: Floats, force: bool) -> None:
     counts = [count_half_cycles(motion, loop) for motion, loop in zip(motions, loops, strict=True)]
     if len(set(counts)) > 1 and min(counts) > 0 and not force:
-        listed = ", ".join(f"{told(motion, k)} {n}" for k, (motion, n) in enumerate(zip(motions, counts, strict=True)))
+        listed = ", ".join(
+            f"{name_clip(motion, k)} {n}" for k, (motion, n) in enumerate(zip(motions, counts, strict=True))
+        )
         raise NotBlendable(
-            f"loops need the same number of half cycles of gait, got {listed}; make loops of one stride "
-            "each with marey.edit.cycle or `marey edit cycle`"
+            f"the loops must have the same number of gait half cycles, not {listed}; make loops of one "
+            "stride each with marey.edit.cycle or `marey edit cycle`"
         )

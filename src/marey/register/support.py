@@ -11,7 +11,7 @@ _SIDES = ("left", "right")
 
 
 def find_foot_support(motion: Motion) -> Bools | None:
-    """(F, 2) whether the left and the right foot stand, by the motion's contacts; None where these do not tell."""
+    """Compute (F, 2) whether the left and the right foot are planted, from the motion's contacts; None if unknown."""
     contacts, roles = motion.contacts, motion.skeleton.roles
     if contacts is None or any(f"{side}_upper_leg" not in roles for side in _SIDES):
         return None
@@ -29,11 +29,11 @@ def find_foot_support(motion: Motion) -> Bools | None:
 
 
 def measure_opposite_feet(a: Motion, b: Motion, at_a: Floats, at_b: Floats) -> float:
-    """Share of the paired times at which one stands on the left foot alone and the other on the right foot alone.
+    """Compute the fraction of time for which one motion stands on the left foot alone and the other on the right alone.
 
     Parameters
     ----------
-    at_a, at_b : (N,) seconds in each motion, in pairs that stand for equal spans of time.
+    at_a, at_b : (N,) corresponding seconds in each motion; each pair represents the same amount of time.
     """
     stands = find_foot_support(a), find_foot_support(b)
     if stands[0] is None or stands[1] is None or not len(at_a):

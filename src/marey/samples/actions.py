@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from marey.samples.body import Plan, Target, trunk_points
-from marey.samples.figure import figure
 from marey.samples.posture import Arm, Script, still_points
+from marey.samples.skeleton import sample_body
 from marey.samples.strikes import guard_script
 
 Values = dict[str, Any]
@@ -77,7 +77,7 @@ def duck(values: Values, rng: np.random.Generator) -> Plan:
     plan, _ = _duck(values, seed, values["height"] - float(crown[1]))
     controls = plan.controls(at)
     x, y, z = trunk_points(controls, controls.place).crown[0].tolist()
-    skeleton, _ = figure()
+    skeleton, _ = sample_body()
     (top,) = skeleton.children[skeleton.roles["head"]]
     return replace(plan, targets=(Target("duck", skeleton.names[top], moment, (x, y, z)),))
 
@@ -113,7 +113,7 @@ def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
 
 def sit(values: Values, rng: np.random.Generator) -> Plan:
     """Sit down on a seat, stay for a while, get up."""
-    _, build = figure()
+    _, build = sample_body()
     script = Script(rng, values["variation"])
     rest = script.pose
     seat = values["seat"] + 0.09 - build.hip - build.stand  # joint 0 over the seat, as a shift from standing

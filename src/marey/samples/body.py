@@ -9,31 +9,31 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.limb import solve_limb
+from marey.core.limb import LimbSettings, solve_limb
 from marey.maths import filters, quat
-from marey.samples.curves import Curve, eased, spline
+from marey.samples.curves import Curve, ease_between, spline
 from marey.samples.feet import FootTrack, Plant, track_foot
-from marey.samples.figure import SIDES, Build, figure
+from marey.samples.skeleton import SIDES, BodyLengths, sample_body
 
 Triple = tuple[float, float, float]
 _X, _Y, _Z = np.eye(3)
-# Legs reach their feet with some bend of the knee left: 11 degrees.
+# Legs reach their feet with a remaining knee bend of 11 degrees.
 REACH = 0.9955
 _ARM_REACH = 0.992
-_GRID = 120.0  # Hz, on which the pelvis height is worked out
-_SPINE_SHARES = (0.3, 0.35, 0.35)
-_SOFT = 0.006  # meters over which one limit of the pelvis height gives way to the other
+_GRID = 120.0  # Hz, grid on which the pelvis height is computed
+_SPINE_FRACTIONS = (0.3, 0.35, 0.35)
+_SOFT = 0.006  # meters over which the limits of the pelvis height blend
 
 
 @dataclass(slots=True, eq=False)
 class Controls:
     """What the body does, apart from its feet, at F times. Angles in radians.
 
-    place : (F, 3) meters, joint 0; its height is a wish that short legs may lower.
-    heading : (F,) yaw of the whole figure.
-    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forward; the pelvis against
-        the heading, the spine against the pelvis.
-    gaze : (F, 2) yaw and pitch of the head against the heading, whatever the trunk does.
+    place : (F, 3) meters, joint 0; short legs may lower the requested height.
+    heading : (F,) yaw of the entire body.
+    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forward; the pelvis relative to
+        the heading, the spine relative to the pelvis.
+    gaze : (F, 2) yaw and pitch of the head relative to the heading, independent of the trunk.
     arms : by side (F, 4): forward, outwards, turned inwards, elbow bend.
     """
 
@@ -46,7 +46,7 @@ class Controls:
 
 
 class Target(NamedTuple):
-    """What a sample is made to meet: this joint is at this world position (meters) at this time."""
+    """A known target of a sample: this joint is at this world position (meters) at this time."""
 
     name: str
     joint: str
@@ -57,7 +57,7 @@ class Target(NamedTuple):
 class Action(NamedTuple):
     """One action of a longer sample: from `start` to `stop`, at its goal at `apex`, all in seconds.
 
-    target, position : (x, y, z) meters of `joint` at the apex; `target` as seen from where the figure stands before
+    target, position : (x, y, z) meters of `joint` at the apex; `target` relative to where the body stands before
         the action (left, up, ahead), `position` in the world.
     """
 
@@ -75,10 +75,10 @@ class Action(NamedTuple):
 class Plan:
     """A performance that can be sampled at any times: plants of both feet and controls.
 
-    bob : the part of the wished height that is kept where legs are too short for all of it.
+    bob : part of the requested height that remains where legs are too short for all of it.
     window : seconds around a moment of short legs during which the pelvis stays lower.
-    aims : by side (seconds, (3,) world target of the wrist, or None where the arm is free again).
-    holds : by side (3,) where the wrist is kept: from the chest's upper end, in axes that turn with the heading.
+    aims : by side (seconds, (3,) world target of the wrist, or None to release the arm).
+    holds : by side (3,) where the wrist is held: relative to the chest's upper end, in axes that follow the heading.
     """
 
     plants: Mapping[str, list[Plant]]
@@ -96,7 +96,7 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Performance:
-    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and how far legs fell short, meters."""
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which legs were too short."""
 
     root: Floats
     rotations: Floats
@@ -106,9 +106,9 @@ class Performance:
 
 def perform(plan: Plan, t: Floats) -> Performance:
     """The plan at times t (F,)."""
-    skeleton, build = figure()
+    skeleton, build = sample_body()
     height = _pelvis_height(plan, build)
-    controls, root = _placed(plan, height, t)
+    controls, root = _place_controls(plan, height, t)
     rotations = quat.identity((len(t), len(skeleton)))
     pelvis = _pelvis_rotation(controls)
     rotations[:, skeleton.roles["hips"]] = pelvis
@@ -125,7 +125,7 @@ def perform(plan: Plan, t: Floats) -> Performance:
     return Performance(root, quat.unroll(rotations), feet, shortfall)
 
 
-def _placed(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Floats]:
+def _place_controls(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Floats]:
     controls = plan.controls(t)
     root = controls.place.copy()
     root[:, 1] = height(t)
@@ -133,12 +133,12 @@ def _placed(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Floats]:
 
 
 def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
-    """(F, 3) from where the arm's angles put the wrist to where it is to be: exact at each aim, eased between."""
+    """(F, 3) from the wrist position given by the arm's angles to the wanted one: exact at each aim, eased between."""
     times = np.array([time for time, _ in plan.aims[side]])
-    controls, root = _placed(plan, height, times)
+    controls, root = _place_controls(plan, height, times)
     wrists = trunk_points(controls, root).wrists[side]
     away = [np.zeros(3) if goal is None else goal - at for (_, goal), at in zip(plan.aims[side], wrists, strict=True)]
-    return eased(t, times.tolist(), np.array(away))
+    return ease_between(t, times.tolist(), np.array(away))
 
 
 def turn(axis: Floats, angle: Floats | float) -> Floats:
@@ -146,9 +146,9 @@ def turn(axis: Floats, angle: Floats | float) -> Floats:
     return quat.from_axis_angle(axis, angle)
 
 
-def lean(angles: Floats, share: float = 1.0) -> Floats:
+def lean(angles: Floats, fraction: float = 1.0) -> Floats:
     """Yaw, roll and forward lean (F, 3) as a rotation (F, 4)."""
-    yaw, roll, pitch = (share * angles[..., i] for i in range(3))
+    yaw, roll, pitch = (fraction * angles[..., i] for i in range(3))
     return quat.mul(turn(_Y, yaw), quat.mul(turn(_X, pitch), turn(_Z, roll)))
 
 
@@ -156,8 +156,8 @@ def _pelvis_rotation(controls: Controls) -> Floats:
     return quat.mul(turn(_Y, controls.heading), lean(controls.pelvis))
 
 
-def _pelvis_height(plan: Plan, build: Build) -> Curve:
-    """The wished height of joint 0, lowered smoothly where a leg would not reach its foot.
+def _pelvis_height(plan: Plan, build: BodyLengths) -> Curve:
+    """The requested height of joint 0, lowered smoothly where a leg would not reach its foot.
 
     What is left above the bob may at no time exceed what the legs allow. Its running minimum over a window,
     smoothed by a kernel no wider than that window, keeps to this and is smooth.
@@ -178,9 +178,9 @@ def _pelvis_height(plan: Plan, build: Build) -> Curve:
     reach = max(1, round(plan.window * _GRID))
     low = _running_min(allowed - bob, reach)
     low = filters.gaussian(low, reach / 4.0)
-    wish = controls.place[:, 1] - bob
-    over = np.minimum((wish - low) / _SOFT, 60.0)
-    soft = wish - _SOFT * np.logaddexp(0.0, over)
+    requested = controls.place[:, 1] - bob
+    over = np.minimum((requested - low) / _SOFT, 60.0)
+    soft = requested - _SOFT * np.logaddexp(0.0, over)
     soft = np.where(over >= 60.0, low, soft)
     return spline(t, soft + bob)
 
@@ -207,20 +207,20 @@ class Trunk:
 
 def trunk_points(controls: Controls, root: Floats) -> Trunk:
     """Where shoulders and wrists are with the arms at their angles."""
-    skeleton, _ = figure()
+    skeleton, _ = sample_body()
     rotations = quat.identity((len(root), len(skeleton)))
     return _pose_trunk(controls, _pelvis_rotation(controls), root, rotations)
 
 
 def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
     """Spine, neck, head, collar bones and arms by their angles; changes `rotations`."""
-    skeleton, _ = figure()
+    skeleton, _ = sample_body()
     roles, offsets = skeleton.roles, skeleton.offsets
     chest, position = pelvis, root
     middle = [j for j in skeleton.chain(roles["neck"]) if j not in (0, roles["neck"])]
-    for joint, share in zip(middle, _SPINE_SHARES, strict=True):
+    for joint, fraction in zip(middle, _SPINE_FRACTIONS, strict=True):
         position = position + quat.rotate(chest, offsets[joint])
-        rotations[:, joint] = lean(controls.spine, share)
+        rotations[:, joint] = lean(controls.spine, fraction)
         chest = quat.mul(chest, rotations[:, joint])
     gaze = quat.mul(turn(_Y, controls.heading + controls.gaze[:, 0]), turn(_X, -controls.gaze[:, 1]))
     towards = quat.inv_mul(chest, gaze)
@@ -255,8 +255,8 @@ def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Flo
 
 
 def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
-    """One arm to its target, from where its angles have put it; changes `rotations`."""
-    skeleton, _ = figure()
+    """Move one arm to its target, starting from its angles; changes `rotations`."""
+    skeleton, _ = sample_body()
     arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
     solved = solve_limb(
         base=trunk.shoulders[side],
@@ -273,8 +273,8 @@ def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: F
 
 
 def _within(base: Floats, target: Floats) -> Floats:
-    """Targets (F, 3) drawn smoothly towards `base` where the arm would not reach them."""
-    _, build = figure()
+    """Targets (F, 3) moved smoothly toward `base` where the arm would not reach them."""
+    _, build = sample_body()
     most = _ARM_REACH * build.arm
     soft = 0.97 * most
     away = target - base
@@ -286,8 +286,8 @@ def _within(base: Floats, target: Floats) -> Floats:
 
 
 def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> float:
-    """One leg to its foot; changes `rotations`, returns by how many meters it falls short at worst."""
-    skeleton, _ = figure()
+    """Move one leg to its foot; changes `rotations`, returns the largest distance in meters by which it falls short."""
+    skeleton, _ = sample_body()
     hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
     bent = turn(_X, np.full(len(root), 0.3))
     solved = solve_limb(
@@ -301,7 +301,7 @@ def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotation
         hinge=-_X,
         target=foot.ankle,
         target_rotation=foot.rotation,
-        swivel=0.6,
+        settings=LimbSettings(swivel=0.6),
     )
     rotations[:, hip], rotations[:, knee], rotations[:, ankle] = solved.hip, solved.knee, solved.ankle
     rotations[:, ball] = turn(_X, -foot.toe)

@@ -28,7 +28,7 @@ class Parameter:
     unit: str = ""
     what: str = ""
     choices: tuple[str, ...] = ()
-    whole: bool = False
+    integer: bool = False
 
     def checked(self, sample: str, value: Any) -> float | str:
         """The value, refused in a sentence where it is out of range."""
@@ -43,8 +43,8 @@ class Parameter:
             raise InvalidValue(f"{where} must be a number, got {value!r}") from None
         unit = f" {self.unit}" if self.unit else ""
         if not (math.isfinite(number) and self.low <= number <= self.high):
-            raise InvalidValue(f"{where} must lie between {self.low:.4g} and {self.high:.4g}{unit}, got {number:g}")
-        if self.whole and number != int(number):
+            raise InvalidValue(f"{where} must be from {self.low:.4g} to {self.high:.4g}{unit}, got {number:g}")
+        if self.integer and number != int(number):
             raise InvalidValue(f"{where} must be a whole number, got {number:g}")
         return number
 
@@ -65,7 +65,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sample: what it shows, its parameters, and how it is made."""
+    """A sample: what it shows, its parameters, and its generator."""
 
     what: str
     make: Maker
@@ -90,8 +90,8 @@ _VARIATION = Parameter("variation", 1.0, 0.0, 2.0, "", "random variation; 0 for 
 _TURN = Parameter("turn_rate", 0.0, -math.radians(70), math.radians(70), "rad/s", "positive to the left")
 _WALK_SPEED = Parameter("speed", 1.3, 0.6, 2.0, "m/s", "walking speed")
 _SIDE = Parameter("side", "right", choices=_SIDES, what="which hand or foot")
-_ROWS = Parameter("rows", 3, 1, 8, "", "targets from top to bottom", whole=True)
-_COLUMNS = Parameter("columns", 3, 1, 8, "", "targets from one side to the other", whole=True)
+_ROWS = Parameter("rows", 3, 1, 8, "", "targets from top to bottom", integer=True)
+_COLUMNS = Parameter("columns", 3, 1, 8, "", "targets from one side to the other", integer=True)
 
 
 def _entry(what: str, make: Maker, *parameters: Parameter) -> Entry:
@@ -139,7 +139,7 @@ CATALOGUE: dict[str, Entry] = {
         moves.sneak,
         Parameter("speed", 0.5, 0.3, 0.8, "m/s", "speed between the pauses"),
         Parameter("crouch", 0.15, 0.05, 0.25, "m", "how much lower than standing"),
-        Parameter("pauses", 2, 0, 20, "", "number of pauses", whole=True),
+        Parameter("pauses", 2, 0, 20, "", "number of pauses", integer=True),
         _TURN,
         _seconds(8.0, 2.0, 600.0),
     ),
@@ -162,7 +162,7 @@ CATALOGUE: dict[str, Entry] = {
         "up or down a stair, one foot on each tread",
         moves.stairs,
         Parameter("way", "up", choices=("up", "down")),
-        Parameter("steps", 5, 1, 30, "", "number of treads", whole=True),
+        Parameter("steps", 5, 1, 30, "", "number of treads", integer=True),
         Parameter("rise", 0.17, 0.08, 0.20, "m", "height of a tread"),
         Parameter("speed", 0.5, 0.35, 0.7, "m/s", "speed over the ground"),
     ),
@@ -191,7 +191,7 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("pitch", math.radians(30), math.radians(5), math.radians(40), "rad", "maximum angle up and down"),
     ),
     "reach": _entry(
-        "one hand to a target and back; the figure stands at the origin and faces +Z",
+        "one hand to a target and back; the body stands at the origin and faces +Z",
         strikes.reach,
         _SIDE,
         Parameter("x", -0.2, -0.6, 0.6, "m", "target, to the left"),
@@ -231,7 +231,7 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("leg", "both", choices=("both", "left", "right")),
         Parameter("height", 0.10, 0.03, 0.25, "m", "rise of the body in the air"),
         Parameter("distance", 0.0, 0.0, 0.4, "m", "forward distance of each hop"),
-        Parameter("count", 4, 1, 100, "", "number of hops", whole=True),
+        Parameter("count", 4, 1, 100, "", "number of hops", integer=True),
     ),
     "leap": _entry(
         "a leap forwards from a stand",
@@ -242,9 +242,9 @@ CATALOGUE: dict[str, Entry] = {
     "medley": _entry(
         "a long clip: kicks, punches and reaches to many targets, walks and standing in between",
         medley.medley,
-        Parameter("kicks", 2, 0, 100, "", "number of kicks", whole=True),
-        Parameter("punches", 2, 0, 100, "", "number of punches", whole=True),
-        Parameter("reaches", 2, 0, 100, "", "number of reaches", whole=True),
+        Parameter("kicks", 2, 0, 100, "", "number of kicks", integer=True),
+        Parameter("punches", 2, 0, 100, "", "number of punches", integer=True),
+        Parameter("reaches", 2, 0, 100, "", "number of reaches", integer=True),
         _SIDE,
         Parameter("spread", 1.0, 0.0, 1.0, "", "spread of the targets; 0 repeats the same target"),
     ),
@@ -262,5 +262,5 @@ def entry(name: str) -> Entry:
         return CATALOGUE[name]
     except (KeyError, TypeError):
         near = similar(str(name), CATALOGUE)
-        rest = near or f"; there are {', '.join(CATALOGUE)}"
-        raise UnknownName(f"no sample is called {name!r}{rest}") from None
+        rest = near or f"; the samples are {', '.join(CATALOGUE)}"
+        raise UnknownName(f"no sample {name!r}{rest}") from None

@@ -1,4 +1,4 @@
-"""Curves in time that the generators are made of: each is a function of seconds, whatever the frame rate."""
+"""Curves in time for the generators: each is a function of seconds, whatever the frame rate."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def bump(s: Floats, peak: float) -> Floats:
 
 
 def plateau(s: Floats, edge: float) -> Floats:
-    """0 at both ends of [0, 1], 1 from share `edge` to 1 - `edge`, smooth."""
+    """0 at both ends of [0, 1], 1 from fraction `edge` to 1 - `edge`, smooth."""
     return min_jerk(s / edge) * min_jerk((1.0 - s) / edge)
 
 
-def eased(t: Floats, times: Sequence[float], values: Any) -> Floats:
+def ease_between(t: Floats, times: Sequence[float], values: Any) -> Floats:
     """From key to key, coming to rest at each: (F,) for N values, (F, K) for (N, K)."""
     keys = np.asarray(values, dtype=float)
     at = np.asarray(times, dtype=float)
     i = np.clip(np.searchsorted(at, t, side="right") - 1, 0, len(at) - 2)
-    share = min_jerk((t - at[i]) / (at[i + 1] - at[i]))
+    progress = min_jerk((t - at[i]) / (at[i + 1] - at[i]))
     if keys.ndim > 1:
-        share = share[..., None]
-    out: Floats = keys[i] + (keys[i + 1] - keys[i]) * share
+        progress = progress[..., None]
+    out: Floats = keys[i] + (keys[i + 1] - keys[i]) * progress
     return out
 
 
@@ -71,8 +71,8 @@ def spline(t: Floats, values: Floats) -> Curve:
     """The natural cubic spline through samples on a grid of times."""
     from scipy.interpolate import CubicSpline
 
-    made: Curve = CubicSpline(t, values, bc_type="natural")
-    return made
+    spline: Curve = CubicSpline(t, values, bc_type="natural")
+    return spline
 
 
 def wobble(rng: np.random.Generator, slow: float, fast: float, size: float = 1.0) -> Curve:

@@ -1,6 +1,6 @@
 """Feet over time: planted they roll from heel to toe about points that stay put, between plants they swing.
 
-A planted foot turns about its heel, lies flat, then turns about its ball while the toes stay down. The ankle is
+A planted foot rotates about its heel, lies flat, then rotates about its ball while the toes stay down. The ankle is
 computed from the point that is planted, so that point is still to rounding.
 """
 
@@ -14,18 +14,18 @@ import numpy as np
 from marey.core.arrays import Bools, Floats
 from marey.maths import quat
 from marey.samples.curves import bump, hermite, min_jerk, plateau, through
-from marey.samples.figure import Build
+from marey.samples.skeleton import BodyLengths
 
 _X, _Y, _ = np.eye(3)
-# How fast a foot turns when it lands and when it leaves, as shares of the mean rate of the roll that follows or ends.
-# Low when landing and high when leaving, as in people; both make the moment of contact plain.
+# Rotation rates of a foot when it lands and when it leaves, as fractions of the mean rate of its roll.
+# Low when landing and high when leaving, as in people; both make the moment of contact clear.
 _LANDING_RATE, _LEAVING_RATE = 0.6, 1.7
 _CLEARANCE = 0.012
-_RAISING = 0.4  # share of a swing over which a foot is raised above its plain path
+_RAISING = 0.4  # fraction of a swing over which a foot is raised above its plain path
 _LEVEL = 0.03  # meters of rise or fall from which a swing is a step up or down
-_CLIMB = 0.85  # share of such a swing in which it goes up or ahead
+_CLIMB = 0.85  # fraction of such a swing in which it moves up or ahead
 _EDGE = 0.012  # meters to keep from the edge of a tread
-# Accelerations of a swing's ends, in ways per squared swing time; 6 and 6 would be a cubic.
+# Accelerations of a swing's ends, in distances per squared swing time; 6 and 6 would be a cubic.
 _LEAP, _BRAKE = 6.0, 3.0
 # A tread ends this far before and behind the ankle of a foot that stands on it, meters.
 TREAD_AHEAD, TREAD_BEHIND = 0.26, 0.08
@@ -35,12 +35,12 @@ TREAD_AHEAD, TREAD_BEHIND = 0.26, 0.08
 class Swing:
     """How a foot travels to its next plant.
 
-    lift : meters by which the ball is raised, at share `peak` of the swing.
+    lift : meters by which the ball is raised, at fraction `peak` of the swing.
     lag : above 1 the foot stays behind longer and comes forward later.
     dip : radians by which the toes point further down early on, as in a run.
     aside : meters outwards (to the left where positive) in the middle.
     between : height of a tread that lies between the two plants; None where there is none.
-    via : (share, ball position, pitch) to pass through, instead of lift and dip.
+    via : (fraction, ball position, pitch) to pass through, instead of lift and dip.
     """
 
     lift: float = 0.04
@@ -88,7 +88,7 @@ class FootTrack:
     ball: Bools
 
 
-def track_foot(plants: Sequence[Plant], t: Floats, build: Build) -> FootTrack:
+def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTrack:
     """The foot at times t (F,); before the first plant and after the last it stands there."""
     n = len(t)
     pitch, yaw, toe = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -144,7 +144,7 @@ def _ball_contact(plant: Plant, t: Floats) -> Bools:
     return inside
 
 
-def _fly(a: Plant, b: Plant, t: Floats, build: Build) -> tuple[Floats, Floats, Floats, Floats]:
+def _fly(a: Plant, b: Plant, t: Floats, build: BodyLengths) -> tuple[Floats, Floats, Floats, Floats]:
     """Ball (F, 3), pitch, yaw and toe bend between leaving plant a and landing on plant b."""
     length = b.strike - a.toe_off
     s = (t - a.toe_off) / length
@@ -159,19 +159,19 @@ def _fly(a: Plant, b: Plant, t: Floats, build: Build) -> tuple[Floats, Floats, F
 
 
 def _carry(s: Floats) -> Floats:
-    """Share of the way that a swinging foot has made: it leaves with a jerk and lands softly."""
+    """Progress of a swinging foot along its path: it leaves with a jerk and lands softly."""
     rest = 1.0 - s
     out: Floats = min_jerk(s) + 0.5 * _LEAP * s**2 * rest**3 - 0.5 * _BRAKE * s**3 * rest**2
     return out
 
 
 class _Ends:
-    """A swing between two plants; `path` evaluates it at shares s of its length."""
+    """A swing between two plants; `path` evaluates it at fractions s of its length."""
 
-    def __init__(self, a: Plant, b: Plant, length: float, leave: float, land: float, build: Build) -> None:
+    def __init__(self, a: Plant, b: Plant, length: float, leave: float, land: float, build: BodyLengths) -> None:
         self.a, self.b, self.length, self.leave, self.land, self.build = a, b, length, leave, land, build
         self.start = _sole(a, build.ball)
-        # The ball of a foot that lands on its heel is in the air, and comes down turning about the heel.
+        # The ball of a foot that lands on its heel is in the air, and comes down rotating about the heel.
         forward = np.array([np.sin(b.yaw), 0.0, np.cos(b.yaw)])
         up = np.array([0.0, 1.0, 0.0])
         if b.pitch_on < 0.0:
@@ -188,12 +188,12 @@ class _Ends:
         pitch_keys = (a.pitch_off, b.pitch_on, self.leave * self.length, self.land * self.length)
         column = s[:, None]
         if swing.via:
-            shares = [0.0, *(key[0] for key in swing.via), 1.0]
-            ball = through(s, shares, [self.start, *(key[1] for key in swing.via), self.end])
+            fractions = [0.0, *(key[0] for key in swing.via), 1.0]
+            ball = through(s, fractions, [self.start, *(key[1] for key in swing.via), self.end])
             ball += hermite(column, 0.0, 0.0, 0.0, 1.0) * self.end_speed * self.length
-            free = hermite(np.array(shares), *pitch_keys)
+            free = hermite(np.array(fractions), *pitch_keys)
             aims = [0.0, *(key[2] - f for key, f in zip(swing.via, free[1:-1], strict=True)), 0.0]
-            pitch = hermite(s, *pitch_keys) + through(s, shares, aims)
+            pitch = hermite(s, *pitch_keys) + through(s, fractions, aims)
         else:
             rise = b.position[1] - a.position[1]
             along = height = _carry(s**swing.lag)
@@ -236,7 +236,7 @@ class _Ends:
         return min(needed, 0.4)
 
     def _floor(self, along: Floats, ahead: Floats) -> Floats:
-        """Height of what is below points so far along the way."""
+        """Height of the ground below points at these fractions of the path."""
         start, end = float(self.a.position[1]), float(self.b.position[1])
         first, last = self.a.position @ ahead + TREAD_AHEAD, self.b.position @ ahead - TREAD_BEHIND
         between = self.a.swing.between

@@ -15,8 +15,8 @@ from marey.maths import filters
 from marey.samples.body import Controls, Plan
 from marey.samples.curves import Curve, far, integral, min_jerk, spline, wobble
 from marey.samples.feet import Plant, Swing
-from marey.samples.figure import SIDES, figure
-from marey.samples.styles import Style, varied
+from marey.samples.skeleton import SIDES, sample_body
+from marey.samples.styles import Style, vary_style
 
 GRAVITY = 9.81
 _GRID = 200.0  # Hz, at which courses are worked out; the frame rate does not matter to them
@@ -24,7 +24,7 @@ _MARGIN = 2.6  # seconds of gait planned before and after the clip, so that it b
 _MOST_LEAN = 0.4  # radians
 _WAITING = 0.137  # phase after a left strike, or a right one, at which both feet of a sneak are flat
 _HALT = 0.13  # seconds of gait time over which a pause is spread
-_LEAN_SHARE = 0.85  # of the lean that would balance a turn; people take up the rest with their feet
+_LEAN_FRACTION = 0.85  # of the lean that would balance a turn; people take up the rest with their feet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +34,10 @@ class Course:
     speed : m/s. turn : rad/s to the left. style : Style from times and speeds.
     pauses : (seconds, length) of halts in mid-gait: at about this time, not counting earlier pauses, the gait waits
         for so long with both feet down.
-    starts, stops : seconds at which a standing figure begins to step and has to come to rest; None where the
+    starts, stops : seconds at which a standing body begins to step and has to come to rest; None where the
         gait goes on beyond the clip.
     heights : support height in meters of the n-th step (from 0; negative before the clip), or None for 0.
-    first : phase at time 0 of a gait that is under way.
+    first : phase at time 0 of a gait in progress.
     """
 
     seconds: float
@@ -61,7 +61,7 @@ class Gait:
         drift = wobble(rng, 0.1, 0.5, 0.012 * variation)(t)
         weave = wobble(rng, 0.15, 0.5, 0.02 * variation)(t)
         wanted = course.speed(t)
-        self.style = varied(course.style(t, wanted), rng, variation)
+        self.style = vary_style(course.style(t, wanted), rng, variation)
         rhythm = 1.0 + wobble(rng, 0.3, 1.0, 0.01 * variation)(t)
         phase = integral(t, self.style.rate * rhythm)
         pace, phase = self._paused(phase - np.interp(0.0, t, phase))
@@ -123,23 +123,23 @@ class Gait:
         numbers = [int(k) for k in np.arange(first, last + 1)]
         if course.starts is not None:
             begin = self._at(course.starts, self.phase)
-            share = self._at(course.starts, self.style.duty * self.style.heel_off)
-            first_swing = int(np.ceil(begin - share - offset - 1e-9))
+            stance = self._at(course.starts, self.style.duty * self.style.heel_off)
+            first_swing = int(np.ceil(begin - stance - offset - 1e-9))
             numbers = [k for k in numbers if k >= first_swing]
         numbers = [k for k in numbers if k + offset <= self.last_phase + 1e-9]
-        made = []
+        plants = []
         for k in numbers:
             standing = course.starts is not None and k == numbers[0]
             closing = course.stops is not None and k == numbers[-1]
-            made.append(self._plant(k + offset, sign, standing, closing))
-        return made
+            plants.append(self._plant(k + offset, sign, standing, closing))
+        return plants
 
     def _plant(self, phase: float, sign: float, standing: bool, closing: bool) -> Plant:
         course = self.course
         strike = self.when(phase)
         s = {f.name: self._at(strike, getattr(self.style, f.name)) for f in fields(Style)}
         flat, passing, heel_off, toe_off = (
-            self.when(phase + s["duty"] * share) for share in (s["flat"], s["passing"], s["heel_off"], 1.0)
+            self.when(phase + s["duty"] * fraction) for fraction in (s["flat"], s["passing"], s["heel_off"], 1.0)
         )
         if standing and course.starts is not None:
             passing = course.starts - _MARGIN
@@ -149,10 +149,10 @@ class Gait:
         noise = self.variation * self.places[0 if sign > 0 else 1, index % 4096]
         yaw = self._at(passing, self.heading)
         forward, left = np.array([np.sin(yaw), 0.0, np.cos(yaw)]), np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
-        _, build = figure()
+        _, build = sample_body()
         # In a turn the body leans inwards, so that the feet come down outside its path.
         moving = 0.0 if standing or closing else 1.0
-        outside = moving * build.stand * _LEAN_SHARE * np.tan(self._at(passing, self.lean))
+        outside = moving * build.stand * _LEAN_FRACTION * np.tan(self._at(passing, self.lean))
         width = s["width"] + (1.0 - moving) * 0.03
         position = np.array([self._at(passing, self.x), 0.0, self._at(passing, self.z)])
         position += (sign * width + 0.006 * noise[0] - outside) * left + 0.008 * moving * noise[1] * forward
@@ -177,7 +177,7 @@ class Gait:
         )
 
     def activity(self) -> Floats:
-        """(N,) 1 where the gait is under way, 0 where the figure stands."""
+        """(N,) 1 during gait, 0 while the body stands."""
         out = np.ones_like(self.t)
         if self.course.starts is not None:
             out *= min_jerk((self.t - self.course.starts + 0.35) / 0.9)
@@ -215,11 +215,11 @@ class Gait:
         twice = np.cos(4 * np.pi * (p - s.duty * (s.passing + 0.07)))
         bob = going * s.bob * twice
         ground = np.zeros_like(t) if self.course.heights is None else self._ground(self.course.heights)
-        lean = _LEAN_SHARE * self.lean
+        lean = _LEAN_FRACTION * self.lean
         sway = going * s.sway * np.cos(2 * np.pi * (p - mid))
         surge = -going * s.surge * np.sin(4 * np.pi * (p - s.duty * (s.passing + 0.07)))
         loose = [wobble(rng, 0.2, 1.2, 0.012 * self.variation)(t) for _ in range(8)]
-        _, build = figure()
+        _, build = sample_body()
         left_x, left_z = np.cos(self.heading), -np.sin(self.heading)
         ahead_x, ahead_z = np.sin(self.heading), np.cos(self.heading)
         height = build.stand - 0.004 - s.crouch * going + ground + bob

@@ -1,4 +1,4 @@
-"""A person who stands and looks at a sign: takes as a gaze capture has them, with what they were made of (Heck 5.2.1).
+"""A person who stands and looks at a sign: takes like those of a gaze capture, with their true parameters (Heck 5.2.1).
 
 The person is not the same to both sides: to the left it is eyes and head that turn, to the right more of the spine.
 """
@@ -19,9 +19,9 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.maths.ease import ease_in
-from marey.samples.figure import figure
 from marey.samples.markers import _seen
 from marey.samples.samples import sample
+from marey.samples.skeleton import sample_body
 
 __all__ = ["GAZE_PARTS", "GAZE_TRIADS", "GazeTake", "gaze_take", "gaze_takes"]
 
@@ -29,7 +29,7 @@ GAZE_PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
 _RANGE = (math.radians(170.0), math.radians(60.0))
 # Degrees that eyes and neck come near to, turning left and right.
 _EYES, _NECK = {1: 22.0, -1: 16.0}, {1: 66.0, -1: 52.0}
-# How pelvis, lower and upper spine share what is left, turning left and right.
+# Fractions by which pelvis, lower and upper spine divide the rest, when looking left and right.
 _SPINE = {1: (0.30, 0.30, 0.40), -1: (0.36, 0.32, 0.32)}
 # Of a look up or down: pelvis, lower spine, upper spine, neck, of what the eyes leave.
 _PITCH = (0.05, 0.08, 0.15, 0.72)
@@ -62,13 +62,13 @@ GAZE_TRIADS: dict[str, Any] = {
 class GazeTake:
     """One look at a sign, and the truth about it.
 
-    motion : rest, the shift of gaze, and reading; the figure stands at the origin and faces +Z.
+    motion : rest, the shift of gaze, and reading; the body stands at the origin and faces +Z.
     goal : yaw to the left and pitch upwards of the sign, radians.
     pose : (5, 4) how pelvis, lower spine, upper spine, neck and eyes are turned in the end, each as seen from the one
         before, axes to the left, up and ahead.
-    length : seconds from the first movement, of the eyes, until all is settled.
-    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as shares of the length.
-    peak, overshoot : when the overshoot is at its most, likewise, and by what share of the whole it goes beyond.
+    length : seconds from the first movement, of the eyes, until everything is at rest.
+    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as fractions of the length.
+    peak, overshoot : when the overshoot is largest, also as a fraction, and by what fraction the rotation is exceeded.
     begin : seconds at which the eyes begin to move.
     """
 
@@ -88,11 +88,11 @@ class GazeTake:
 
         Parameters
         ----------
-        noise : standard deviation of each coordinate, meters; 0.0001 turns a triad by about 0.1 degrees.
-        gaps : share of the time for which a marker is not seen, in [0, 0.9].
+        noise : standard deviation of each coordinate, meters; 0.0001 rotates a triad by about 0.1 degrees.
+        gaps : fraction of the time in which a marker is not seen, in [0, 0.9].
         """
         if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
-            raise InvalidValue(f"noise must lie between 0 and 0.1 m and gaps between 0 and 0.9, got {noise} and {gaps}")
+            raise InvalidValue(f"noise must be from 0 to 0.1 m and gaps from 0 to 0.9, got {noise} and {gaps}")
         rows = [("BASE", "Hips", np.array([0.0, 0.0, -0.11]))]
         for _, name, joint, depth in _TRIADS:
             rows += [(f"{name}{k + 1}", joint, np.array([x, y, depth])) for k, (x, y) in enumerate(_BACK)]
@@ -124,17 +124,17 @@ def gaze_take(
     yaw, pitch : where the sign is, radians, to the left and up; at most 170 and 60 degrees.
     rng : seed or Generator of what differs from take to take.
     before, after : seconds of rest before the shift, and of reading after it.
-    sway : meters by which the whole figure sways.
+    sway : meters by which the entire body sways.
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
-        raise InvalidValue(f"a sign must be within 170 degrees of yaw and 60 of pitch, got {yaw:g} and {pitch:g} rad")
+        raise InvalidValue(f"yaw and pitch must be within +/-170 and +/-60 degrees, got {yaw:g} and {pitch:g} radians")
     rate, generator = check_fps(fps), np.random.default_rng(rng)
     pose = _final_pose(yaw, pitch)
     size = math.acos(math.cos(yaw) * math.cos(pitch))
     length, starts, peak, overshoot = _timing(size, 1 if yaw > 0.0 else -1, generator)
     times = np.arange(round((before + length + after) * rate) + 1) / rate
-    shares = _shares((times - before) / length, starts, peak, overshoot)
-    motion = _performed(pose[:4], shares, times, rate, sway, generator)
+    progress = _compute_progress((times - before) / length, starts, peak, overshoot)
+    motion = _perform_shift(pose[:4], progress, times, rate, sway, generator)
     step = {"op": "sample", "name": "gaze", "yaw": float(yaw), "pitch": float(pitch)}
     motion = Motion(
         motion.skeleton,
@@ -162,13 +162,13 @@ def _towards(yaw: float, pitch: float) -> Floats:
 
 
 def _final_pose(yaw: float, pitch: float) -> Floats:
-    """(5, 4) who turns how far; the eyes do what is left, without rolling."""
+    """(5, 4) rotation of each part; the eyes do the rest, without rolling."""
     side = 1 if yaw > 0.0 else -1
     around, up = abs(math.degrees(yaw)), math.degrees(pitch)
     left = around - _approach(around, _EYES[side])
     neck = _approach(left, _NECK[side])
-    turns = [share * (left - neck) for share in _SPINE[side]] + [neck]
-    tilts = [share * (up - math.copysign(_approach(abs(up), 18.0), up)) for share in _PITCH]
+    turns = [fraction * (left - neck) for fraction in _SPINE[side]] + [neck]
+    tilts = [fraction * (up - math.copysign(_approach(abs(up), 18.0), up)) for fraction in _PITCH]
     parts = [
         quat.mul(
             quat.from_axis_angle([0.0, 1.0, 0.0], side * math.radians(turn)),
@@ -176,12 +176,12 @@ def _final_pose(yaw: float, pitch: float) -> Floats:
         )
         for turn, tilt in zip(turns, tilts, strict=True)
     ]
-    # A head that turns far leans over a little.
+    # A head that rotates far also tilts a little.
     parts[3] = quat.mul(parts[3], quat.from_axis_angle([0.0, 0.0, 1.0], -0.06 * side * math.radians(neck)))
-    whole = parts[0]
+    head = parts[0]
     for part in parts[1:]:
-        whole = quat.mul(whole, part)
-    eyes = quat.between([0.0, 0.0, 1.0], quat.inv_rotate(whole, _towards(yaw, pitch)))
+        head = quat.mul(head, part)
+    eyes = quat.between([0.0, 0.0, 1.0], quat.inv_rotate(head, _towards(yaw, pitch)))
     return np.stack([*parts, eyes])
 
 
@@ -193,20 +193,20 @@ def _timing(
     size: float, side: int, rng: np.random.Generator
 ) -> tuple[float, tuple[float, float, float, float], float, float]:
     """Length, starts, peak and overshoot of a shift by `size` radians."""
-    share = math.degrees(size) / 150.0
+    size_fraction = math.degrees(size) / 150.0
     vary = rng.uniform(-1.0, 1.0, 7)
-    length = (0.62 + 0.75 * share) * (1.0 + 0.05 * vary[0])
+    length = (0.62 + 0.75 * size_fraction) * (1.0 + 0.05 * vary[0])
     neck = _EYE_LEAD / length
     upper = neck + 0.075 + 0.012 * vary[1]
     lower = upper + 0.06 + 0.012 * vary[2]
     pelvis = lower + 0.055 + 0.012 * vary[3]
     peak = 0.60 + 0.03 * vary[4]
-    overshoot = (0.07 + (0.06 if side > 0 else 0.04) * share) * (1.0 + 0.1 * vary[5])
+    overshoot = (0.07 + (0.06 if side > 0 else 0.04) * size_fraction) * (1.0 + 0.1 * vary[5])
     return length, (pelvis, lower, upper, neck), peak, overshoot
 
 
-def _shares(t: Floats, starts: tuple[float, ...], peak: float, overshoot: float) -> Floats:
-    """(F, 4) how much of its turn each part has made at times t (F,) as shares of the length."""
+def _compute_progress(t: Floats, starts: tuple[float, ...], peak: float, overshoot: float) -> Floats:
+    """(F, 4) progress of each part's rotation at times t (F,), fractions of the length."""
     begin = np.array(starts)
     rising = (1.0 + overshoot) * ease_in((t[:, None] - begin) / (peak - begin))
     settling = 1.0 + overshoot * (1.0 - ease_in((t[:, None] - peak) / (1.0 - peak)))
@@ -218,17 +218,17 @@ def _standing() -> Motion:
     return sample("stand", variation=0.0, seconds=1.0, fps=30.0).motion[0]
 
 
-def _performed(
-    pose: Floats, shares: Floats, times: Floats, fps: float, sway: float, rng: np.random.Generator
+def _perform_shift(
+    pose: Floats, progress: Floats, times: Floats, fps: float, sway: float, rng: np.random.Generator
 ) -> Motion:
-    """The shares of a pose's turns on a figure that stands."""
-    skeleton, _ = figure()
+    """Apply the rotations of a pose, scaled by their progress, to a standing body."""
+    skeleton, _ = sample_body()
     still = _standing()
     roles = skeleton.roles
     base = still.world().rotations[0]
     n = len(times)
     rotations = np.repeat(still.rotations, n, axis=0)
-    parent, whole = base[roles["hips"]], np.broadcast_to(quat.identity(), (n, 4))
+    parent, total = base[roles["hips"]], np.broadcast_to(quat.identity(), (n, 4))
     spine = list(roles.spine)
     joints = [
         (spine[0], 0, 1.0),
@@ -238,9 +238,9 @@ def _performed(
         (roles["head"], 3, 0.5),
     ]
     above = np.broadcast_to(parent, (n, 4))
-    for joint, part, share in joints:
-        whole = quat.mul(whole, quat.power(pose[part], share * shares[:, part]))
-        turned = quat.mul(whole, base[joint])
+    for joint, part, fraction in joints:
+        total = quat.mul(total, quat.power(pose[part], fraction * progress[:, part]))
+        turned = quat.mul(total, base[joint])
         rotations[:, joint] = quat.inv_mul(above, turned)
         above = turned
     root = np.repeat(still.root_positions, n, axis=0)

@@ -1,7 +1,7 @@
 """Several performances strung together into one.
 
-Each begins and ends with the figure standing. Its feet stay where the one before has put them, and the body passes
-from one to the other while it stands: there is no cut, and what is planted stays planted.
+Each begins and ends with the body standing. Its feet stay where the one before has put them, and the body passes
+from one to the other while it stands: there is no cut, and planted feet stay planted.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from marey.core.arrays import Floats
 from marey.samples.body import Controls, Plan, Target, Triple
 from marey.samples.curves import min_jerk
 from marey.samples.feet import Plant
-from marey.samples.figure import SIDES
+from marey.samples.skeleton import SIDES
 
-OVERLAP = 0.45  # seconds for which two performances go over into each other
+OVERLAP = 0.45  # seconds for which two performances overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a figure stands: meters on the floor, and the yaw it faces. A spot is also a frame of axes."""
+    """Where the body stands: meters on the floor, and the yaw it faces. A spot is also a frame of axes."""
 
     x: float = 0.0
     z: float = 0.0
@@ -55,7 +55,7 @@ class Part:
         return self.start + self.plan.seconds
 
     def controls(self, t: Floats) -> Controls:
-        """Its controls at times t of the whole."""
+        """Its controls at times t of the result."""
         own = self.plan.controls(t - self.start)
         x, y, z = own.place.T
         c, s = np.cos(self.spot.yaw), np.sin(self.spot.yaw)
@@ -63,12 +63,12 @@ class Part:
         return replace(own, place=place, heading=own.heading + self.spot.yaw)
 
     def plants(self, side: str) -> list[Plant]:
-        """The stands of one foot, in the world and the time of the whole."""
+        """The stands of one foot, in the world and in the result's time."""
         return [self._moved(plant) for plant in self.plan.plants[side]]
 
     def _moved(self, plant: Plant) -> Plant:
         x, y, z = plant.position
-        via = tuple((share, self.spot.place(ball), pitch) for share, ball, pitch in plant.swing.via)
+        via = tuple((fraction, self.spot.place(ball), pitch) for fraction, ball, pitch in plant.swing.via)
         return replace(
             plant,
             position=np.array(self.spot.place((x, y, z))),
@@ -82,7 +82,7 @@ class Part:
 
 
 class Chain:
-    """Parts one after the other; `spot`, `feet` and `now` tell where, how and when the next one begins."""
+    """Parts one after the other; `spot`, `feet` and `now` say where, how and when the next one begins."""
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
@@ -129,7 +129,7 @@ class Chain:
         parts = self.parts
         return Plan(
             plants=self._plants,
-            controls=lambda t: _faded(parts, t),
+            controls=lambda t: _fade_parts(parts, t),
             seconds=parts[-1].stop,
             bob=lambda t: _bob(parts, t),
             window=max(part.plan.window for part in parts),
@@ -143,47 +143,47 @@ class Chain:
         )
 
 
-def _shares(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floats]]:
-    """For each part the (sorted) times at which it is performed, and its share (F',) there; shares sum to 1."""
+def _compute_weights(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floats]]:
+    """For each part the (sorted) times at which it is performed, and its weights (F',) there; weights sum to 1."""
     out = []
     for i, part in enumerate(parts):
         first = -np.inf if i == 0 else part.start
         last = np.inf if i == len(parts) - 1 else part.stop
         lo, hi = np.searchsorted(t, [first, last])
         now = slice(int(lo), int(hi))
-        share = np.ones(now.stop - now.start)
+        weight = np.ones(now.stop - now.start)
         if i > 0:
-            share *= min_jerk((t[now] - part.start) / OVERLAP)
+            weight *= min_jerk((t[now] - part.start) / OVERLAP)
         if i < len(parts) - 1:
-            share *= 1.0 - min_jerk((t[now] - part.stop + OVERLAP) / OVERLAP)
-        out.append((now, share))
+            weight *= 1.0 - min_jerk((t[now] - part.stop + OVERLAP) / OVERLAP)
+        out.append((now, weight))
     return out
 
 
-def _faded(parts: Sequence[Part], t: Floats) -> Controls:
+def _fade_parts(parts: Sequence[Part], t: Floats) -> Controls:
     n = len(t)
     sizes = {"place": (n, 3), "heading": (n,), "pelvis": (n, 3), "spine": (n, 3), "gaze": (n, 2)}
-    whole = {name: np.zeros(shape) for name, shape in sizes.items()}
+    total = {name: np.zeros(shape) for name, shape in sizes.items()}
     arms = {side: np.zeros((n, 4)) for side, _ in SIDES}
-    for part, (now, share) in zip(parts, _shares(parts, t), strict=True):
-        if not share.size:
+    for part, (now, weight) in zip(parts, _compute_weights(parts, t), strict=True):
+        if not weight.size:
             continue
         own = part.controls(t[now])
         for one in fields(Controls):
             if one.name == "arms":
                 for side, arm in arms.items():
-                    arm[now] += share[:, None] * own.arms[side]
+                    arm[now] += weight[:, None] * own.arms[side]
             else:
                 values = getattr(own, one.name)
-                whole[one.name][now] += share.reshape(-1, *[1] * (values.ndim - 1)) * values
-    return Controls(**whole, arms=arms)
+                total[one.name][now] += weight.reshape(-1, *[1] * (values.ndim - 1)) * values
+    return Controls(**total, arms=arms)
 
 
 def _bob(parts: Sequence[Part], t: Floats) -> Floats:
     out = np.zeros(len(t))
-    for part, (now, share) in zip(parts, _shares(parts, t), strict=True):
-        if part.plan.bob is not None and share.size:
-            out[now] += share * part.plan.bob(t[now] - part.start)
+    for part, (now, weight) in zip(parts, _compute_weights(parts, t), strict=True):
+        if part.plan.bob is not None and weight.size:
+            out[now] += weight * part.plan.bob(t[now] - part.start)
     return out
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from marey.samples.body import Plan, Triple
 from marey.samples.feet import Swing
-from marey.samples.figure import figure
 from marey.samples.gait import GRAVITY
-from marey.samples.posture import Arm, Script, sign_of
+from marey.samples.posture import Arm, Script, get_sign
+from marey.samples.skeleton import sample_body
 
 Values = dict[str, Any]
-# Share of the flight, of the foot's rise and way, and its pitch: it follows the body up, and is ready to land early.
+# Fractions of the flight, of the foot's rise and travel, and its pitch: it follows the body up, and prepares to land.
 _FLIGHT = ((0.12, 0.40, 0.08, 1.0), (0.28, 0.80, 0.28, 0.85), (0.55, 1.0, 0.64, 0.5), (0.82, 0.70, 0.93, 0.3))
 _PUSH = 0.13  # seconds from heel-off to toe-off in a jump
 
@@ -23,7 +23,7 @@ _PUSH = 0.13  # seconds from heel-off to toe-off in a jump
 class Jump:
     """How to jump: depths are shifts of joint 0, as in `Pose`, meters; lean in radians, durations in seconds.
 
-    low, leave, land, settle : heights of joint 0 when bent, at toe-off, at touch-down, and when landed.
+    low, leave, land, rest : heights of joint 0 when bent, at toe-off, at touch-down, and when landed.
     ahead : how far it is before the feet at toe-off, and behind them at touch-down.
     push, give : seconds from the bend to toe-off, and from touch-down to the landed crouch.
     """
@@ -31,7 +31,7 @@ class Jump:
     low: float
     leave: float
     land: float
-    settle: float
+    rest: float
     ahead: float
     lean: float
     push: float
@@ -49,7 +49,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
     sides = ("left", "right") if both else (values["leg"],)
     rest = script.pose
     arms: Arm = (0.25, 0.25, 0.4, 1.2)
-    aside = 0.0 if both else 0.092 * sign_of(values["leg"])
+    aside = 0.0 if both else 0.092 * get_sign(values["leg"])
     ready = replace(rest, shift=(aside, rest.shift[1] - 0.02, 0.0), left=arms, right=arms)
     script.key(0.4)
     script.key(script.about(0.5), ready)
@@ -125,7 +125,7 @@ def leap(values: Values, rng: np.random.Generator) -> Plan:
 def _jump(
     script: Script, sides: tuple[str, ...], height: float, distance: float, how: Jump
 ) -> list[tuple[float, Triple]]:
-    """From a crouch push off, fly as thrown, land and give way. Returns (seconds, shift) of the moments in between."""
+    """From a crouch push off, fly as thrown, land and absorb. Returns (seconds, shift) of the moments in between."""
     before = script.pose
     x, _, z = before.shift
     up = float(np.sqrt(2.0 * GRAVITY * height))
@@ -159,7 +159,7 @@ def _jump(
         _throw_foot(script, side, distance, toe_off, air, height, how)
     landed = replace(
         touch,
-        shift=(x, how.settle, z + distance),
+        shift=(x, how.rest, z + distance),
         pelvis=(0.0, 0.0, how.lean + 0.08),
         spine=(0.0, 0.0, 0.6 * how.lean + 0.04),
     )
@@ -171,14 +171,14 @@ def _throw_foot(
     script: Script, side: str, distance: float, toe_off: float, air: float, height: float, how: Jump
 ) -> None:
     """Let one foot fly with the body: it rises nearly as that does, and is tucked up in the middle."""
-    _, build = figure()
+    _, build = sample_body()
     (x, ground, z), yaw = script.feet[side]
     ball = (x + build.ball * np.sin(yaw), z + build.ball * np.cos(yaw))
     most = max(0.92 * height + how.tuck, 0.06)
     down = min(1.0, most / 0.09)  # toes that point down need room below them
     via = tuple(
-        (share, (ball[0], ground + rise * most, ball[1] + along * distance), down * pitch)
-        for share, rise, along, pitch in _FLIGHT
+        (fraction, (ball[0], ground + rise * most, ball[1] + along * distance), down * pitch)
+        for fraction, rise, along, pitch in _FLIGHT
     )
     script.step(
         side,
@@ -203,8 +203,8 @@ def _carry_other_foot(script: Script, standing: str, marks: list[tuple[float, Tr
     travelled = script.pose.shift[2]
     via = []
     for time, (_, up, along) in marks[1:]:
-        share = (time - start) / (length + 0.16)
-        via.append((share, (0.95 * x, ground + 0.31 + 0.9 * up, z + along - 0.12), 1.0))
+        fraction = (time - start) / (length + 0.16)
+        via.append((fraction, (0.95 * x, ground + 0.31 + 0.9 * up, z + along - 0.12), 1.0))
     last = via[-1]
     via.append((0.5 * (last[0] + 1.0), (last[1][0], ground + 0.2, z + travelled), 0.7))
     script.step(

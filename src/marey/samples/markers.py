@@ -9,7 +9,7 @@ from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
-from marey.samples.figure import SIDES
+from marey.samples.skeleton import SIDES
 
 # Name, role of the joint it sits on, offset in meters in that joint's rest frame: middle, then the left side.
 _MIDDLE = [
@@ -42,11 +42,11 @@ _SIDE = [
 
 
 def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: float, gaps: float) -> Markers:
-    """Markers (F, 41) of a motion of the generated figure, with noise in meters and a share of gaps."""
+    """Markers (F, 41) of a motion of the generated body, with noise in meters and a fraction of gaps."""
     if not (np.isfinite(noise) and 0.0 <= noise <= 0.1):
-        raise InvalidValue(f"markers: noise must lie between 0 and 0.1 m, got {noise}")
+        raise InvalidValue(f"markers: noise must be from 0 to 0.1 m, got {noise}")
     if not (np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
-        raise InvalidValue(f"markers: gaps must be a share between 0 and 0.9, got {gaps}")
+        raise InvalidValue(f"markers: gaps must be a fraction from 0 to 0.9, got {gaps}")
     rows = [(name, role, np.array(offset)) for name, role, offset in _MIDDLE]
     for side, sign in SIDES:
         for name, role, (x, y, z) in _SIDE:

@@ -11,7 +11,7 @@ from marey.samples import moves, strikes
 from marey.samples.body import Action, Plan, Triple
 from marey.samples.feet import Swing
 from marey.samples.join import Chain, Part
-from marey.samples.posture import Pose, Script, sign_of
+from marey.samples.posture import Pose, Script, get_sign
 
 Values = dict[str, Any]
 _KINDS = {"kick": "kicks", "punch": "punches", "reach": "reaches"}
@@ -32,12 +32,12 @@ def medley(values: Values, rng: np.random.Generator) -> Plan:
         _note(chain.add(_stand_and_act(now, values, rng, chain)), labels, actions)
         _note(chain.add(_walk_on(values, rng, chain)), labels, actions)
     _note(chain.add(_stand_and_act([], values, rng, chain)), labels, actions)
-    whole = chain.plan()
-    return replace(whole, labels=(*labels, *_standing(labels, whole.seconds)), actions=tuple(actions))
+    plan = chain.plan()
+    return replace(plan, labels=(*labels, *_standing(labels, plan.seconds)), actions=tuple(actions))
 
 
 def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Action]) -> None:
-    """Take over what is known about a part, in the time and the axes of the whole."""
+    """Convert the known facts about a part to the time and axes of the result."""
     named = []
     for name, start, stop in part.plan.labels:
         if name == "stand":
@@ -52,7 +52,7 @@ def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Acti
 
 
 def _standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
-    """What no label covers: there the figure stands."""
+    """Times without a label: there the body stands."""
     out, free = [], 0.0
     for _, start, stop in sorted(labels, key=lambda one: one[1]):
         if start > free:
@@ -77,14 +77,14 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
             _leave_guard(script, home, guarded)
             guarded = None
         if kind == "kick":
-            height, aside, stretch = _drawn(rng, reach, (0.95, 0.32), (0.0, 0.18), (0.88, 0.07))
+            height, aside, stretch = _sample_numbers(rng, reach, (0.95, 0.32), (0.0, 0.18), (0.88, 0.07))
             strikes.kick_at(script, side, height, aside, stretch)
         elif kind == "punch":
-            x, y, z = _drawn(rng, reach, (0.0, 0.2), (1.38, 0.22), (0.66, 0.07))
+            x, y, z = _sample_numbers(rng, reach, (0.0, 0.2), (1.38, 0.22), (0.66, 0.07))
             strikes.punch_at(script, side, (x, y, z))
         else:
-            x, y, z = _drawn(rng, reach, (0.17, 0.23), (1.18, 0.45), (0.43, 0.07))
-            strikes.reach_to(script, side, (sign_of(side) * x, y, z), "reach")
+            x, y, z = _sample_numbers(rng, reach, (0.17, 0.23), (1.18, 0.45), (0.43, 0.07))
+            strikes.reach_to(script, side, (get_sign(side) * x, y, z), "reach")
         if guarded is None:
             _wait(script, rng)
         else:
@@ -95,8 +95,8 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
     return script.plan()
 
 
-def _drawn(rng: np.random.Generator, spread: float, *ranges: tuple[float, float]) -> list[float]:
-    """One number for each (middle, half width), even over the part of the width that is wanted."""
+def _sample_numbers(rng: np.random.Generator, spread: float, *ranges: tuple[float, float]) -> list[float]:
+    """One number for each (middle, half width), even over the part of the width that is requested."""
     return [float(middle + spread * half * rng.uniform(-1.0, 1.0)) for middle, half in ranges]
 
 
@@ -138,9 +138,9 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
 
 
 def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, into: Pose | None) -> None:
-    """Weight onto the other leg, the foot to its place, and there into a pose (by default half way into a guard)."""
+    """Weight onto the other leg, the foot to its place, and there into a pose (by default halfway into a guard)."""
     push, fly, land = _STEPS
-    sign = sign_of(side)
+    sign = get_sign(side)
     base = strikes.GUARD
     pose = script.pose
     over = tuple(0.5 * (a + b) for a, b in zip(pose.pelvis, base.pelvis, strict=True))

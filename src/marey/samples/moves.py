@@ -11,10 +11,10 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.samples.body import Controls, Plan
-from marey.samples.curves import Curve, eased, min_jerk
+from marey.samples.curves import Curve, ease_between, min_jerk
 from marey.samples.feet import TREAD_AHEAD, TREAD_BEHIND
 from marey.samples.gait import Course, Gait
-from marey.samples.styles import Style, mixed, running, sneaking, walking
+from marey.samples.styles import Style, make_style, mix_styles, running, sneaking, walking
 
 Values = dict[str, Any]
 _MOST_SIDEWAYS = 4.0  # m/s2: a lean of 22 degrees
@@ -25,10 +25,10 @@ def constant(value: float) -> Curve:
     return lambda t: np.full(np.shape(t), float(value))
 
 
-def keyed(*keys: tuple[float, float]) -> Curve:
+def keyed_curve(*keys: tuple[float, float]) -> Curve:
     """From key (seconds, value) to key."""
     times, values = zip(*keys, strict=True)
-    return lambda t: eased(t, times, values)
+    return lambda t: ease_between(t, times, values)
 
 
 def _walking(t: Floats, speed: Floats) -> Style:
@@ -39,22 +39,22 @@ def _running(t: Floats, speed: Floats) -> Style:
     return running(speed)
 
 
-def _whole(plan: Plan, *names: str) -> Plan:
-    """The plan labelled from end to end."""
+def _add_labels(plan: Plan, *names: str) -> Plan:
+    """The plan labeled from end to end."""
     return replace(plan, labels=tuple((name, 0.0, np.inf) for name in names))
 
 
 def walk(values: Values, rng: np.random.Generator) -> Plan:
     """At a steady speed and turn rate."""
     course = _steady(values, _walking, rng)
-    return _whole(Gait(course, rng, values["variation"]).plan(), "walk", *_turning(values["turn_rate"]))
+    return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_turning(values["turn_rate"]))
 
 
 def run(values: Values, rng: np.random.Generator) -> Plan:
     """At a steady speed and turn rate, with flight phases."""
     _check_turn(values["speed"], values["turn_rate"])
     course = _steady(values, _running, rng)
-    return _whole(Gait(course, rng, values["variation"]).plan(), "run", *_turning(values["turn_rate"]))
+    return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_turning(values["turn_rate"]))
 
 
 def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.random.Generator) -> Course:
@@ -63,11 +63,11 @@ def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.ra
 
 
 def _check_turn(speed: float, rate: float) -> None:
-    """Refuse a curve that nobody could run without falling."""
+    """Refuse a curve that people cannot run without falling."""
     if speed * abs(rate) > _MOST_SIDEWAYS:
         raise InvalidValue(
-            f"{speed:g} m/s with a turn rate of {np.degrees(rate):.3g} degrees/s asks for {speed * abs(rate):.2g} m/s2 "
-            f"sideways, and at most {_MOST_SIDEWAYS:g} can be run; go slower or turn less"
+            f"speed {speed:g} m/s with turn_rate {np.degrees(rate):.3g} degrees/s needs a sideways acceleration of "
+            f"{speed * abs(rate):.2g} m/s2 (maximum {_MOST_SIDEWAYS:g}); reduce speed or turn_rate"
         )
 
 
@@ -80,9 +80,9 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
     v, length = values["speed"], values["seconds"]
     starts, stops = 0.8, 0.8 + length
     quicken, slacken = 0.45 + 0.65 * v, 0.7 + 0.7 * v
-    speed = keyed((starts - 0.1, 0.0), (starts + quicken, v), (stops - slacken, v), (stops, 0.0))
+    speed = keyed_curve((starts - 0.1, 0.0), (starts + quicken, v), (stops - slacken, v), (stops, 0.0))
     rate = values["turn_rate"]
-    turn = keyed((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
+    turn = keyed_curve((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
 
     def style(t: Floats, speed: Floats) -> Style:
         # The rhythm is there from the first step on, long before the speed.
@@ -142,10 +142,10 @@ def turn_around(values: Values, rng: np.random.Generator) -> Plan:
     middle = 2.2
     half = max(0.75, 0.28 * abs(angle))
     slow = v * (1.0 - 0.85 * min(1.0, abs(angle) / np.pi))
-    speed = keyed((middle - half - 0.5, v), (middle - 0.1, slow), (middle + 0.1, slow), (middle + half + 0.5, v))
+    speed = keyed_curve((middle - half - 0.5, v), (middle - 0.1, slow), (middle + 0.1, slow), (middle + half + 0.5, v))
     rate = _bump_rate(middle - half, middle + half, angle)
     course = Course(2 * middle + 0.4, speed, rate, _walking)
-    plan = _whole(Gait(course, rng, values["variation"]).plan(), "walk")
+    plan = _add_labels(Gait(course, rng, values["variation"]).plan(), "walk")
     return replace(plan, labels=(*plan.labels, ("turn_around", middle - half, middle + half)))
 
 
@@ -155,13 +155,13 @@ def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
     _check_turn(fast, values["turn_rate"])
     span = min(max((fast - slow) / 1.1, 0.36 * length), 0.6 * length)
     begin = 0.5 * (length - span)
-    speed = keyed((begin, slow), (begin + span, fast))
+    speed = keyed_curve((begin, slow), (begin + span, fast))
     # People change over near 2.2 m/s, whatever speed they are after.
     fine = np.linspace(begin, begin + span, 200)
     middle = float(np.interp(min(max(2.2, slow + 0.2), fast - 0.1), speed(fine), fine))
 
     def style(t: Floats, speed: Floats) -> Style:
-        return mixed(walking(speed), running(speed), min_jerk((t - middle + 0.45) / 0.9))
+        return mix_styles(walking(speed), running(speed), min_jerk((t - middle + 0.45) / 0.9))
 
     course = Course(length, speed, constant(values["turn_rate"]), style)
     plan = Gait(course, rng, values["variation"]).plan()
@@ -169,7 +169,7 @@ def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def sneak(values: Values, rng: np.random.Generator) -> Plan:
-    """Crouched, with pauses in which the figure holds still and looks about."""
+    """Crouched, with pauses in which the body holds still and looks about."""
     length, count = values["seconds"], int(values["pauses"])
     waits = 0.9 * np.exp(0.3 * values["variation"] * rng.uniform(-1.0, 1.0, count))
     waits *= min(1.0, 0.6 * length / max(float(waits.sum()), 1e-9))
@@ -185,15 +185,15 @@ def sneak(values: Values, rng: np.random.Generator) -> Plan:
         pauses=tuple(zip(moments.tolist(), waits.tolist(), strict=True)),
     )
     gait = Gait(course, rng, values["variation"])
-    plan = _whole(gait.plan(), "sneak")
+    plan = _add_labels(gait.plan(), "sneak")
     base = plan.controls
 
     def controls(t: Floats) -> Controls:
-        made = base(t)
-        gaze = made.gaze.copy()
+        pose = base(t)
+        gaze = pose.gaze.copy()
         for (start, stop), yaw in zip(gait.pauses, looks, strict=True):
             gaze[:, 0] += yaw * min_jerk((t - start) / 0.4) * (1.0 - min_jerk((t - stop + 0.15) / 0.4))
-        return replace(made, gaze=gaze)
+        return replace(pose, gaze=gaze)
 
     pausing = tuple(("pause", start, stop) for start, stop in gait.pauses)
     return replace(plan, controls=controls, labels=(*plan.labels, *pausing))
@@ -212,20 +212,20 @@ def carry(load: str) -> Callable[[Values, np.random.Generator], Plan]:
         base = plan.controls
 
         def controls(t: Floats) -> Controls:
-            made = base(t)
-            arms = dict(made.arms)
+            pose = base(t)
+            arms = dict(pose.arms)
             for side in holds:
                 # From here the arm is bent to its target: elbow low and near the body.
                 arms[side] = np.tile([0.25, 0.16, 0.25, 1.45], (len(t), 1))
-            spine = made.spine.copy()
+            spine = pose.spine.copy()
             if load == "box":
                 spine[:, 0] *= 0.6
                 spine[:, 2] -= 0.05  # the weight in front is balanced
             else:
-                gaze = made.gaze.copy()
+                gaze = pose.gaze.copy()
                 gaze[:, 1] -= 0.12
-                made = replace(made, gaze=gaze)
-            return replace(made, arms=arms, spine=spine)
+                pose = replace(pose, gaze=gaze)
+            return replace(pose, arms=arms, spine=spine)
 
         labels = (*plan.labels, (f"carry_{load}", 0.0, np.inf))
         return replace(plan, controls=controls, holds=holds, labels=labels)
@@ -244,22 +244,22 @@ def stairs(values: Values, rng: np.random.Generator) -> Plan:
         return float(rise * (done if up else n - done))
 
     def style(t: Floats, speed: Floats) -> Style:
-        one = np.ones_like(speed)
         base = walking(speed)
-        return replace(
+        return make_style(
+            speed,
             base,
             rate=0.5 * speed / tread,
-            duty=0.62 * one,
-            passing=(0.42 if up else 0.34) * one,
-            width=0.06 * one,
-            toe_out=0.05 * one,
-            pitch_on=-0.14 * one,
-            pitch_off=0.55 * one,
-            heel_off=0.72 * one,
-            lift=0.05 * one,
-            peak=0.36 * one,
-            bob=0.006 * one,
-            lean=(0.14 if up else 0.04) * one,
+            duty=0.62,
+            passing=0.42 if up else 0.34,
+            width=0.06,
+            toe_out=0.05,
+            pitch_on=-0.14,
+            pitch_off=0.55,
+            heel_off=0.72,
+            lift=0.05,
+            peak=0.36,
+            bob=0.006,
+            lean=0.14 if up else 0.04,
             arm=0.6 * base.arm,
         )
 

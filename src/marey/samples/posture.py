@@ -15,14 +15,14 @@ from marey.core.arrays import Floats
 from marey.samples.body import Controls, Plan, Target, Triple, Trunk, trunk_points
 from marey.samples.curves import Curve, far, wobble
 from marey.samples.feet import Plant, Swing
-from marey.samples.figure import SIDES, figure
+from marey.samples.skeleton import SIDES, sample_body
 
 Arm = tuple[float, float, float, float]
 
 # Seconds by which a part comes after the pelvis: columns of gaze, spine, arms.
 _LATE = {"gaze": -0.07, "spine": 0.03, "arms": 0.05}
-_HANG = 0.85  # share of a trunk's bow that hanging arms make up for
-_STAND = -0.012  # meters: nobody stands with locked knees
+_HANG = 0.85  # fraction of a trunk's bow that hanging arms compensate
+_STAND = -0.012  # meters: people do not stand with locked knees
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Pose:
 
 @dataclass(eq=False)
 class Script:
-    """Collects keys along a cursor `now` (seconds); `plan` turns them into a performance."""
+    """Collects keys along a cursor `now` (seconds); `plan` converts them to a performance."""
 
     rng: np.random.Generator
     variation: float
@@ -71,13 +71,13 @@ class Script:
 
     def about(self, seconds: float, spread: float = 0.06) -> float:
         """A duration near `seconds`, as the seed has it."""
-        drawn = float(np.clip(self.rng.normal(), -2.0, 2.0))
-        return seconds * float(np.exp(self.variation * spread * drawn))
+        deviation = float(np.clip(self.rng.normal(), -2.0, 2.0))
+        return seconds * float(np.exp(self.variation * spread * deviation))
 
     def key(self, after: float, pose: Pose | None = None, speed: Triple | None = None) -> Pose:
         """Be in this pose (or still in the last one) `after` seconds from the last key.
 
-        speed : (3,) m/s of joint 0 in passing; by default it flows, and rests where it turns back.
+        speed : (3,) m/s of joint 0 in passing; by default it flows, and stops where it reverses.
         """
         self.now += after
         self.pose = self.pose if pose is None else pose
@@ -91,7 +91,7 @@ class Script:
 
     def meet(self, name: str, role: str, position: Sequence[float]) -> None:
         """Note that the joint of this role is there now, as truth."""
-        skeleton, _ = figure()
+        skeleton, _ = sample_body()
         x, y, z = (float(value) for value in position)
         self.targets.append(Target(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
 
@@ -159,13 +159,13 @@ class Script:
         for i, (_, _, speed) in enumerate(self._keys):
             if speed is not None:
                 slopes[i, :3] = speed
-        made = CubicHermiteSpline(times, rows, slopes)
+        spline = CubicHermiteSpline(times, rows, slopes)
         last = float(times[-1])
 
         def curves(t: Floats) -> Floats:
             out = np.empty((len(t), rows.shape[1]))
             for columns, late in _COLUMNS:
-                out[:, columns] = made(np.clip(t - late, 0.0, last))[:, columns]
+                out[:, columns] = spline(np.clip(t - late, 0.0, last))[:, columns]
             return out
 
         return curves
@@ -174,8 +174,8 @@ class Script:
         sizes = np.array([5e-3, 1e-3, 4e-3, 0.0, *[6e-3] * 3, 0.03, 0.015, *[8e-3] * 3, *[0.012] * 8])
         sizes = sizes * self.variation
         sizes[:3] *= sway
-        made = [wobble(self.rng, 0.12, 0.7, size) for size in sizes]
-        return lambda t: np.stack([curve(t) for curve in made], axis=1)
+        curves = [wobble(self.rng, 0.12, 0.7, size) for size in sizes]
+        return lambda t: np.stack([curve(t) for curve in curves], axis=1)
 
 
 _COLUMNS = (
@@ -189,7 +189,7 @@ _COLUMNS = (
 def _controls(rows: Floats) -> Controls:
     bowed = rows[:, 6] + rows[:, 11] - Pose().pelvis[2]
     return Controls(
-        place=rows[:, 0:3] + np.array([0.0, figure()[1].stand, 0.0]),
+        place=rows[:, 0:3] + np.array([0.0, sample_body()[1].stand, 0.0]),
         heading=rows[:, 3],
         pelvis=rows[:, 4:7],
         gaze=rows[:, 7:9],
@@ -206,12 +206,12 @@ def _hanging(arm: Floats, bowed: Floats) -> Floats:
 
 
 def still_points(poses: Sequence[Pose]) -> Trunk:
-    """Neck, shoulders and wrists of a figure that holds each of these poses."""
+    """Neck, shoulders and wrists of a body that holds each of these poses."""
     controls = _controls(np.array([pose.row() for pose in poses]))
     return trunk_points(controls, controls.place)
 
 
-def sign_of(side: str) -> float:
+def get_sign(side: str) -> float:
     """1 for left, -1 for right."""
     return dict(SIDES)[side]
 

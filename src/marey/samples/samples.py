@@ -17,7 +17,7 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.samples.body import Action, Plan, Target, perform
 from marey.samples.catalogue import entry
-from marey.samples.figure import SIDES, figure, sole_points
+from marey.samples.skeleton import SIDES, sample_body, sole_points
 
 Rng = int | np.random.Generator | None
 _RATES = (1.0, 1000.0)
@@ -31,9 +31,9 @@ class Sample:
     motion : with exact contacts of heels and balls, and labels.
     phase : (F,) gait phase in strides, the left heel striking at whole numbers; NaN where there is no gait.
     parameters : those used, defaults included.
-    targets : what it is made to meet: name, joint, seconds, position.
+    targets : known targets: name, joint, seconds, position.
     actions : of a clip that strings several together, what each is: name, side, joint, start, stop, apex (seconds),
-        target (from where the figure stands), position (world). The provenance has them too, in frames.
+        target (from where the body stands), position (world). The provenance has them too, in frames.
     """
 
     motion: Motion
@@ -49,7 +49,7 @@ class Sample:
         ----------
         rng : seed or Generator for noise and gaps.
         noise : standard deviation of each coordinate, meters.
-        gaps : share of the time for which a marker is not seen, in [0, 0.9].
+        gaps : fraction of the time in which a marker is not seen, in [0, 0.9].
         """
         from marey.samples.markers import record
 
@@ -79,7 +79,7 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
     chosen = entry(name)
     rate = check_fps(fps)
     if not _RATES[0] <= rate <= _RATES[1]:
-        raise InvalidValue(f"sample {name!r}: fps must lie between 1 and 1000 Hz, got {rate:g}")
+        raise InvalidValue(f"sample {name!r}: fps must be from 1 to 1000 Hz, got {rate:g}")
     values = chosen.values(name, parameters)
     plan = chosen.make(values, _generator(rng))
     return _record(name, plan, rate, values, int(rng) if isinstance(rng, int | np.integer) else None)
@@ -89,18 +89,18 @@ def _generator(rng: Rng) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise InvalidValue(f"rng must be a whole number from 0 on, or a Generator, got {rng!r}") from None
+        raise InvalidValue(f"rng must be an integer of at least 0 or a numpy Generator, got {rng!r}") from None
 
 
 def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int | None) -> Sample:
     n = int(np.floor(plan.seconds * fps + 1e-6)) + 1
     t = np.arange(n) / fps
-    skeleton, _ = figure()
+    skeleton, _ = sample_body()
     done = perform(plan, t)
     if done.shortfall > _EXACT:
         raise InvalidValue(
             f"sample {name!r}: with these parameters a leg is {done.shortfall:.2g} m too short for its steps; "
-            "choose less extreme ones"
+            "reduce the parameters that make the steps long, high or wide"
         )
     mask = np.stack([part for side, _ in SIDES for part in (done.feet[side].heel, done.feet[side].ball)], axis=1)
     labels = []
@@ -135,7 +135,7 @@ def _in_frames(action: Action, fps: float) -> dict[str, Any]:
 
 
 def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -> Motion:
-    """A plain, regular walk along +Z, the shortest way to a motion: `sample("walk", ...)` without variation.
+    """A plain, regular walk along +Z, the quickest way to get a motion: `sample("walk", ...)` without variation.
 
     Parameters
     ----------
@@ -143,5 +143,5 @@ def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -
     seconds : duration, at most an hour.
     fps : frames per second.
     """
-    made = sample("walk", fps=fps, speed=speed, seconds=seconds, variation=0.0)
-    return replace(made.motion, name="straight_walk")
+    walk = sample("walk", fps=fps, speed=speed, seconds=seconds, variation=0.0)
+    return replace(walk.motion, name="straight_walk")

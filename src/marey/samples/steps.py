@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.samples.body import Plan
 from marey.samples.feet import TREAD_AHEAD, TREAD_BEHIND, Swing
-from marey.samples.posture import Arm, Pose, Script, sign_of
+from marey.samples.posture import Arm, Pose, Script, get_sign
 from marey.samples.strikes import guard_script
 
 Values = dict[str, Any]
@@ -24,9 +24,9 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
     heading = 0.0
     script.key(0.3)
     while script.now < end - 1.2:
-        way = rng.uniform(-np.pi, np.pi)
+        direction = rng.uniform(-np.pi, np.pi)
         step = 0.07 + 0.09 * rng.random()
-        aim = place + step * np.array([np.sin(way), np.cos(way)])
+        aim = place + step * np.array([np.sin(direction), np.cos(direction)])
         aim *= min(1.0, 0.35 / max(float(np.hypot(*aim)), 1e-9))
         heading = float(np.clip(heading + rng.normal(0.0, 0.12), -0.5, 0.5))
         moved = aim - place
@@ -36,7 +36,7 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
         beat = script.about(0.21, 0.1)
         for side in (first, "right" if first == "left" else "left"):
             _box_step(script, side, place, heading)
-            weight = 0.4 * sign_of(side)
+            weight = 0.4 * get_sign(side)
             dip = replace(
                 guard,
                 shift=(place[0] - 0.04 * weight, guard.shift[1] - 0.022, place[1]),
@@ -60,11 +60,11 @@ def box_turn(values: Values, rng: np.random.Generator) -> Plan:
     start = 0.3
     script.key(start)
     # The front foot goes first to either side, so that all turns can be blended.
-    for side, share in (("left", 0.55), ("right", 1.0)):
+    for side, fraction in (("left", 0.55), ("right", 1.0)):
         _box_step(script, side, (0.0, 0.0), angle)
         beat = script.about(0.2, 0.1)
-        dip = replace(guard, shift=(-0.012 * sign_of(side), guard.shift[1] - 0.02, 0.0), heading=share * angle)
-        script.key(beat, replace(dip, shift=(0.0, guard.shift[1] + 0.012, 0.0), heading=(share - 0.25) * angle))
+        dip = replace(guard, shift=(-0.012 * get_sign(side), guard.shift[1] - 0.02, 0.0), heading=fraction * angle)
+        script.key(beat, replace(dip, shift=(0.0, guard.shift[1] + 0.012, 0.0), heading=(fraction - 0.25) * angle))
         script.key(beat, dip)
     script.key(script.about(0.15), replace(guard, heading=angle))
     script.labels.append(("box_turn", start, script.now))
@@ -123,7 +123,7 @@ def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high:
     up = rise > 0.0
     z = script.pose.shift[2]
     lead, other = order
-    sign = sign_of(lead)
+    sign = get_sign(lead)
     first, second = script.about(0.62), script.about(0.62)
     level = rest.shift[1] + low
     # Onto the standing leg; over the leading foot; both feet together.

@@ -12,8 +12,8 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.samples.body import Plan, Triple, lean
 from marey.samples.feet import Swing
-from marey.samples.figure import figure
-from marey.samples.posture import Arm, Pose, Script, sign_of, still_points, with_arm
+from marey.samples.posture import Arm, Pose, Script, get_sign, still_points, with_arm
+from marey.samples.skeleton import sample_body
 
 Values = dict[str, Any]
 GUARD_LEFT: Arm = (0.75, 0.22, 0.55, 2.0)
@@ -31,8 +31,8 @@ GUARD_FEET: dict[str, tuple[Triple, float]] = {
     "right": ((-0.15, 0.0, -0.17), -0.75),
 }
 REAR_HEEL = 0.16  # radians by which the rear foot's heel is raised in the guard
-_ARM_USE = 0.93  # share of the arm's length to which the body brings a target
-KICK_STRETCH = 0.95  # share of the leg's length from hip to ankle at the apex of a kick that goes as far as it can
+_ARM_USE = 0.93  # fraction of the arm's length to which the body brings a target
+KICK_STRETCH = 0.95  # fraction of the leg's length from hip to ankle at the apex of a kick that goes as far as it can
 
 
 def reach(values: Values, rng: np.random.Generator) -> Plan:
@@ -50,7 +50,7 @@ def reach_grid(values: Values, rng: np.random.Generator) -> Plan:
     side = values["side"]
     for y in _spread(1.55, 0.55, values["rows"]):
         for x in _spread(-0.1, 0.4, values["columns"]):
-            reach_to(script, side, (sign_of(side) * x, y, 0.45), "reach")
+            reach_to(script, side, (get_sign(side) * x, y, 0.45), "reach")
     return script.plan()
 
 
@@ -62,7 +62,7 @@ def _spread(first: float, last: float, count: float) -> list[float]:
 def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     """Bring one wrist to a target, stay for a moment, and come back to the pose it left."""
     rest = script.pose
-    sign = sign_of(side)
+    sign = get_sign(side)
     x, y, z = target
     down = float(np.clip((1.05 - y) / 0.85, 0.0, 1.0))
     up = float(np.clip((y - 1.35) / 0.5, 0.0, 1.0))
@@ -70,16 +70,24 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     gaze = (0.8 * float(np.arctan2(x, z)), float(np.clip(0.7 * np.arctan2(y - 1.6, z), -0.8, 0.5)))
     arm: Arm = (float(np.clip(1.25 - 1.0 * down + 1.0 * up, 0.2, 2.3)), 0.15 + 0.3 * max(away, 0.0), 0.25, 0.5)
 
-    def at(share: float) -> Pose:
+    def at(fraction: float) -> Pose:
         return with_arm(
             replace(
                 rest,
-                shift=(0.08 * share * away * sign, rest.shift[1] - 0.42 * share * down, (0.05 - 0.16 * down) * share),
-                pelvis=(-0.12 * share * sign, -0.05 * share * away * sign, 0.06 + share * (0.12 + 0.65 * down)),
+                shift=(
+                    0.08 * fraction * away * sign,
+                    rest.shift[1] - 0.42 * fraction * down,
+                    (0.05 - 0.16 * down) * fraction,
+                ),
+                pelvis=(
+                    -0.12 * fraction * sign,
+                    -0.05 * fraction * away * sign,
+                    0.06 + fraction * (0.12 + 0.65 * down),
+                ),
                 spine=(
-                    (-0.40 + 0.5 * away) * share * sign,
-                    -0.30 * share * away * sign + 0.1 * up * share * sign,
-                    share * (0.18 + 0.75 * down - 0.15 * up),
+                    (-0.40 + 0.5 * away) * fraction * sign,
+                    -0.30 * fraction * away * sign + 0.1 * up * fraction * sign,
+                    fraction * (0.18 + 0.75 * down - 0.15 * up),
                 ),
                 gaze=gaze,
             ),
@@ -103,11 +111,11 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
 
 
 def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
-    """The least movement of the body, of those that `at` gives for shares 0 to 1, that brings a target into reach."""
-    shares = np.linspace(0.0, 1.0, 41)
-    poses = [at(float(share)) for share in shares]
+    """The smallest movement of the body, among those of `at` for fractions 0 to 1, that makes a target reachable."""
+    fractions = np.linspace(0.0, 1.0, 41)
+    poses = [at(float(fraction)) for fraction in fractions]
     distance = np.linalg.norm(np.array(target) - still_points(poses).shoulders[side], axis=1)
-    _, build = figure()
+    _, build = sample_body()
     fits = np.flatnonzero((distance <= _ARM_USE * build.arm) & (distance > 0.3 * build.arm))
     if not fits.size:
         missing = float(distance.min()) - _ARM_USE * build.arm
@@ -115,9 +123,11 @@ def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
         if missing > 0.0:
             raise InvalidValue(
                 f"the {side} hand cannot reach a target at ({where}) m, {missing:.2f} m too far away; "
-                "move it towards the figure, which stands at the origin and faces +Z"
+                "move it toward the character, which stands at the origin and faces +Z"
             )
-        raise InvalidValue(f"a target at ({where}) m is too close to the {side} shoulder; move it away from the figure")
+        raise InvalidValue(
+            f"a target at ({where}) m is too close to the {side} shoulder; move it away from the character"
+        )
     return poses[int(fits[0])]
 
 
@@ -135,7 +145,7 @@ def punch(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def punch_grid(values: Values, rng: np.random.Generator) -> Plan:
-    """Left and right by turns at every target of a grid."""
+    """Left and right alternately at every target of a grid."""
     script = guard_script(rng, values["variation"])
     script.key(0.4)
     number = 0
@@ -149,23 +159,27 @@ def punch_grid(values: Values, rng: np.random.Generator) -> Plan:
 def punch_at(script: Script, side: str, target: Triple) -> None:
     """From the guard that the script is in, one straight punch, and back into it."""
     guard = script.pose
-    sign = sign_of(side)
+    sign = get_sign(side)
     x, y, _ = target
     low = float(np.clip((1.40 - y) / 0.5, -0.4, 1.0))
-    # The rear hand goes with the whole body, the front hand with the shoulder.
+    # The rear hand goes with the entire body, the front hand with the shoulder.
     drive = 0.42 if side == "left" else 0.95
     arm: Arm = (1.5 - 0.25 * low, 0.25, 0.9, 0.25)
 
-    def at(share: float) -> Pose:
+    def at(fraction: float) -> Pose:
         return with_arm(
             replace(
                 guard,
-                shift=(0.02 * share * sign, guard.shift[1] - 0.10 * share * max(low, 0.0), 0.02 + 0.14 * share),
-                pelvis=(guard.pelvis[0] - 0.55 * sign * drive * share, 0.0, 0.10 + 0.10 * share),
+                shift=(
+                    0.02 * fraction * sign,
+                    guard.shift[1] - 0.10 * fraction * max(low, 0.0),
+                    0.02 + 0.14 * fraction,
+                ),
+                pelvis=(guard.pelvis[0] - 0.55 * sign * drive * fraction, 0.0, 0.10 + 0.10 * fraction),
                 spine=(
-                    guard.spine[0] - 0.62 * sign * drive * share + 0.3 * x,
+                    guard.spine[0] - 0.62 * sign * drive * fraction + 0.3 * x,
                     0.0,
-                    0.12 + 0.30 * share * max(low, 0.2),
+                    0.12 + 0.30 * fraction * max(low, 0.2),
                 ),
             ),
             side,
@@ -212,11 +226,11 @@ def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
 def kick_at(script: Script, side: str, height: float, aside: float, stretch: float = KICK_STRETCH) -> None:
     """Onto the other leg, a front kick to a height, and back to the pose it left.
 
-    stretch : share of the leg's length from hip to ankle at the apex: less for a near target, with the knee bent.
+    stretch : fraction of the leg's length from hip to ankle at the apex: less for a near target, with the knee bent.
     """
-    _, build = figure()
+    _, build = sample_body()
     rest = script.pose
-    sign, other = sign_of(side), "right" if side == "left" else "left"
+    sign, other = get_sign(side), "right" if side == "left" else "left"
     high = float(np.clip((height - 0.4) / 0.9, 0.0, 1.1))
     arms: Arm = (0.55, 0.35, 0.5, 1.3)
     ready = replace(rest, shift=(-0.088 * sign, rest.shift[1] - 0.015, 0.0), left=arms, right=arms)
@@ -266,8 +280,8 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
 def _kick_apex(pose: Pose, side: str, goal: Triple, high: float) -> tuple[Triple, float]:
     """Where the ball of a leg is for a height, a place aside and a stretch, and the foot's pitch there."""
     height, aside, stretch = goal
-    _, build = figure()
-    sign = sign_of(side)
+    _, build = sample_body()
+    sign = get_sign(side)
     socket = lean(np.array(pose.pelvis))
     hip = np.array(pose.shift) + [0.0, build.stand, 0.0]
     hip = hip + quat.rotate(socket, np.array([sign * build.hip_side, build.hip, 0.0]))

@@ -1,6 +1,7 @@
 """Sets of motions on disk, what is derived from them, and where heavy work runs."""
 
-from marey.store.building import Skipped
+from marey.deprecation import renamed_names
+from marey.store.building import SkippedFile
 from marey.store.cache import Cache
 from marey.store.cluster import Cluster, cluster
 from marey.store.labels import LabelRow, add_label, read_label_csv
@@ -15,7 +16,7 @@ __all__ = [
     "MotionSet",
     "Processes",
     "Run",
-    "Skipped",
+    "SkippedFile",
     "Threads",
     "add_label",
     "cluster",
@@ -24,3 +25,5 @@ __all__ = [
     "run_on",
     "threads",
 ]
+
+__getattr__ = renamed_names(__name__, {"Skipped": "SkippedFile"})

@@ -1,4 +1,4 @@
-"""Arrays on disk: folders of .npy files that appear whole or not at all, and are read without loading them."""
+"""Arrays on disk: folders of .npy files that are written atomically and memory-mapped for reading."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PART_SUFFIX = ".part"
 # From this size on, files are mapped rather than read. A mapping holds an open file before Python 3.13, and a process
 # may have only some thousand of these: there, only what is long enough to be worth one is mapped.
 MAPPED_BYTES = 2**20 if sys.version_info >= (3, 13) else 2**24
-# A part this old, in seconds, belongs to nobody who is still at work.
+# A partial folder older than this, in seconds, was abandoned.
 _STALE = 24 * 3600.0
 
 
@@ -46,7 +46,7 @@ def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
                 raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UnwritableFile(f"cannot be written ({reason}); give another folder with cache=", path=folder) from None
+        raise UnwritableFile(f"cannot be written ({reason}); choose another folder with cache=", path=folder) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -71,19 +71,21 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     try:
         with open(path, "rb") as stream:
             if np.lib.format.read_magic(stream) != (1, 0):
-                raise ValueError("of another version of NumPy's format")
+                raise ValueError("another version of the NumPy format")
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
             start, n_bytes = stream.tell(), math.prod(shape) * dtype.itemsize
             if fortran or dtype.kind not in "biuf" or os.fstat(stream.fileno()).st_size != start + n_bytes:
-                raise ValueError("cut off, or not of plain numbers")
+                raise ValueError("truncated, or not plain numbers")
             if n_bytes < MAPPED_BYTES:
                 return set_readonly(np.frombuffer(stream.read(n_bytes), dtype).reshape(shape))
-            return set_readonly(np.ndarray(shape, dtype, _mapped(stream.fileno()), start))
+            return set_readonly(np.ndarray(shape, dtype, _map_file(stream.fileno()), start))
     except (OSError, ValueError, EOFError) as error:
-        raise ParseError(f"is not the array that was written there ({error})", path=path) from None
+        raise ParseError(
+            f"is damaged ({error}); delete the cache folder, which can be built again", path=path
+        ) from None
 
 
-def _mapped(handle: int) -> mmap.mmap:
+def _map_file(handle: int) -> mmap.mmap:
     if sys.version_info >= (3, 13):
         return mmap.mmap(handle, 0, access=mmap.ACCESS_READ, trackfd=False)
     return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)

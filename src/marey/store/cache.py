@@ -41,16 +41,16 @@ class Cache:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Cache:
-        """The cache in a folder, which is made when there is something to write.
+        """Open the cache in a folder, which is created when there is something to write.
 
-        A cache that a newer marey has made is refused by name; one of an older version is begun anew.
+        A cache written by a newer marey raises an error; one of an older version is discarded.
         """
         place = Path(folder)
         if place.exists() and not place.is_dir():
-            raise UnwritableFile("is a file, expected a folder for the cache; give another with cache=", path=folder)
+            raise UnwritableFile("is a file, expected a folder for the cache; choose a folder with cache=", path=folder)
         if not place.exists() and not place.absolute().parent.is_dir():
             raise UnwritableFile(
-                f"the folder {str(place.parent)!r} does not exist; make it first, or give another with cache=",
+                f"the folder {str(place.parent)!r} does not exist; create it first, or choose another with cache=",
                 path=folder,
             )
         return cls(place)
@@ -60,31 +60,31 @@ class Cache:
 
     @staticmethod
     def key(*parts: object) -> str:
-        """A text that differs wherever the parts do: None, flags, numbers, text, bytes, arrays, and lists of these."""
+        """A hash of the parts: None, flags, numbers, text, bytes, arrays, and lists of these."""
         digest = blake2b(digest_size=20)
         _feed(digest, parts)
         return digest.hexdigest()
 
     def get(self, key: str) -> NDArray[Any] | None:
-        """The array that was put under this key, read-only; None where there is none."""
+        """The array stored under this key, read-only; None if there is none."""
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """The arrays of those keys that have one."""
+        """The arrays of those keys that are in the cache."""
         out: dict[str, NDArray[Any]] = {}
         for key, array in self.index.arrays(keys).items():
             try:
                 out[key] = read_array(self._apart(key) / "array.npy") if array is None else array
-            except ParseError:  # lost or damaged: out of the way, so that it can be written again
+            except ParseError:  # lost or damaged: remove it, so that it can be written again
                 shutil.rmtree(self._apart(key), ignore_errors=True)
         return out
 
     def put(self, key: str, array: NDArray[Any]) -> None:
-        """Keep an array of numbers under a key."""
+        """Store an array of numbers under a key."""
         self.put_many({key: array})
 
     def put_many(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep several arrays, all or none of them."""
+        """Store several arrays, all or none of them."""
         plain = {key: _plain(array) for key, array in arrays.items()}
         apart = [key for key, array in plain.items() if array.nbytes > _INSIDE]
         for key in apart:
@@ -101,21 +101,20 @@ class Cache:
     ) -> Iterator[NDArray[Any]]:
         """``run(function, items)``, of which only those are computed whose key has no array yet.
 
-        Results come in the order of the items, and are kept as they come: work that was interrupted goes on where it
-        was.
+        Results come in the order of the items and are stored as they come: interrupted work continues where it stopped.
 
         Parameters
         ----------
         function : of one item, giving an array.
-        keys : for each item, what its result goes by; see `key`.
+        keys : the key of each item's result; see `key`.
         run : how to map; see `marey.store.run`.
         """
         wanted = list(items)
         if len(wanted) != len(keys):
-            raise InvalidValue(f"expected a key for each of {len(wanted)} items, got {len(keys)}")
-        return self._mapped(function, wanted, keys, run)
+            raise InvalidValue(f"keys must have one entry for each of the {len(wanted)} items, got {len(keys)}")
+        return self._map_missing(function, wanted, keys, run)
 
-    def _mapped(
+    def _map_missing(
         self,
         function: Callable[[Item], NDArray[Any]],
         items: list[Item],
@@ -159,12 +158,12 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     """As a read-only array in C order that can be kept."""
     plain = np.asarray(array, order="C")
     if plain.dtype.kind not in "biuf":
-        raise InvalidValue(f"a cache keeps arrays of numbers, got {plain.dtype}")
+        raise InvalidValue(f"a cached array must hold numbers, got {plain.dtype}")
     return plain if not plain.flags.writeable else set_readonly(plain.copy())
 
 
 def _feed(digest: blake2b, part: object) -> None:
-    """Each part with its kind and length, so that no two lists of parts read alike."""
+    """Each part with its kind and length, so that different lists of parts never give the same bytes."""
     if part is None:
         kind, content = b"0", b""
     elif isinstance(part, bool | np.bool_):
@@ -189,5 +188,7 @@ def _feed(digest: blake2b, part: object) -> None:
             _feed(digest, each)
         return
     else:
-        raise InvalidValue(f"a key is made of None, flags, numbers, text, bytes, arrays and lists, got {type(part)}")
+        raise InvalidValue(
+            f"parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, got {type(part)}"
+        )
     digest.update(struct.pack("<cq", kind, len(content)) + content)

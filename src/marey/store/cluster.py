@@ -6,16 +6,14 @@ Nobody is asked for a password: a scheduler belongs on a network whose users all
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from marey.errors import InvalidValue, MareyError
-from marey.store.run import AHEAD, DEATHS, batches_of, each
+from marey.errors import InvalidValue, MareyError, require
+from marey.store.run import Crew, each, split_batches
 
 __all__ = ["Cluster", "cluster"]
 
@@ -26,17 +24,17 @@ _PATIENCE = 20.0
 def cluster(address: str, *, patience: float = _PATIENCE) -> Cluster:
     """Run on the workers of the Dask scheduler at `address`, such as ``tcp://10.0.0.5:8786``.
 
-    What the function holds is sent to each worker once. A worker that dies costs only what it had under way, and what
-    it had finished but not delivered; others do that again. Workers that join later get their share.
+    Data held by the function is sent to each worker once. If a worker dies, other workers repeat the items that it was
+    working on or had not delivered. Workers that join later get items too.
 
     Parameters
     ----------
     patience : seconds to wait for the scheduler, and for its first worker.
     """
     if not isinstance(address, str) or not address.strip():
-        raise InvalidValue(f"expected the address of a Dask scheduler, such as tcp://10.0.0.5:8786, got {address!r}")
+        raise InvalidValue(f"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, got {address!r}")
     if not patience > 0.0:
-        raise InvalidValue(f"expected a patience above 0 seconds, got {patience!r}")
+        raise InvalidValue(f"patience must be greater than 0 seconds, got {patience!r}")
     return Cluster(address.strip(), float(patience))
 
 
@@ -54,22 +52,19 @@ class Cluster:
             return
         with self._client() as client:
             n_workers = max(sum(client.nthreads().values()), 1)
-            yield from _Task(client, function, self.address).results(batches_of(wanted, n_workers), n_workers)
+            yield from _Task(client, function, self.address).results(split_batches(wanted, n_workers), n_workers)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise MareyError(
-                "working on a cluster needs the package distributed; install it with `pip install marey[cluster]`"
-            ) from None
+        require("working on a cluster needs", "distributed", "cluster")
+        from distributed import Client
+
         try:
             client = Client(self.address, timeout=self.patience, set_as_default=False)
         except (OSError, ValueError) as error:
             raise MareyError(
                 f"no Dask scheduler answers at {self.address!r} ({_first_line(error)}); start one with "
-                "`dask scheduler`, and check address and port"
+                "`dask scheduler`, and check the address and port"
             ) from None
         try:
             try:
@@ -84,10 +79,16 @@ class Cluster:
             client.close()
 
 
-class _Task:
+class _Task(Crew):
     """One function at work on a cluster."""
 
     def __init__(self, client: Any, function: Callable[[Any], Any], address: str) -> None:
+        from distributed import KilledWorker
+
+        self.lost = (KilledWorker, CancelledError)
+        self.remedy = (
+            f"workers of the cluster at {address!r} keep ending before their time; they may have run out of memory"
+        )
         self.client = client
         self.function = function
         self.address = address
@@ -99,54 +100,28 @@ class _Task:
             return self.client.scatter(self.function, broadcast=True, hash=False)
         except (TypeError, AttributeError) as error:
             raise InvalidValue(
-                f"a cluster can only run a function that stands in a module, with values that can be sent "
+                "a cluster can only run a top-level function of a module, with values that can be pickled "
                 f"({_first_line(error)})"
             ) from None
 
-    def _submit(self, batch: list[Any]) -> Any:
+    def submit(self, batch: list[Any]) -> Any:
         return self.client.submit(each, self.sent, batch, pure=False)
 
+    def is_lost(self, future: Any) -> bool:
+        return str(future.status) != "finished"
+
+    def recover(self) -> None:
+        # The scheduler does lost work again by itself, unless the function was lost with its last holder.
+        self.sent = self._send()
+
     def results(self, batches: Iterable[list[Any]], n_workers: int) -> Iterator[Any]:
-        """Of the items of all batches, in order."""
-        from distributed import KilledWorker
-
-        waiting: deque[tuple[list[Any], Any]] = deque()
-        coming = iter(batches)
-        n_deaths = 0
         try:
-            while True:
-                for batch in islice(coming, AHEAD * n_workers + 1 - len(waiting)):
-                    waiting.append((batch, self._submit(batch)))
-                if not waiting:
-                    return
-                try:
-                    done = waiting[0][1].result()
-                except (KilledWorker, CancelledError):
-                    # The scheduler does lost work again by itself, unless the function was lost with its last holder.
-                    n_deaths += 1
-                    if n_deaths == DEATHS:
-                        raise MareyError(
-                            f"workers of the cluster at {self.address!r} keep ending before their time; they may have "
-                            "run out of memory"
-                        ) from None
-                    self.sent = self._send()
-                    waiting = deque((batch, self._again(batch, future)) for batch, future in waiting)
-                    continue
-                except ModuleNotFoundError as error:
-                    raise MareyError(
-                        f"a worker of the cluster at {self.address!r} lacks a module ({error}); install this version "
-                        "of marey there"
-                    ) from None
-                n_deaths = 0
-                waiting.popleft()
-                yield from done
-        finally:
-            for _, future in waiting:
-                future.cancel()
-
-    def _again(self, batch: list[Any], future: Any) -> Any:
-        """What is done stays done."""
-        return future if future.status == "finished" else self._submit(batch)
+            yield from super().results(batches, n_workers)
+        except ModuleNotFoundError as error:
+            raise MareyError(
+                f"a worker of the cluster at {self.address!r} lacks a module ({error}); install this version of marey "
+                "there"
+            ) from None
 
 
 def _first_line(error: BaseException) -> str:

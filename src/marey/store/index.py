@@ -1,6 +1,6 @@
-"""The index of a cache: an SQLite file of what has been made from what.
+"""The index of a cache: an SQLite file that records which result was made from which input.
 
-Every call opens the file anew and is one transaction, so threads, processes and kills cannot leave it half written.
+Every call opens the file again and is one transaction, so threads, processes and kills cannot leave it half written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from marey.errors import MareyError, ParseError, UnknownVersion, UnwritableFile
 
 VERSION = 1
 # SQLite has room in a file's header for four letters that say whose it is.
-_OURS = int.from_bytes(b"mary", "big")
+_APPLICATION_ID = int.from_bytes(b"mary", "big")
 # Seconds to wait while another process writes; each write takes milliseconds.
 _PATIENCE = 60.0
 # SQLite takes at most 999 values in a question on old systems.
@@ -76,7 +76,7 @@ class Index:
         """What is known of these files."""
         rows = self._rows("SELECT path, size, mtime, ctime, hashed, digest, clips FROM files WHERE path", paths)
         found = (FileRow(*row) for row in rows)
-        return {row.path: row._replace(clips=_unpacked(row.clips)) for row in found}
+        return {row.path: row._replace(clips=_unpack_names(row.clips)) for row in found}
 
     def put_files(self, rows: Iterable[FileRow]) -> None:
         """Remember files."""
@@ -90,7 +90,7 @@ class Index:
         return {row[0]: ClipRow(*row) for row in rows}
 
     def about(self, key: str) -> dict[str, Any] | None:
-        """What `put_clip` was told about a clip besides its arrays."""
+        """The data that `put_clip` stored with a clip in addition to its arrays."""
         rows = self._rows("SELECT about FROM clips WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 
@@ -147,8 +147,8 @@ class Index:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._told(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
-            if self._age(db) < VERSION:  # nothing of use yet, or what an older marey has left
+        with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
+            if self._age(db) < VERSION:  # empty, or written by an older marey
                 with self._writing():
                     pass
             db.execute("BEGIN")
@@ -156,15 +156,15 @@ class Index:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is taken back unless all goes well."""
+        """A transaction that is rolled back on errors."""
         try:
             self.path.parent.mkdir(exist_ok=True)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UnwritableFile(
-                f"the cache folder cannot be made ({reason}); give another with cache=", path=self.path.parent
+                f"the cache folder cannot be created ({reason}); choose another with cache=", path=self.path.parent
             ) from None
-        with self._told(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
+        with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             if self._age(db) < VERSION:
                 _start(db)
@@ -172,47 +172,47 @@ class Index:
             db.execute("COMMIT")
 
     def _age(self, db: sqlite3.Connection) -> int:
-        """The file's version, 0 for a new one; what is not ours or newer is refused."""
+        """The file's version, 0 for a new one. Raises an error for other files and newer versions."""
         (owner,), (version,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
         if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
             return 0
-        if owner != _OURS:
-            raise UnknownVersion("is not the index of a cache; give another folder with cache=", path=self.path)
+        if owner != _APPLICATION_ID:
+            raise UnknownVersion("is not the index of a marey cache; choose another folder with cache=", path=self.path)
         if version > VERSION:
             raise UnknownVersion(
-                f"the cache is of version {version}, and this marey reads version {VERSION}; update marey, give "
-                "another folder with cache=, or delete this one, as all in it can be made again",
+                f"the cache has version {version}, but this version of marey reads {VERSION}; update marey, choose "
+                "another folder with cache=, or delete this one; everything in it can be rebuilt",
                 path=self.path,
             )
         return int(version)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What SQLite raises, as errors that say what to do."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise SQLite's errors as errors that say what to do."""
         try:
             yield
         except MareyError:
             raise
         except sqlite3.OperationalError as error:
             raise UnwritableFile(
-                f"the cache cannot be used ({error}); give another folder with cache=", path=self.path
+                f"the cache cannot be used ({error}); choose another folder with cache=", path=self.path
             ) from None
         except (sqlite3.DatabaseError, ValueError) as error:
             raise ParseError(
-                f"the cache is damaged ({error}); delete {str(self.path.parent)!r}, all in it can be made again",
+                f"the cache is damaged ({error}); delete {str(self.path.parent)!r}, everything in it can be rebuilt",
                 path=self.path,
             ) from None
 
 
-def _unpacked(clips: Any) -> tuple[str, ...] | None:
+def _unpack_names(clips: Any) -> tuple[str, ...] | None:
     return None if clips is None else tuple(json.loads(clips))
 
 
 def _start(db: sqlite3.Connection) -> None:
-    """Empty tables, in place of any that an older version has left."""
+    """Create empty tables and drop those of an older version."""
     for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         db.execute(f'DROP TABLE "{name}"')
     for table in _TABLES:
         db.execute(f"CREATE TABLE {table}")
-    db.execute(f"PRAGMA application_id = {_OURS}")
+    db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")

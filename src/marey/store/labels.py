@@ -8,9 +8,9 @@ A CSV file of labels has one label a line, under a heading::
     fights/kick.bvh,kick,36f,90f
 
 `file` is the clip's file as seen from the set's folder, with or without its suffix. `start` and `stop` are seconds
-(``3.2``) or frames (``36f``), half-open; where they are left out, the clip's beginning and end. Both count from the
-file's own first frame at the file's own rate, also where that frame is a rest pose that a set leaves out. Blank lines
-and lines that begin with ``#`` are passed over.
+(``3.2``) or frames (``36f``), half-open; by default the clip's beginning and end. Both count from the file's own first
+frame at the file's own rate, even if that frame is a rest pose that is skipped. Blank lines and lines that begin with
+``#`` are ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from marey.io.files import read_bytes, split_name, write_bytes
 from marey.io.loading import clip_names, load_motion
 from marey.io.sidecar import FORMAT, VERSION, read_sidecar, sidecar_path
 
-__all__ = ["LabelRow", "add_label", "bare_name", "folder_labels", "label_rows", "labelled", "read_label_csv"]
+__all__ = ["LabelRow", "add_label", "add_labels", "bare_name", "folder_labels", "label_rows", "read_label_csv"]
 
 _HEADING = ("file", "label", "start", "stop")
 Moment = int | float | None
@@ -55,31 +55,36 @@ class LabelRow(NamedTuple):
 
 
 def add_label(path: StrPath, name: str, start: int | None = None, stop: int | None = None) -> Path:
-    """Add a label to the sidecar of a motion file, keeping all else that it says; returns the sidecar's path.
+    """Add a label to the sidecar of a motion file and keep its other entries; returns the sidecar's path.
 
     Parameters
     ----------
     path : the motion file.
     name : of the label.
-    start, stop : frames of the file, half-open, counting a rest pose that may come first; its ends by default.
+    start, stop : frames of the file, half-open, including a leading rest pose; its ends by default.
 
-    A label that is there already is not added again.
+    An existing label is not added again.
     """
     if len(clip_names(path)) > 1:
-        raise InvalidValue(f"{os.fspath(path)} holds several motions, of which a sidecar could not say which is meant")
-    motion = load_motion(path)
+        raise InvalidValue(
+            f"{os.fspath(path)} holds several motions, but a sidecar can label only one; save each motion to its own "
+            "file"
+        )
+    motion = load_motion(path, trim_rest=False)
     first = 0 if start is None else check_index(start, "start")
     end = len(motion) if stop is None else check_index(stop, "stop")
     (label,) = Labels((Label(name, first, end),))
     if label.stop > len(motion):
-        raise InvalidValue(f"label {name!r} ends at frame {label.stop} of a motion of {len(motion)} frames")
+        raise InvalidValue(
+            f"stop of label {name!r} must be at most {len(motion)}, the number of frames, got {label.stop}"
+        )
     file, side = Path(path).name, sidecar_path(path)
     content: dict[str, Any] | None = read_sidecar(path)
     if content is None:
         content = {"format": FORMAT, "version": VERSION, "files": [file], "frames": len(motion)}
     if content.get("frames", len(motion)) != len(motion):  # `load_motion` takes it for that of another file
         others = ", ".join(content.get("files", ()))
-        raise UnwritableFile(f"holds the annotations of {others}; rename {file} to give it labels", path=side)
+        raise UnwritableFile(f"already holds the annotations of {others}; rename {file} to label it", path=side)
     entry, present = label._asdict(), content.get("labels", [])
     if entry in present:
         return side
@@ -89,7 +94,7 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
 
 
 def folder_labels(relative: str) -> tuple[LabelRow, ...]:
-    """A label for each folder on the way to a file: ``walk`` and ``happy`` for ``walk/happy/01.bvh``."""
+    """A label for each folder in a file's path: ``walk`` and ``happy`` for ``walk/happy/01.bvh``."""
     names = dict.fromkeys(relative.split("/")[:-1])
     return tuple(LabelRow(relative, name, None, None) for name in names)
 
@@ -101,7 +106,7 @@ def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ParseError("expected text in UTF-8; save it as such", path=shown, line=line) from None
+        raise ParseError("the text is not valid UTF-8; save the file as UTF-8", path=shown, line=line) from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[LabelRow] = []
     columns: dict[str, int] | None = None
@@ -117,12 +122,12 @@ def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
     except csv.Error as error:
         raise ParseError(f"not valid CSV: {error}", path=shown, line=reader.line_num) from None
     if columns is None:
-        raise ParseError(f"expected the heading {','.join(_HEADING)}, got no lines", path=shown)
+        raise ParseError(f"expected the header line {','.join(_HEADING)}, got an empty file", path=shown)
     return tuple(rows)
 
 
 def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -> dict[str, tuple[LabelRow, ...]]:
-    """For each file, or clip in a file of several, the labels that it gets besides those of its sidecar."""
+    """For each file, or clip in a file of several, its labels in addition to those of its sidecar."""
     out: dict[str, tuple[LabelRow, ...]] = {}
     for source in given:
         if source == "sidecar":
@@ -130,16 +135,16 @@ def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -
         if source == "folders":
             rows = tuple(row for file in files for row in folder_labels(file))
         elif not os.path.exists(source):
-            raise UnreadableFile("no such file; labels come from 'sidecar', 'folders' or a CSV file", path=source)
+            raise UnreadableFile("no such file; labels must be 'sidecar', 'folders' or a CSV file", path=source)
         else:
-            rows = _matched(read_label_csv(source), folder, files)
+            rows = _match_files(read_label_csv(source), folder, files)
         for row in rows:
             out[row.file] = (*out.get(row.file, ()), row)
     return out
 
 
-def labelled(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
-    """`motion`, as its file has it, with these labels besides its own."""
+def add_labels(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
+    """`motion`, as its file has it, with these labels added."""
     new = [_label(motion, row) for row in rows]
     return replace(motion, labels=Labels(tuple(dict.fromkeys((*motion.labels, *new))))) if new else motion
 
@@ -149,7 +154,7 @@ def _columns(values: list[str], path: str, line: int) -> dict[str, int]:
     for name in _HEADING[:2]:
         if name not in heading:
             raise ParseError(
-                f"expected the heading {','.join(_HEADING)}, got {','.join(values)[:60]!r}", path=path, line=line
+                f"expected the header line {','.join(_HEADING)}, got {','.join(values)[:60]!r}", path=path, line=line
             )
     return {name: heading.index(name) for name in _HEADING if name in heading}
 
@@ -181,7 +186,7 @@ def _moment(text: str, name: str, path: str, line: int) -> Moment:
         value = -1
     if not 0 <= value < math.inf:
         raise ParseError(
-            f"expected {name} in seconds such as 1.2 or as a frame such as 36f, got {text!r}", path=path, line=line
+            f"{name} must be a time in seconds such as 1.2, or a frame such as 36f, got {text!r}", path=path, line=line
         )
     return value
 
@@ -194,16 +199,16 @@ def _label(motion: Motion, row: LabelRow) -> Label:
         stop = n_frames  # who gives the clip's duration means all of it, its last frame included
     if not start < stop <= n_frames:
         raise ParseError(
-            f"label {row.label!r} from frame {start} to {stop} does not fit {row.file!r}, which has {n_frames} frames "
-            f"or {motion.duration:.2f} s",
+            f"label {row.label!r} must be within {row.file!r}, which has {n_frames} frames ({motion.duration:.2f} s), "
+            f"got frames {start} to {stop}",
             path=row.csv or None,
             line=row.line,
         )
     return Label(row.label, start, stop)
 
 
-def _matched(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...]) -> tuple[LabelRow, ...]:
-    """The rows with whole file names; one that names no file of the folder is refused."""
+def _match_files(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...]) -> tuple[LabelRow, ...]:
+    """The rows with complete file names. Raises an error for a name that is not in the folder."""
     by_name: dict[str, list[str]] = {}
     for file in files:
         by_name.setdefault(file, []).append(file)
@@ -220,7 +225,7 @@ def _matched(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...]) -
                 line=row.line,
             )
         if len(found) > 1:
-            raise ParseError(f"{row.file!r} may be {' or '.join(found)}; add its suffix", path=row.csv, line=row.line)
+            raise ParseError(f"{row.file!r} could be {' or '.join(found)}; add the suffix", path=row.csv, line=row.line)
         out.append(row if colon and row.file not in by_name else row._replace(file=found[0]))
     return tuple(out)
 

@@ -1,4 +1,4 @@
-"""A set of motions: a folder of clips, made ready once and kept on disk."""
+"""A set of motions: a folder of clips, prepared once and cached on disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any
 
 from marey.core.arrays import check_fps, check_index
 from marey.core.motion import Motion
-from marey.core.placement import check_same_skeleton
+from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownName, similar
+from marey.deprecation import renamed_method
+from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownName, format_list, similar
 from marey.io.axes import check_up
 from marey.io.recognize import parse_unit
-from marey.store.building import Built, Clip, Progress, Recipe, Skipped, build_clips, remake
+from marey.store.building import PreparedSet, Progress, SetClip, SetSource, SkippedFile, prepare_clips, remake
 from marey.store.cache import Cache
 from marey.store.labels import bare_name, label_rows
 from marey.store.prepare import Reading, read_clip
@@ -39,8 +40,8 @@ class Group:
 class MotionSet:
     """A folder of clips as motions of one rate, trimmed, with contacts and labels. `MotionSet.open` gives one.
 
-    Opening only lists files. They are read when the set is first used, or by `build`, and what was made of them stays
-    in a cache folder: from then on only files that are new or have changed are read. A motion's arrays stay on disk
+    Opening only lists files. They are read when the set is first used, or by `prepare`, and the results are kept in a
+    cache folder: from then on only new and changed files are read. A motion's arrays stay on disk
     until they are used. It fits `marey.core.Clips`, so builders take it as it is::
 
         clips = MotionSet.open("walks", mirrored=True)
@@ -49,11 +50,11 @@ class MotionSet:
     What a set holds is what was in the folder when it was first used; open it again to see what has changed since.
     """
 
-    def __init__(self, recipe: Recipe, group: int | str | None = None) -> None:
-        self._recipe = recipe
+    def __init__(self, source: SetSource, group: int | str | None = None) -> None:
+        self._source = source
         self._group = group
-        self._built: Built | None = None
-        self._chosen: tuple[Clip, ...] | None = None
+        self._prepared: PreparedSet | None = None
+        self._chosen: tuple[SetClip, ...] | None = None
 
     @classmethod
     def open(
@@ -79,12 +80,11 @@ class MotionSet:
         fps : the rate that all clips are brought to, Hz.
         cache : folder for what is made of the files; ``.marey-cache`` in `folder` by default. It can be deleted.
         mirrored : add each clip's mirror image, named ``NAME_mirrored``, after all others.
-        labels : where they come from: ``"sidecar"``, ``"folders"`` (each folder on the way to a file is a label), a CSV
+        labels : where they come from: ``"sidecar"``, ``"folders"`` (each folder in a file's path is a label), a CSV
             file (see `marey.store.labels`), or several of these.
-        trim_rest : leave out frame 0 where it is a rest pose put before the motion, as in CMU's BVH files.
+        trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
         unit, up, roles : of the files, as for `marey.load`.
-        file_fps : the rate at which the files' frames were taken, where they state none or a wrong one; .npz files
-            keep theirs.
+        file_fps : the recording rate, if missing or wrong in the files; .npz files keep their own.
         pattern : which files, such as ``"*.bvh"`` or ``"walks/*"``.
         group : which clips, where they are of different skeletons: a number of `groups`, or the name of any clip in it.
         """
@@ -105,35 +105,36 @@ class MotionSet:
         twice = [base for base, n in Counter(map(bare_name, files)).items() if n > 1]
         if twice:
             warnings.warn(
-                f"{place}: {_listed(twice, 4)} stand there in several formats, and all are taken; choose with pattern=",
+                f"{place}: {format_list(twice, 4)} exist in several formats, and all of them are used; select with "
+                "pattern=",
                 MareyWarning,
                 stacklevel=2,
             )
-        return cls(Recipe(place, files, Cache.open(store), reading, rows, bool(mirrored)), group)
+        return cls(SetSource(place, files, Cache.open(store), reading, rows, bool(mirrored)), group)
 
     def __repr__(self) -> str:
-        n = f"{len(self.files)} files" if self._built is None else f"{len(self._built.clips)} clips"
+        n = f"{len(self.files)} files" if self._prepared is None else f"{len(self._prepared.clips)} clips"
         return f"<MotionSet {str(self.folder)!r}: {n} at {self.fps:g} Hz>"
 
     @property
     def folder(self) -> Path:
         """Where the clips are."""
-        return self._recipe.folder
+        return self._source.folder
 
     @property
     def files(self) -> tuple[str, ...]:
         """The motion files as seen from the folder, readable or not."""
-        return self._recipe.files
+        return self._source.files
 
     @property
     def cache(self) -> Cache:
-        """Where clips are kept, and whatever is made of them; builders take it as ``cache=``."""
-        return self._recipe.cache
+        """The cache of clips and of results made from them; builders take it as ``cache=``."""
+        return self._source.cache
 
     @property
     def fps(self) -> float:
         """Frames per second of all clips."""
-        return self._recipe.reading.fps
+        return self._source.reading.fps
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +147,7 @@ class MotionSet:
         return tuple(clip.row.n_frames for clip in self._clips())
 
     @property
-    def skipped(self) -> tuple[Skipped, ...]:
+    def skipped(self) -> tuple[SkippedFile, ...]:
         """What could not be used, and why."""
         return self._all().skipped
 
@@ -163,9 +164,9 @@ class MotionSet:
             if clip not in names:
                 raise UnknownName(f"no clip {clip!r} in {str(self.folder)!r}{similar(clip, names)}")
             return names.index(clip)
-        i = check_index(clip, "a clip")
+        i = check_index(clip, "clip")
         if not 0 <= i < len(self):
-            raise InvalidValue(f"expected a clip from 0 to {len(self) - 1}, got {i}")
+            raise InvalidValue(f"clip must be from 0 to {len(self) - 1}, got {i}")
         return i
 
     def motion(self, i: int | str) -> Motion:
@@ -182,64 +183,70 @@ class MotionSet:
         return self._clips()[self.index(i)].row.key
 
     def groups(self) -> tuple[Group, ...]:
-        """The clips of each skeleton, those with the most frames first; see `chosen`."""
+        """The clips of each skeleton, those with the most frames first; see `select`."""
         built = self._all()
         return tuple(
             Group(built.skeletons[clips[0].row.skeleton], tuple(clip.name for clip in clips), _frames(clips))
-            for clips in self._grouped()
+            for clips in self._group_clips()
         )
 
-    def chosen(self, group: int | str) -> MotionSet:
+    def select(self, group: int | str) -> MotionSet:
         """The set of one group's clips: a number of `groups`, or the name of any clip in it."""
-        new = MotionSet(self._recipe, group)
-        new._built = self._built
+        new = MotionSet(self._source, group)
+        new._prepared = self._prepared
         new._clips()
         return new
 
-    def build(self, *, run: Callable[..., Any] = map, progress: Progress | None = None) -> MotionSet:
-        """Make all clips ready that are not so yet; returns the set itself.
+    def prepare(self, *, run: Callable[..., Any] = map, progress: Progress | None = None) -> MotionSet:
+        """Prepare all clips that are not in the cache yet; returns the set itself.
 
         Files that cannot be read are skipped with a warning; see `skipped`. Each clip is kept as soon as it is ready,
-        so a build that was interrupted goes on where it was, and several processes may build at once.
+        so an interrupted call continues where it stopped, and several processes may prepare a set at once.
 
         Parameters
         ----------
         run : how to map work over clips: ``map``, or `marey.store.processes`; threads gain nothing here.
-        progress : told the share that is done, from 0 to 1.
+        progress : called with the fraction that is done, from 0 to 1.
         """
-        if self._built is None:
-            self._built = build_clips(self._recipe, run, progress)
+        if self._prepared is None:
+            self._prepared = prepare_clips(self._source, run, progress)
         return self
 
-    def _all(self) -> Built:
-        if self._built is None:
-            self._built = build_clips(self._recipe, map, None)
-        return self._built
+    build = renamed_method("build", "prepare")
+    chosen = renamed_method("chosen", "select")
 
-    def _clips(self) -> tuple[Clip, ...]:
+    def _all(self) -> PreparedSet:
+        if self._prepared is None:
+            self._prepared = prepare_clips(self._source, map, None)
+        return self._prepared
+
+    def _clips(self) -> tuple[SetClip, ...]:
         """Those of the chosen group, or all where they are of one skeleton."""
         if self._chosen is None:
-            groups = self._grouped()
+            groups = self._group_clips()
             if self._group is None and len(groups) > 1:
-                listed = "; ".join(f"{k}: {_listed([c.name for c in clips], 4)}" for k, clips in enumerate(groups))
+                listed = "; ".join(f"{k}: {format_list([c.name for c in clips], 4)}" for k, clips in enumerate(groups))
                 raise InvalidValue(
-                    f"{self.folder}: the clips are of {len(groups)} different skeletons ({listed}); choose one by "
-                    "its number or a clip's name with group= or --group, or retarget the others"
+                    f"{self.folder}: the clips have {len(groups)} different skeletons ({listed}); select one by "
+                    "its number or by a clip's name with group= or --group, or retarget the others"
                 )
             self._chosen = self._all().clips if self._group is None else groups[self._group_number(groups)]
         return self._chosen
 
-    def _grouped(self) -> list[tuple[Clip, ...]]:
+    def _group_clips(self) -> list[tuple[SetClip, ...]]:
         """The clips of each skeleton, by the same rule as builders have."""
         built = self._all()
         heads: list[str] = []
         group_of: dict[str, int] = {}
-        members: list[list[Clip]] = []
+        members: list[list[SetClip]] = []
         for clip in built.clips:
             key = clip.row.skeleton
             if key not in group_of:
                 body = built.skeletons[key]
-                found = next((k for k, head in enumerate(heads) if _is_same(built.skeletons[head], body)), len(heads))
+                found = next(
+                    (k for k, head in enumerate(heads) if not find_skeleton_difference(built.skeletons[head], body)),
+                    len(heads),
+                )
                 if found == len(heads):
                     heads.append(key)
                     members.append([])
@@ -247,34 +254,23 @@ class MotionSet:
             members[group_of[key]].append(clip)
         return sorted((tuple(clips) for clips in members), key=_frames, reverse=True)
 
-    def _group_number(self, groups: list[tuple[Clip, ...]]) -> int:
+    def _group_number(self, groups: list[tuple[SetClip, ...]]) -> int:
         wanted = self._group
         if isinstance(wanted, str):
             names = [clip.name for clips in groups for clip in clips]
             if wanted not in names:
-                raise UnknownName(f"no clip {wanted!r} to choose a group by{similar(wanted, names)}")
+                raise UnknownName(
+                    f"group must be a group number or the name of a clip, got {wanted!r}{similar(wanted, names)}"
+                )
             return next(k for k, clips in enumerate(groups) if any(clip.name == wanted for clip in clips))
-        k = check_index(wanted, "a group")
+        k = check_index(wanted, "group")
         if not 0 <= k < len(groups):
-            raise InvalidValue(f"expected a group from 0 to {len(groups) - 1}, got {k}")
+            raise InvalidValue(f"group must be from 0 to {len(groups) - 1}, got {k}")
         return k
 
-    def _read(self, clip: Clip) -> Motion:
+    def _read(self, clip: SetClip) -> Motion:
         return read_clip(self.cache, clip.row.key, self._all().skeletons[clip.row.skeleton], clip.name, clip.path)
 
 
-def _frames(clips: Sequence[Clip]) -> int:
+def _frames(clips: Sequence[SetClip]) -> int:
     return sum(clip.row.n_frames for clip in clips)
-
-
-def _is_same(a: Skeleton, b: Skeleton) -> bool:
-    try:
-        check_same_skeleton(a, b, "a set")
-    except InvalidValue:
-        return False
-    return True
-
-
-def _listed(names: Sequence[str], most: int) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

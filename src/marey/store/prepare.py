@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey import __version__
-from marey.clean import detect_contacts
+from marey.clean import ensure_contacts
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -25,14 +25,14 @@ from marey.core.source import Source
 from marey.edit import mirror, resample
 from marey.errors import FileError, InvalidValue, MareyError, MareyWarning, ParseError
 from marey.io.loading import load_motion
-from marey.io.rest import starts_with_rest_pose
+from marey.io.rest import trim_rest_pose
 from marey.store.arrays import read_arrays, write_arrays
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
-from marey.store.labels import LabelRow, labelled
-from marey.store.scan import Seen, Stamp, stamp
+from marey.store.labels import LabelRow, add_labels
+from marey.store.scan import ScannedFile, Stamp, stamp
 
-# To be raised whenever a clip would come out of the same file in another way.
+# Increase this whenever the same file would give a different clip.
 _PREPARED = 1
 # Formats that say nothing, or something wrong, about their rate; an .npz file states its own.
 _RATED = (".bvh", ".amc", ".glb")
@@ -62,9 +62,10 @@ class Reading:
             path,
             unit=self.unit,
             up=self.up,
-            fps=self.file_fps if rated else None,
+            file_fps=self.file_fps if rated else None,
             clip=clip,
             roles=self.roles or None,
+            trim_rest=False,  # labels count the file's frames
         )
 
 
@@ -89,52 +90,57 @@ class Twin(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a job: nothing where the file has `changed`; `told` are the warnings it gave."""
+    """The outcome of a job: nothing if the file has `changed`; `messages` are its warnings."""
 
     key: str
     changed: bool
-    told: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 def clip_key(
-    path: Path, clip: int | None, seen: Seen, needed: Mapping[Path, Seen], rows: tuple[LabelRow, ...], reading: Reading
+    path: Path,
+    clip: int | None,
+    seen: ScannedFile,
+    needed: Mapping[Path, ScannedFile],
+    rows: tuple[LabelRow, ...],
+    reading: Reading,
 ) -> str:
-    """What a clip goes by: all that decides how it comes out, but for its place and name.
+    """The key of a clip: a digest of everything that determines it, except its path and name.
 
     Parameters
     ----------
     clip : which of the motions in the file.
     seen, needed : the file, and those that it depends on.
-    rows : labels besides those of the sidecar.
+    rows : labels in addition to those of the sidecar.
     """
-    beside = [(file.suffix, each.digest) for file, each in needed.items()]
+    digests = [(file.suffix, each.digest) for file, each in needed.items()]
     own_name = path.name if needed else path.suffix.lower()  # a sidecar names the files that it is about
     how = (reading.fps, reading.file_fps, reading.unit, reading.up, reading.trim_rest, reading.sidecar_labels)
     labels = [(row.label, row.start, row.stop) for row in rows]
     roles = sorted(reading.roles.items())
-    return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, beside, clip, labels, how, roles)
+    return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, digests, clip, labels, how, roles)
 
 
 def twin_key(key: str) -> str:
-    """What the mirrored twin of a clip goes by."""
+    """The key of a clip's mirror image."""
     return Cache.key("mirrored", key)
 
 
 def prepare_clip(job: Job) -> Outcome:
     """Load a clip, make it ready, and put it into the cache, or the reason why that cannot be done."""
-    return _prepared(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
+    return _prepare(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
 
 
 def prepare_twin(job: Twin) -> Outcome:
     """Likewise for the mirrored twin of a clip that is in the cache."""
     cache = Cache(Path(job.cache))
-    return _prepared(job.key, cache, partial(_mirrored, cache, job.of), lambda: False)
+    return _prepare(job.key, cache, partial(_mirror_clip, cache, job.of), lambda: False)
 
 
-def _prepared(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
+def _prepare(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
     motion: Motion | None = None
     reason: str | None = None
-    with _told() as told:
+    with _collect_warnings() as messages:
         try:
             motion = make()
         except _CsvError as error:
@@ -147,7 +153,7 @@ def _prepared(key: str, cache: Cache, make: Callable[[], Motion], changed: Calla
         cache.index.put_clip(ClipRow(key, reason, "", 0), None, {})
     else:
         write_clip(cache, key, motion)
-    return Outcome(key, False, tuple(told))
+    return Outcome(key, False, tuple(messages))
 
 
 class _CsvError(MareyError):
@@ -162,22 +168,16 @@ def _from_file(job: Job) -> Motion:
     if not reading.sidecar_labels:
         motion = replace(motion, labels=Labels())
     try:
-        motion = labelled(motion, job.rows)
+        motion = add_labels(motion, job.rows)
     except MareyError as error:
         raise _CsvError(error) from None
-    if reading.trim_rest and starts_with_rest_pose(motion):
-        told = (*motion.source.evidence, "frame 0 was a rest pose and is left out")
-        motion = motion[1:]
-        motion = replace(motion, source=replace(motion.source, evidence=told))
-    if motion.contacts is None:
-        try:  # at the file's own rate, where there is more to see
-            motion = detect_contacts(motion)
-        except InvalidValue as error:
-            warnings.warn(f"{job.path}: no contacts can be found: {error}", MareyWarning, stacklevel=2)
+    if reading.trim_rest:
+        motion = trim_rest_pose(motion)
+    motion = ensure_contacts(motion, f"{job.path}: no contacts can be found")
     return motion if motion.fps == reading.fps else resample(motion, reading.fps)
 
 
-def _mirrored(cache: Cache, key: str) -> Motion:
+def _mirror_clip(cache: Cache, key: str) -> Motion:
     return mirror(read_clip(cache, key))
 
 
@@ -189,15 +189,15 @@ def _has_changed(job: Job) -> bool:
 
 
 @contextmanager
-def _told() -> Iterator[list[str]]:
-    """Collects marey's warnings, which may be given in a process that nobody listens to."""
-    told: list[str] = []
-    with _listening, warnings.catch_warnings(record=True) as heard:
+def _collect_warnings() -> Iterator[list[str]]:
+    """Collect marey's warnings, because those of a worker process would be lost."""
+    messages: list[str] = []
+    with _listening, warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
-        yield told
-    for each in heard:
+        yield messages
+    for each in records:
         if issubclass(each.category, MareyWarning):
-            told.append(str(each.message))
+            messages.append(str(each.message))
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
@@ -247,7 +247,7 @@ def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: st
     folder = cache.clip_folder(key)
     about = cache.index.about(key)
     if about is None:
-        raise ParseError("the clip is not in the cache", path=folder)
+        raise ParseError("the clip is no longer in the cache; open the motion set again", path=folder)
     arrays = read_arrays(folder, {**_ARRAYS, "contact_mask": about["points"] is not None})
     offsets = about["file_offsets"]
     try:
@@ -269,12 +269,14 @@ def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: st
             ),
         )
     except (InvalidValue, KeyError, TypeError, ValueError) as error:
-        raise ParseError(f"the clip in the cache is damaged ({error})", path=folder) from None
+        raise ParseError(
+            f"a clip in the cache is damaged ({error}); delete the folder, which can be built again", path=folder
+        ) from None
 
 
 def read_skeleton(cache: Cache, key: str) -> Skeleton:
     """A skeleton from the cache."""
     content: dict[str, Any] | None = cache.index.skeleton(key)
     if content is None:
-        raise ParseError("a skeleton is not in the cache", path=cache.folder)
+        raise ParseError("a skeleton is no longer in the cache; open the motion set again", path=cache.folder)
     return Skeleton(tuple(content["names"]), content["parents"], content["offsets"], content["role_map"])

@@ -1,21 +1,21 @@
-"""Where heavy work runs: here, on threads, or on all cores.
+"""Runners for heavy work: in this thread, on threads, or in processes.
 
-Builders take ``run=``, a function like ``map``: ``run(function, items)`` gives the result of each item, in order. It is
-``map`` itself that works here and now; `threads` and `processes` give others, with the same results bit for bit. Any
-runner, of this package or not, keeps to the following, and builders rely on no more:
+Builders take ``run=``, a function like ``map``: ``run(function, items)`` gives the result of each item, in order.
+``map`` itself runs in this thread; `threads` and `processes` return other runners, with bitwise equal results. Every
+runner follows these rules, and builders rely on nothing else:
 
-- ``function`` stands in a module, or is `functools.partial` of one that does. What it holds may be large; items and
-  results are small, and all can be sent to another process. Large arrays that the function holds are not sent, but laid
-  down once in a file that every worker maps, read-only: see `pack`, `unpack`.
-- Calling it again gives the same result and does no harm: a worker that dies costs only the items that it had, which
-  are done again by another. If no result comes in between, the third death in a row is an error.
-- A call takes about one core. How many are under way is for the runner to say, not for the function. Builders whose
-  blocks are compiled code take ``map`` for "this process", and share them among its threads:
-  `marey.compare.sharing.shared`. ``threads(1)`` is one core.
-- Results come as they are asked for; only a few are computed ahead, as those that nobody has taken yet need memory.
-- An error that the function raises comes where its result would, after the results before it.
-- Whoever closes the iterator ends the work. What has been given out by then can be kept: `Cache.map` writes results as
-  they come, so that work that was interrupted goes on where it was, with any runner.
+- ``function`` is defined at module level, or is `functools.partial` of such a function. Its bound data may be large;
+  items and results are small, and all can be pickled. Large bound arrays are not pickled but written once to a file
+  that every worker maps, read-only: see `pack`, `unpack`.
+- Calling it again gives the same result without side effects: if a worker dies, another worker repeats its items. The
+  third death in a row without a result in between is an error.
+- A call uses about one core. The runner decides how many calls run at a time. Builders whose blocks are compiled code
+  interpret ``map`` as "this process" and distribute blocks among its threads: `marey.compare.pairing.choose_runner`.
+  ``threads(1)`` is one core.
+- Results are computed on demand; only a few are computed ahead, because waiting results need memory.
+- An error in the function is raised in place of its result, after the results before it.
+- Closing the iterator ends the work. Results delivered before that can be stored: `Cache.map` writes results as they
+  arrive, so interrupted work continues where it stopped, with any runner.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import os
 import signal
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -47,9 +47,9 @@ __all__ = ["Processes", "Run", "Threads", "cores", "processes", "run_on", "threa
 
 Run = Callable[..., Iterable[Any]]
 
-# Arrays from this many bytes on are not sent to each process, but laid down once for all to map.
+# Arrays of at least this many bytes are not pickled for each process, but written once to a file that all map.
 _BY_PATH = 2**16
-# Items go out in batches of up to so many, and so many batches per worker are under way.
+# Maximum items per batch, and batches per worker that are in progress.
 _BATCH, AHEAD = 16, 3
 # Where arrays begin in their file, in bytes, and how often in a row workers may die.
 _ALIGNED, DEATHS = 64, 3
@@ -62,7 +62,7 @@ def cores() -> int:
 
 def run_on(n: int | None = 1) -> Run:
     """How to run on `n` cores: 1 is ``map``, None is all that there are."""
-    given = cores() if n is None else _checked(n)
+    given = cores() if n is None else _check_count(n)
     return map if given == 1 else Processes(given)
 
 
@@ -71,7 +71,7 @@ def threads(n: int | None = None) -> Threads:
 
     Worth it where most of the time goes to compiled loops and matrix products, which let other threads run.
     """
-    return Threads(cores() if n is None else _checked(n))
+    return Threads(cores() if n is None else _check_count(n))
 
 
 def processes(n: int | None = None) -> Processes:
@@ -82,7 +82,7 @@ def processes(n: int | None = None) -> Processes:
     are written once to a temporary folder, which every process maps; they are read-only there. A script that uses this
     needs ``if __name__ == "__main__":`` around its work, as each new process reads the script again.
     """
-    return Processes(cores() if n is None else _checked(n))
+    return Processes(cores() if n is None else _check_count(n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Threads:
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results, in the order of the items."""
         with ThreadPoolExecutor(self.n) as pool:
-            yield from _in_order(pool, each, ((function, batch) for batch in batches_of(items, self.n)), self.n)
+            yield from _in_order(pool, each, ((function, batch) for batch in split_batches(items, self.n)), self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +105,64 @@ class Processes:
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results, in the order of the items."""
-        batches = batches_of(items, self.n)
+        batches = split_batches(items, self.n)
         if not batches:
             return
         with tempfile.TemporaryDirectory(prefix="marey-") as folder:
-            yield from _Crew(pack(function, Path(folder)), min(self.n, len(batches))).results(batches)
+            crew = _ProcessCrew(pack(function, Path(folder)), min(self.n, len(batches)))
+            try:
+                yield from crew.results(batches, crew.n)
+            finally:
+                crew.pool.shutdown()
 
 
-class _Crew:
-    """Processes at work on one task; those that die are replaced."""
+class Crew:
+    """Workers on one task. Those that die cost only the batches that they had, which are done again."""
+
+    lost: tuple[type[BaseException], ...]  # errors of a result that tell that a worker has died
+    remedy: str  # the message after too many deaths in a row
+    submit: Callable[[list[Any]], Any]  # starts the work on a batch, whose results come as a future
+    is_lost: Callable[[Any], bool]  # whether a future's batch has to be done again after a death
+    recover: Callable[[], None]  # prepares for more work after a death
+
+    def results(self, batches: Iterable[list[Any]], n_workers: int) -> Iterator[Any]:
+        """The results of the items of all batches, in order."""
+        waiting: deque[tuple[list[Any], Any]] = deque()
+        coming = iter(batches)
+        n_deaths = 0
+        try:
+            while True:
+                for batch in islice(coming, AHEAD * n_workers + 1 - len(waiting)):
+                    waiting.append((batch, self.submit(batch)))
+                if not waiting:
+                    return
+                try:
+                    done = waiting[0][1].result()
+                except self.lost:
+                    n_deaths += 1
+                    if n_deaths == DEATHS:
+                        raise MareyError(self.remedy) from None
+                    self.recover()
+                    waiting = deque(
+                        (batch, self.submit(batch) if self.is_lost(future) else future) for batch, future in waiting
+                    )
+                    continue
+                n_deaths = 0
+                waiting.popleft()
+                yield from done
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+class _ProcessCrew(Crew):
+    """Processes at work on one task; a new pool replaces one that is broken."""
+
+    lost = (BrokenProcessPool,)
+    remedy = (
+        "a process that was at work has ended before its time; it may have run out of memory, or the script that "
+        'started it has no line `if __name__ == "__main__":`'
+    )
 
     def __init__(self, task: bytes, n: int) -> None:
         self.task = task
@@ -123,61 +172,31 @@ class _Crew:
     def _new_pool(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.n, get_context("spawn"), initializer=_prepare, initargs=(self.task,))
 
-    def results(self, batches: Sequence[list[Any]]) -> Iterator[Any]:
-        """Of the items of all batches, in order."""
-        waiting: deque[tuple[list[Any], Future[list[Any]]]] = deque()
-        coming = iter(batches)
-        n_deaths = 0
-        try:
-            while True:
-                for batch in islice(coming, AHEAD * self.n + 1 - len(waiting)):
-                    waiting.append((batch, self._submit(batch)))
-                if not waiting:
-                    return
-                try:
-                    done = waiting[0][1].result()
-                except BrokenProcessPool:
-                    n_deaths += 1
-                    if n_deaths == DEATHS:
-                        raise MareyError(
-                            "a process that was at work has ended before its time; it may have run out of memory, or "
-                            'the script that started it has no line `if __name__ == "__main__":`'
-                        ) from None
-                    self.pool.shutdown()
-                    self.pool = self._new_pool()
-                    waiting = deque((batch, self._again(batch, future)) for batch, future in waiting)
-                    continue
-                n_deaths = 0
-                waiting.popleft()
-                yield from done
-        finally:
-            for _, future in waiting:
-                future.cancel()
-            self.pool.shutdown()
+    def recover(self) -> None:
+        self.pool.shutdown()
+        self.pool = self._new_pool()
 
-    def _submit(self, batch: list[Any]) -> Future[list[Any]]:
+    def submit(self, batch: list[Any]) -> Future[list[Any]]:
         try:
             return self.pool.submit(_work, batch)
-        except BrokenProcessPool as error:  # a worker has just died; told where this batch's turn comes
+        except BrokenProcessPool as error:  # a worker has just died; reported when this batch is due
             broken: Future[list[Any]] = Future()
             broken.set_exception(error)
             return broken
 
-    def _again(self, batch: list[Any], future: Future[list[Any]]) -> Future[list[Any]]:
-        """What is done stays done."""
-        is_lost = future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
-        return self._submit(batch) if is_lost else future
+    def is_lost(self, future: Future[list[Any]]) -> bool:
+        return future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
 
 
-def _checked(n: int) -> int:
-    given = check_index(n, "the number of workers")
+def _check_count(n: int) -> int:
+    given = check_index(n, "n, the number of workers,")
     if given < 1:
-        raise InvalidValue(f"the number of workers must be 1 or more, got {given}")
+        raise InvalidValue(f"n, the number of workers, must be at least 1, got {given}")
     return given
 
 
-def batches_of(items: Iterable[Any], n_workers: int) -> list[list[Any]]:
-    """Items in batches, a few for each worker at least: small ones are not worth a journey each."""
+def split_batches(items: Iterable[Any], n_workers: int) -> list[list[Any]]:
+    """Group items into batches, at least a few per worker, because sending small items one by one is slow."""
     wanted = list(items)
     size = max(1, min(_BATCH, len(wanted) // (4 * n_workers)))
     return [wanted[at : at + size] for at in range(0, len(wanted), size)]
@@ -186,7 +205,7 @@ def batches_of(items: Iterable[Any], n_workers: int) -> list[list[Any]]:
 def _in_order(
     pool: Executor, work: Callable[..., list[Any]], tasks: Iterable[tuple[Any, ...]], n_workers: int
 ) -> Iterator[Any]:
-    """Results one by one, with few tasks out at a time: results that nobody has asked for yet take memory."""
+    """Yield results one by one, with few tasks in progress, because waiting results need memory."""
     waiting: deque[Future[list[Any]]] = deque()
     try:
         for task in tasks:
@@ -233,11 +252,12 @@ def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UnwritableFile(
-            f"arrays for other processes cannot be written ({reason}); set TMPDIR to a folder with room", path=folder
+            f"arrays for worker processes cannot be written ({reason}); set TMPDIR to a folder with more space",
+            path=folder,
         ) from None
     except Exception as error:  # whatever the values in it raise when they are to be sent
         raise InvalidValue(
-            f"processes can only run a function that stands in a module, with values that can be sent ({error})"
+            f"worker processes can only run a top-level function of a module, with values that can be pickled ({error})"
         ) from None
     return stream.getvalue()
 

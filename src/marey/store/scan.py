@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import stat
 import time
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from marey.errors import FileError, MareyError, MareyWarning, UnreadableFile, UnwritableFile
+from marey.io.archive import read_format
 from marey.io.files import MOTION_SUFFIXES, split_name
 from marey.io.loading import clip_names
 from marey.io.npz import FORMAT as MOTION_FORMAT
@@ -26,16 +22,14 @@ from marey.io.sidecar import sidecar_path
 from marey.store.cache import Cache
 from marey.store.index import FileRow, Index
 
-# An .asf file is the skeleton of the .amc files beside it.
+# An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
-# A file that was written to within this many nanoseconds before it was read may be so again without its times telling.
+# A file modified within this many nanoseconds before it was read may change again without a change of its times.
 _RACY = 2_000_000_000
-# Bytes that are read of what an archive says it is.
-_MOST_FORM = 4096
 
 
 class Stamp(NamedTuple):
-    """A file, and what tells that it is still the same; times in nanoseconds."""
+    """A file with the values that show whether it has changed; times in nanoseconds."""
 
     path: str
     size: int
@@ -43,7 +37,7 @@ class Stamp(NamedTuple):
     ctime: int
 
 
-class Seen(NamedTuple):
+class ScannedFile(NamedTuple):
     """A file whose bytes are known; `clips` names the motions in it, or is None where it is one motion."""
 
     stamp: Stamp
@@ -51,10 +45,10 @@ class Seen(NamedTuple):
     clips: tuple[str, ...] | None
 
 
-def list_files(folder: Path, pattern: str, beside: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The motion files in and below a folder that fit `pattern`, and all of them, as seen from there.
 
-    They are in order of their names, with forward slashes. Hidden ones and the folder `beside` are left out.
+    They are in order of their names, with forward slashes. Hidden ones and the folder `excluded` are left out.
     """
     if not folder.exists():
         raise UnreadableFile("no such folder", path=folder)
@@ -64,26 +58,26 @@ def list_files(folder: Path, pattern: str, beside: Path) -> tuple[tuple[str, ...
     def closed(error: OSError) -> None:
         if error.filename == os.fspath(folder):
             raise UnreadableFile(f"cannot be read ({(error.strerror or str(error)).lower()})", path=folder) from None
-        warnings.warn(f"{error.filename}: the folder cannot be read and is left out", MareyWarning, stacklevel=4)
+        warnings.warn(f"{error.filename}: skipped this folder, because it cannot be read", MareyWarning, stacklevel=4)
 
     out: list[str] = []
     for place, folders, files in os.walk(folder, onerror=closed):
         here = Path(place)
-        folders[:] = [name for name in folders if not name.startswith(".") and (here / name) != beside]
+        folders[:] = [name for name in folders if not name.startswith(".") and (here / name) != excluded]
         wanted = (name for name in files if not name.startswith(".") and split_name(name)[1] in CLIP_SUFFIXES)
         out += [(here / name).relative_to(folder).as_posix() for name in wanted]
     everything = tuple(sorted(out))
     chosen = tuple(file for file in everything if fnmatch(file if "/" in pattern else file.split("/")[-1], pattern))
     kinds = ", ".join(CLIP_SUFFIXES)
     if not everything:
-        raise UnreadableFile(f"holds no motion files; expected some of {kinds}", path=folder)
+        raise UnreadableFile(f"holds no motion files; expected files of type {kinds}", path=folder)
     if not chosen:
-        raise UnreadableFile(f"none of its {len(everything)} motion files fits the pattern {pattern!r}", path=folder)
+        raise UnreadableFile(f"none of its {len(everything)} motion files matches the pattern {pattern!r}", path=folder)
     return chosen, everything
 
 
 def needed_files(path: Path) -> tuple[Path, ...]:
-    """The files that decide what loading `path` gives, besides itself."""
+    """The other files that loading `path` reads."""
     out = [side] if (side := sidecar_path(path)).is_file() else []
     if path.suffix.lower() == ".amc":
         from marey.io.amc import find_asf
@@ -95,7 +89,7 @@ def needed_files(path: Path) -> tuple[Path, ...]:
     return tuple(out)
 
 
-def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, Seen], dict[Path, str]]:
+def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, ScannedFile], dict[Path, str]]:
     """Each file's content by its digest, and why some cannot be read.
 
     Files are read again only where their size or times are not those that the index has.
@@ -103,7 +97,7 @@ def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, Seen], dict
     wanted = list(dict.fromkeys(paths))
     names = {path: Cache.key(os.path.abspath(path)) for path in wanted}
     known = index.files(names.values())
-    seen: dict[Path, Seen] = {}
+    seen: dict[Path, ScannedFile] = {}
     wrong: dict[Path, str] = {}
     fresh: list[FileRow] = []
     for path in wanted:
@@ -116,17 +110,16 @@ def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, Seen], dict
         except OSError as error:
             wrong[path] = error.message if isinstance(error, FileError) else (error.strerror or str(error)).lower()
             continue
-        seen[path] = Seen(now, row.digest, row.clips)
+        seen[path] = ScannedFile(now, row.digest, row.clips)
     if fresh:
-        # Where that fails they are read again next time: a cache that has all clips may lie where nobody writes, and
-        # one that has not will say so.
+        # If this fails, the files are read again next time: a complete cache may be in a read-only folder.
         with suppress(UnwritableFile):
             index.put_files(fresh)
     return seen, wrong
 
 
 def stamp(path: Path | str) -> Stamp:
-    """How a file stands now."""
+    """The current size and times of a file."""
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode):
         raise UnreadableFile("is a pipe or a device, expected a file", path=path)
@@ -150,16 +143,6 @@ def _clips(path: Path) -> tuple[str, ...] | None:
             return None
         return names if len(names) > 1 else None
     if suffix == ".npz":
-        form = npz_form(path)
+        form = read_format(path)
         return () if form.startswith("marey.") and form != MOTION_FORMAT else None
     return None
-
-
-def npz_form(path: Path | str) -> str:
-    """What an archive says it is; graphs and other results may lie beside the clips that they were made from."""
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
-            begin = io.BytesIO(stream.read(_MOST_FORM))
-        return str(np.lib.format.read_array(begin, allow_pickle=False))
-    except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
-        return ""

@@ -1,4 +1,4 @@
-"""Curves over time, point clouds, and the alignment of two motions: what the page draws besides characters."""
+"""Curves over time, point clouds, and the alignment of two motions: what the page draws in addition to characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.studio.messages import Cloud, Curve, CurveSet
-from marey.studio.motions import Figure
+from marey.studio.motions import Recording
 from marey.studio.panels.compare_messages import Placed
 from marey.studio.panels.look_messages import CurveKind
 
@@ -22,7 +22,7 @@ _WINDOW = 0.5  # seconds, as in motion graphs
 _MIN_ANGLE = 1e-6  # radians
 
 
-def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
+def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
     """Return the curves of one kind; `joint` is used for position and rotation."""
     if kind == "travel":
         return _set("xyz", "m", motion.travel)
@@ -36,7 +36,7 @@ def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
             return _set("xyz", "m", path)
         return _set("xyz", "deg", np.degrees(_rotation_vectors(motion.rotations[:, joint])))
     if motion.contacts is None:
-        raise InvalidValue("the motion has no contacts; press “Find contacts” in the View panel first")
+        raise InvalidValue("the clip has no contacts; press “Detect contacts” in the View panel first")
     from marey.clean.points import point_paths
 
     paths = point_paths(motion, motion.contacts.points)
@@ -46,16 +46,16 @@ def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
     return _set(motion.contacts.names, "m/s", np.stack(speeds, axis=1))
 
 
-def cloud_of(figure: Figure, frame: int, window: float) -> Cloud:
+def make_cloud(recording: Recording, frame: int, window: float) -> Cloud:
     """Return the point cloud around a frame, by which frames are compared."""
     from marey.compare.clouds import point_clouds
 
-    if not 0 <= frame < len(figure):
-        raise InvalidValue(f"expected a frame from 0 to {len(figure) - 1}, got {frame}")
+    if not 0 <= frame < len(recording):
+        raise InvalidValue(f"expected a frame from 0 to {len(recording) - 1}, got {frame}")
     if not 0.0 <= window <= 10.0:
         raise InvalidValue(f"expected a window of up to 10 s, got {window:g} s")
-    half = round(0.5 * window * figure.fps)
-    around = figure[max(0, frame - half) : min(len(figure), frame + half + 1)]
+    half = round(0.5 * window * recording.fps)
+    around = recording[max(0, frame - half) : min(len(recording), frame + half + 1)]
     clouds = point_clouds(around)
     thinned = clouds.points[:: -(-clouds.points.shape[0] * clouds.n_markers // _MAX_POINTS) or 1]
     return Cloud(clouds.names, _plain(thinned.reshape(-1)))
@@ -71,9 +71,9 @@ def align_frames(motion: Motion, frame: int, other: Motion, other_frame: int) ->
             f"{motion.name!r} has {motion.fps:g} frames per second, {other.name!r} has {other.fps:g}; resample one"
         )
     weights = frame_weights(_WINDOW, other.fps)
-    theirs, at_theirs = _around(other, other_frame, len(weights) // 2)
-    ours, at_ours = _around(motion, frame, len(weights) // 2)
-    left, move = frame_distance(point_clouds(theirs), at_theirs, point_clouds(ours), at_ours, weights)
+    other_window, other_center = _around(other, other_frame, len(weights) // 2)
+    window, center = _around(motion, frame, len(weights) // 2)
+    left, move = frame_distance(point_clouds(other_window), other_center, point_clouds(window), center, weights)
     return Placed(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
 
 
@@ -91,13 +91,13 @@ def _rotation_vectors(rotations: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1)
     for i in range(1, len(vectors)):
         before = vectors[i - 1]
-        # A rotation near zero has no axis of its own; keep the previous axis.
+        # A rotation near zero has no axis; keep the previous axis.
         along = (
             vectors[i] / lengths[i] if lengths[i] > _MIN_ANGLE else before / max(float(np.linalg.norm(before)), 1e-300)
         )
-        turns = round(float(before @ along - lengths[i]) / (2.0 * np.pi))
-        if turns:
-            vectors[i] = along * (lengths[i] + turns * 2.0 * np.pi)
+        n_turns = round(float(before @ along - lengths[i]) / (2.0 * np.pi))
+        if n_turns:
+            vectors[i] = along * (lengths[i] + n_turns * 2.0 * np.pi)
     return vectors
 
 

@@ -12,14 +12,14 @@ import numpy as np
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
+from marey.io.rest import annotations_in_file
 from marey.studio.messages import ContactLane, LabelSpan, MotionInfo
 from marey.studio.motions import Opened
-from marey.studio.trimmed_rest_pose import annotations_in_file
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
 
 
-def info_of(
+def describe_motion(
     name: str, opened: Opened, session: str = "", origin: str = "", sources: tuple[str, ...] = ()
 ) -> MotionInfo:
     """Describe the motion with id `name` of a session.
@@ -27,19 +27,19 @@ def info_of(
     `origin` is the id of the motion whose file has the skin; `sources` are the names of the motions it was made from.
     """
     step = opened.now
-    figure = step.figure
+    recording = step.recording
     shared: dict[str, Any] = {
         "motion": name,
         "revision": step.revision,
-        "name": figure.name,
+        "name": recording.name,
         "where": opened.where,
         "file": opened.file,
         "clips": opened.clips,
-        "n_frames": len(figure),
-        "fps": figure.fps,
-        "seconds": figure.duration,
-        "floor": figure.source.floor,
-        "evidence": figure.source.evidence,
+        "n_frames": len(recording),
+        "fps": recording.fps,
+        "seconds": recording.duration,
+        "floor": recording.source.floor,
+        "evidence": recording.source.evidence,
         "warnings": opened.warnings,
         "history": (
             *(f"from {each}" for each in sources),
@@ -49,13 +49,13 @@ def info_of(
         "undo": opened.at,
         "redo": len(opened.steps) - 1 - opened.at,
     }
-    if isinstance(figure, Markers):
-        n = len(figure.names)
+    if isinstance(recording, Markers):
+        n = len(recording.names)
         return MotionInfo(
-            kind="markers", joints=figure.names, parents=(-1,) * n, bone_lengths=(0.0,) * n, end_sites=(False,) * n,
-            roles={}, stature=_marker_height(figure), contacts=None, labels=(), unsaved=False, **shared,
+            kind="markers", joints=recording.names, parents=(-1,) * n, bone_lengths=(0.0,) * n, end_sites=(False,) * n,
+            roles={}, stature=_marker_height(recording), contacts=None, labels=(), unsaved=False, **shared,
         )  # fmt: skip
-    skeleton = figure.skeleton
+    skeleton = recording.skeleton
     return MotionInfo(
         kind="motion",
         joints=skeleton.names,
@@ -63,10 +63,10 @@ def info_of(
         bone_lengths=tuple(skeleton.bone_lengths.tolist()),
         end_sites=tuple(skeleton.is_end_site.tolist()),
         roles=dict(skeleton.roles.items()),
-        stature=_stature(figure),
-        contacts=_lanes(figure),
-        labels=tuple(LabelSpan(*label) for label in figure.labels),
-        unsaved=bool(opened.file) and not _same_annotations(figure, opened.saved, opened.figure),
+        stature=_stature(recording),
+        contacts=_lanes(recording),
+        labels=tuple(LabelSpan(*label) for label in recording.labels),
+        unsaved=bool(opened.file) and not _same_annotations(recording, opened.saved, opened.recording),
         **shared,
     )
 

@@ -1,4 +1,4 @@
-"""Export motions as files: for download, or into the open folder."""
+"""Write motions to files, for download or into the open folder, and their annotations to sidecars."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from marey.core.labels import Labels
+from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
 from marey.io.files import SIDECAR_SUFFIX
+from marey.io.rest import annotations_in_file
 from marey.studio.folder import SUFFIXES, Folder
+from marey.studio.motions import Opened
 from marey.studio.places import Places, fit_name
 
 _MAX_TRIED = 10_000
@@ -29,17 +32,17 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
     if len(motions) > 1:  # a sidecar can describe only one
         motions = [replace(motion, contacts=None, labels=Labels()) for motion in motions]
     target = places.exports / f"{fit_name(name)}.{suffix}"
-    beside = target.with_name(target.stem + SIDECAR_SUFFIX)
+    target_side = target.with_name(target.stem + SIDECAR_SUFFIX)
     # In a separate folder, so that the sidecar of an earlier export is not mistaken for this one's.
     with tempfile.TemporaryDirectory(dir=places.own) as folder:
-        made = Path(folder) / target.name
-        save(list(motions) if len(motions) > 1 else motions[0], made)
-        side = sidecar_path(made)
+        temporary = Path(folder) / target.name
+        save(list(motions) if len(motions) > 1 else motions[0], temporary)
+        side = sidecar_path(temporary)
         has_side = side.is_file()
         if has_side:
-            shutil.move(side, beside)
-        shutil.move(made, target)
-    return target, beside if has_side else None
+            shutil.move(side, target_side)
+        shutil.move(temporary, target)
+    return target, target_side if has_side else None
 
 
 def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> str | None:
@@ -61,9 +64,9 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
     placed: list[Path] = []
     try:
         with tempfile.TemporaryDirectory(prefix=".marey-", dir=folder.root) as hidden:
-            made = Path(hidden) / target.name
-            save(motion, made)
-            for part in (sidecar_path(made), made):
+            temporary = Path(hidden) / target.name
+            save(motion, temporary)
+            for part in (sidecar_path(temporary), temporary):
                 if part.is_file():
                     place_new(part, target.with_name(part.name))
                     placed.append(target.with_name(part.name))
@@ -75,7 +78,7 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
         for part in placed:
             part.unlink(missing_ok=True)
         why = (error.strerror or str(error)).lower()
-        raise UnwritableFile(f"cannot be written to the folder ({why})", path=target.name) from None
+        raise UnwritableFile(f"cannot be written to the open folder ({why})", path=target.name) from None
     return target.name
 
 
@@ -87,7 +90,7 @@ def free_name(places: Places, name: str) -> str:
         tried = base if k == 1 else fit_name(f"{base[: 120 - 6]} {k}")
         if not _is_taken(folder, tried):
             return tried
-    raise InvalidValue(f"the folder already has {_MAX_TRIED} files named {base!r}; choose another name")
+    raise InvalidValue(f"the open folder already has {_MAX_TRIED} files named {base!r}; choose another name")
 
 
 def _require_folder(places: Places) -> Folder:
@@ -103,17 +106,38 @@ def _is_taken(folder: Folder, name: str) -> bool:
         there = os.listdir(folder.root)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise UnreadableFile(f"the folder can no longer be read ({why})", path=folder.name) from None
+        raise UnreadableFile(f"the open folder can no longer be read ({why})", path=folder.name) from None
     # Ignore case, as some file systems do.
     return any(each.lower() in names for each in there)
 
 
-def place_new(made: Path, target: Path) -> None:
+def place_new(temporary: Path, target: Path) -> None:
     """Move a file to a new name; FileExistsError if it is taken. A hard link, unlike a rename, never overwrites."""
     try:
-        os.link(made, target)
+        os.link(temporary, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links: creating an empty file reserves the name
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        os.replace(made, target)
+        os.replace(temporary, target)
+
+
+def write_annotations(places: Places, opened: Opened) -> Path:
+    """Write contacts, labels and floor to the sidecar of the motion's file. Returns the sidecar's path.
+
+    Other entries of the sidecar stay, because they describe the file and not the motion as edited here.
+    """
+    from marey.io.sidecar import sidecar_path, write_sidecar
+
+    now, first = opened.now.recording, opened.recording
+    if not opened.file or isinstance(now, Markers) or isinstance(first, Markers):
+        raise InvalidValue("this clip was not opened from a file, so it has no sidecar; export it first")
+    if len(opened.clips) > 1:
+        raise InvalidValue(
+            f"{opened.file} contains {len(opened.clips)} clips, but a sidecar describes only one; export this one first"
+        )
+    path = places.find(opened.file, opened.where)
+    contacts, labels = annotations_in_file(now, first)
+    annotated = replace(first, contacts=contacts, labels=labels, source=replace(first.source, floor=now.source.floor))
+    write_sidecar(annotated, path)
+    return sidecar_path(path)

@@ -8,9 +8,9 @@ import stat
 from pathlib import Path
 
 from marey.errors import InvalidValue, UnknownFormat, UnreadableFile
+from marey.io.archive import read_format
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, split_name
 from marey.io.npz import FORMAT as MOTION_FORMAT
-from marey.store.scan import npz_form
 from marey.studio.messages import FileEntry, FolderList
 
 SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER_SUFFIXES)
@@ -48,10 +48,10 @@ class Folder:
             raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=path)
         if not found.is_file():
             raise UnreadableFile("no such file in the open folder", path=path)
-        beside = [found.with_suffix(SIDECAR_SUFFIX)]
+        companions = [found.with_suffix(SIDECAR_SUFFIX)]
         if split_name(found)[1] == ".amc":
-            beside += [each for each in found.parent.iterdir() if each.suffix.lower() == ".asf"]
-        for each in beside:
+            companions += [each for each in found.parent.iterdir() if each.suffix.lower() == ".asf"]
+        for each in companions:
             if each.is_symlink() and not self._contains(each):
                 raise UnreadableFile(f"its companion file {each.name} {_OUTSIDE}", path=path)
         return found
@@ -127,7 +127,7 @@ def _is_result(path: str) -> bool:
     """Return whether a file is a marey archive other than a motion."""
     if split_name(path)[1] != ".npz":
         return False
-    form = npz_form(path)
+    form = read_format(path)
     return form.startswith("marey.") and form != MOTION_FORMAT
 
 

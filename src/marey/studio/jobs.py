@@ -76,7 +76,7 @@ class Jobs:
             if command in self._running or task is None:  # the server is shutting down, not only this job
                 raise
             task.uncancel()
-            raise Cancelled("the work was cancelled") from None
+            raise Cancelled("the work was canceled") from None
         finally:
             self._running.pop(command, None)
 
@@ -90,7 +90,7 @@ class Jobs:
         if worker.stdin is None or worker.stdout is None:
             raise WorkFailed("WorkerDied", "the worker process does not respond; try again")
         line = json.dumps({"call": call, "folder": str(folder), "arguments": sent}) + "\n"
-        whole = False
+        is_answered = False
         try:
             worker.stdin.write(line.encode())
             await worker.stdin.drain()
@@ -105,11 +105,11 @@ class Jobs:
                 if "fraction" not in answer:
                     break
                 self._report(command, answer["fraction"], answer["text"])
-            whole = True
+            is_answered = True
         except (ConnectionError, ValueError) as error:
             raise WorkFailed("WorkerDied", f"the worker process does not respond ({error}); try again") from None
         finally:
-            if not whole:  # it is still working on a job that nobody waits for
+            if not is_answered:  # it is still working on an abandoned job
                 self.kill()
         if "error" in answer:
             raise WorkFailed(answer["error"]["type"], answer["error"]["text"])

@@ -18,7 +18,7 @@ from marey.errors import InvalidValue, MareyError
 from marey.studio.frames import pack_live
 from marey.studio.jobs import Cancelled
 from marey.studio.messages import LiveEnded, LiveReport, LiveStarted
-from marey.studio.motions import Figure, world_of
+from marey.studio.motions import Recording, compute_world
 from marey.studio.outbox import Outbox
 
 MIN_RATE, MAX_RATE = 1.0, 240.0
@@ -53,22 +53,22 @@ class LiveSource(Protocol):
 class MotionPlayer:
     """Streams a motion in a loop, at any rate."""
 
-    def __init__(self, figure: Figure, rate: float) -> None:
-        n_frames = int(figure.duration * check_rate(rate) + 1e-9) + 1
+    def __init__(self, recording: Recording, rate: float) -> None:
+        n_frames = int(recording.duration * check_rate(rate) + 1e-9) + 1
         if n_frames > _MAX_LENGTH:
             raise InvalidValue(
                 f"expected at most {_MAX_LENGTH} frames to play live, got {n_frames}; choose a lower rate"
             )
         times = np.arange(n_frames) / rate
-        if isinstance(figure, Markers):
-            self.joints, self.parents = figure.names, (-1,) * len(figure.names)
-            nearest = np.minimum(np.rint(times * figure.fps).astype(np.int64), len(figure) - 1)
-            positions, rotations = world_of(figure, 0, len(figure))
+        if isinstance(recording, Markers):
+            self.joints, self.parents = recording.names, (-1,) * len(recording.names)
+            nearest = np.minimum(np.rint(times * recording.fps).astype(np.int64), len(recording) - 1)
+            positions, rotations = compute_world(recording, 0, len(recording))
             self._positions, self._rotations = positions[nearest], rotations[nearest]
         else:
-            self.joints, self.parents = figure.skeleton.names, tuple(figure.skeleton.parents.tolist())
-            resampled = figure.at(np.minimum(times, figure.duration))
-            self._positions, self._rotations = world_of(resampled, 0, len(resampled))
+            self.joints, self.parents = recording.skeleton.names, tuple(recording.skeleton.parents.tolist())
+            resampled = recording.at(np.minimum(times, recording.duration))
+            self._positions, self._rotations = compute_world(resampled, 0, len(resampled))
         self._next = 0
 
     def frame(self) -> LiveFrame:
@@ -152,12 +152,17 @@ class Live:
                 if wait < -_LATE:
                     self._late += int(-wait * rate)
                     begin = loop.time() - frame / rate
-                made = source.frame()
-                if made is None:
+                frame_data = source.frame()
+                if frame_data is None:
                     break
                 self._outbox.put_live(
                     pack_live(
-                        made.positions, made.rotations, stream=stream, frame=frame, sent=time.time(), info=made.info
+                        frame_data.positions,
+                        frame_data.rotations,
+                        stream=stream,
+                        frame=frame,
+                        sent=time.time(),
+                        info=frame_data.info,
                     )
                 )
                 frame += 1

@@ -1,4 +1,4 @@
-"""Messages between page and server: one frozen dataclass for each command, reply and event.
+"""Messages between page and server: one class for each command (`Message`), reply (`Value`) and event (`Event`).
 
 The page sends ``{"id": 7, "do": "open", "path": "walk.bvh"}``, with increasing ids, and gets back one of::
 
@@ -16,40 +16,69 @@ core messages and those shared by several panels; a panel's own messages are in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 Where = Literal["folder", "uploads"]
 
 
-class Message:
-    """A command: `do` names it on the wire."""
+@dataclass_transform(frozen_default=True)
+class Value:
+    """Data on the wire: every subclass becomes a frozen dataclass of its annotated fields."""
 
-    __slots__ = ()
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+    def fields(self, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Return the fields by name, except those in `without`."""
+        return {name: value for name, value in vars(self).items() if name not in without}
+
+
+class Message(Value):
+    """A command: `do` names it on the wire. A base class of several commands has none."""
+
     do: ClassVar[str]
 
+    def __init_subclass__(cls, do: str | None = None) -> None:
+        super().__init_subclass__()
+        if do is not None:
+            cls.do = do
 
-class Event:
+
+class MotionCommand(Message):
+    """A command about an open motion."""
+
+    motion: str
+
+
+class SpanCommand(MotionCommand):
+    """A command about frames `start` to `stop` of a motion, half-open."""
+
+    start: int
+    stop: int
+
+
+class Event(Value):
     """An unsolicited message from the server: `event` names it on the wire."""
 
-    __slots__ = ()
     event: ClassVar[str]
 
+    def __init_subclass__(cls, event: str) -> None:
+        super().__init_subclass__()
+        cls.event = event
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+
+class Nothing(Value):
     """An empty reply: the command succeeded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Value):
     """The reply to `frames` comes as one binary message with the same id, not as JSON."""
 
 
 # --- Content
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(Value):
     """A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
 
     `labels` are those of its sidecar, if it is small enough to read for a list.
@@ -63,8 +92,7 @@ class FileEntry:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FolderList:
+class FolderList(Value):
     """The open folder's name and files; `skipped` counts the files beyond the limit."""
 
     folder: str
@@ -72,8 +100,7 @@ class FolderList:
     skipped: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContactLane:
+class ContactLane(Value):
     """One contact point: its joint, its offset in the joint's frame in meters, and half-open frame intervals."""
 
     name: str
@@ -82,8 +109,7 @@ class ContactLane:
     intervals: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelSpan:
+class LabelSpan(Value):
     """A label on frames `start` to `stop`, half-open."""
 
     name: str
@@ -91,8 +117,7 @@ class LabelSpan:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class MotionInfo:
+class MotionInfo(Value):
     """Everything about a motion except its frames.
 
     `revision` changes whenever frames do and invalidates the page's cached frames. `kind` is "markers" for
@@ -131,8 +156,22 @@ class MotionInfo:
     redo: int
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class MotionWithNotes(Value):
+    """A new motion, with notes."""
+
+    motion: MotionInfo
+    notes: tuple[str, ...]
+
+
+class Download(Value):
+    """A file's download address."""
+
+    url: str
+    name: str
+    size: int
+
+
+class Curve(Value):
     """One value per frame; `unit` is "m", "m/s" or "deg"."""
 
     name: str
@@ -140,15 +179,13 @@ class Curve:
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CurveSet:
+class CurveSet(Value):
     """Curves of one plot."""
 
     curves: tuple[Curve, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cloud:
+class Cloud(Value):
     """A point cloud by which frames are compared: flat x y z in world meters, one point per name and frame."""
 
     names: tuple[str, ...]
@@ -158,20 +195,17 @@ class Cloud:
 # --- The core
 
 
-@dataclass(frozen=True, slots=True)
-class Hello(Message):
+class Hello(Message, do="hello"):
     """The first message. `session` is the id of an earlier welcome to resume, and `seen` the last `n` seen.
 
     -1 means that the page itself is new, as after a reload: replies to the previous page are not sent.
     """
 
-    do: ClassVar[str] = "hello"
     session: str = ""
     seen: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class RunningJob:
+class RunningJob(Value):
     """A running job: the id and name of its command, and its progress."""
 
     job: int
@@ -180,8 +214,7 @@ class RunningJob:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Welcome:
+class Welcome(Value):
     """The session. If it is `resumed`, unseen replies follow; `received` is the last id that arrived.
 
     Commands with greater ids were lost and may be sent again, as may any unanswered `frames`; ids up to it are
@@ -203,28 +236,22 @@ class Welcome:
     work: tuple[RunningJob, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel(Message):
+class Cancel(Message, do="cancel"):
     """Cancel the job of the command with id `job`, which then fails with type "Cancelled"."""
 
-    do: ClassVar[str] = "cancel"
     job: int
 
 
 # --- Live
 
 
-@dataclass(frozen=True, slots=True)
-class StartLive(Message):
+class StartLive(MotionCommand, do="live_start"):
     """Play a motion live: one binary message per frame, `rate` times per second, in a loop."""
 
-    do: ClassVar[str] = "live_start"
-    motion: str
     rate: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class LiveStarted:
+class LiveStarted(Value):
     """The number of the stream, which its binary messages carry as their id, and its joints."""
 
     stream: int
@@ -233,33 +260,25 @@ class LiveStarted:
     parents: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StopLive(Message):
+class StopLive(Message, do="live_stop"):
     """Stop a live stream if it still plays; null for any, including those being prepared."""
 
-    do: ClassVar[str] = "live_stop"
     stream: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EchoFrame(Message):
+class EchoFrame(Message, do="live_echo"):
     """The page has shown a live frame that was sent at `sent`; every tenth is enough."""
 
-    do: ClassVar[str] = "live_echo"
     stream: int
     frame: int
     sent: float
 
 
-@dataclass(frozen=True, slots=True)
-class LiveFigures(Message):
+class LiveFigures(Message, do="live_figures"):
     """Get statistics of the live stream."""
 
-    do: ClassVar[str] = "live_figures"
 
-
-@dataclass(frozen=True, slots=True)
-class LiveReport:
+class LiveReport(Value):
     """Frames sent, frames dropped because the page was slow, and the round-trip time (ms)."""
 
     stream: int
@@ -269,43 +288,36 @@ class LiveReport:
     round_trip_ms: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveEnded(Event):
+class LiveEnded(Event, event="live_ended"):
     """A live stream has ended by itself; `error` is "" if there was none."""
 
-    event: ClassVar[str] = "live_ended"
     stream: int
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class MotionChanged(Event):
+class MotionChanged(Event, event="motion_changed"):
     """A motion was added or changed without a reply that says so."""
 
-    event: ClassVar[str] = "motion_changed"
     motion: MotionInfo
 
 
 # --- Outside the socket
 
 
-@dataclass(frozen=True, slots=True)
-class Uploaded:
+class Uploaded(Value):
     """The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads"."""
 
     path: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Value):
     """The answer to a rejected upload: one sentence."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ViewMotion:
+class ViewMotion(Value):
     """A motion in the page of `marey view`. `positions` and `rotations` are base64, encoded as `coding` says.
 
     "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` meters for each
@@ -321,8 +333,7 @@ class ViewMotion:
     skin: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ViewData:
+class ViewData(Value):
     """The content of a `marey view` page: JSON in its script element with id "marey-data".
 
     `skins` are GLB files in base64, without animations; `skin` of a motion is an index into it.

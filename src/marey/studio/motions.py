@@ -18,7 +18,7 @@ from marey.errors import InvalidValue, UnknownName
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 
-Figure = Motion | Markers
+Recording = Motion | Markers
 # Limits: open motions, their bytes including history, undo steps, and frames per message.
 MAX_OPEN = 500
 MAX_BYTES = 4 * 2**30
@@ -26,7 +26,6 @@ MAX_STEPS = 50
 BLOCK_FRAMES = 512
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FrameBlock(Binary):
     """Frames from `first` on: positions (N, J, 3) in meters and rotations (N, J, 4) wxyz in the world."""
 
@@ -39,7 +38,7 @@ class FrameBlock(Binary):
 class Step:
     """A motion after a change; `revision` identifies its frames."""
 
-    figure: Figure
+    recording: Recording
     revision: int
     what: str
 
@@ -53,7 +52,7 @@ class Opened:
     saved : the state whose annotations are in the sidecar.
     """
 
-    figure: Figure
+    recording: Recording
     where: Where = "folder"
     file: str = ""
     path: Path | None = None
@@ -63,7 +62,7 @@ class Opened:
     made_from: tuple[str, ...] = ()
     steps: list[Step] = field(default_factory=list)
     at: int = 0
-    saved: Figure | None = None
+    saved: Recording | None = None
 
     @property
     def now(self) -> Step:
@@ -88,21 +87,21 @@ class Motions:
 
     def add(self, opened: Opened) -> str:
         """Add a motion. Returns its id."""
-        joints = opened.figure.names if isinstance(opened.figure, Markers) else opened.figure.skeleton.names
+        joints = opened.recording.names if isinstance(opened.recording, Markers) else opened.recording.skeleton.names
         if len(joints) > MAX_JOINTS:
             raise InvalidValue(f"expected at most {MAX_JOINTS} joints, got {len(joints)}")
         with self._lock:
             if len(self._opened) >= MAX_OPEN:
-                raise InvalidValue(f"the limit of {MAX_OPEN} open motions is reached; close some")
-            if self._bytes(opened.figure) > MAX_BYTES:
+                raise InvalidValue(f"the limit of {MAX_OPEN} open clips is reached; close some")
+            if self._bytes(opened.recording) > MAX_BYTES:
                 raise InvalidValue(
                     f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions"
                 )
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
-            opened.steps = [Step(opened.figure, self._revision, "opened")]
-            opened.at, opened.saved = 0, opened.figure
+            opened.steps = [Step(opened.recording, self._revision, "opened")]
+            opened.at, opened.saved = 0, opened.recording
             self._opened[name] = opened
         return name
 
@@ -127,16 +126,16 @@ class Motions:
                 raise UnknownName(f"motion {name[:40]!r} is not open")
             return self._opened[name]
 
-    def figure(self, name: str) -> Figure:
+    def recording(self, name: str) -> Recording:
         """Return the current motion or markers."""
-        return self.opened(name).now.figure
+        return self.opened(name).now.recording
 
     def motion(self, name: str) -> Motion:
         """Return the current motion; markers raise an error."""
-        figure = self.figure(name)
-        if isinstance(figure, Markers):
-            raise InvalidValue(f"{figure.name!r} contains markers; this needs a motion with a skeleton")
-        return figure
+        recording = self.recording(name)
+        if isinstance(recording, Markers):
+            raise InvalidValue(f"{recording.name!r} contains markers; this needs a clip with a skeleton")
+        return recording
 
     def find_skin_source(self, name: str) -> str:
         """Return the id of the motion whose GLB file has a skin for this one: itself, or the motion it was made from.
@@ -144,10 +143,10 @@ class Motions:
         "" if there is none, or if the bones have other lengths.
         """
         with self._lock:
-            wanted = self._opened[name].now.figure if name in self._opened else None
+            wanted = self._opened[name].now.recording if name in self._opened else None
             while (opened := self._opened.get(name)) is not None:
                 if opened.file.lower().endswith(".glb"):
-                    return name if _same_bones(wanted, opened.figure) else ""
+                    return name if _same_bones(wanted, opened.recording) else ""
                 name = opened.made_from[0] if not opened.file and len(opened.made_from) == 1 else ""
         return ""
 
@@ -155,7 +154,7 @@ class Motions:
         """Return what a motion was made from: names of motions that are open, ids of those that are not."""
         with self._lock:
             made_from = self._opened[name].made_from if name in self._opened else ()
-            return tuple(self._opened[one].now.figure.name if one in self._opened else one for one in made_from)
+            return tuple(self._opened[one].now.recording.name if one in self._opened else one for one in made_from)
 
     def close(self, name: str) -> None:
         """Close a motion."""
@@ -163,15 +162,15 @@ class Motions:
         with self._lock:
             self._opened.pop(name, None)
 
-    def change(self, name: str, before: Figure, after: Motion, what: str, *, merge_undo: bool = False) -> None:
+    def change(self, name: str, before: Recording, after: Motion, what: str, *, merge_undo: bool = False) -> None:
         """Replace `before` with `after` as an undoable step; an error if `before` is no longer the current state.
 
         merge_undo : merge with the previous step if it is of the same kind, so that both are undone together.
         """
         opened = self.opened(name)
         with self._lock:
-            if opened.now.figure is not before:
-                raise InvalidValue("the motion changed while this was running; try again")
+            if opened.now.recording is not before:
+                raise InvalidValue("the clip changed while this was running; try again")
             revision = opened.now.revision
             if not _same_frames(before, after):
                 self._revision += 1
@@ -197,53 +196,57 @@ class Motions:
         """Record that the sidecar now has the motion's annotations."""
         opened = self.opened(name)
         with self._lock:
-            opened.saved = opened.now.figure
+            opened.saved = opened.now.recording
 
-    def _bytes(self, *more: Figure) -> int:
+    def _bytes(self, *more: Recording) -> int:
         """Return the bytes of all motions, their history and reservations; steps share unchanged arrays."""
-        figures = [step.figure for opened in self._opened.values() for step in opened.steps]
-        arrays = {id(array): array.nbytes for figure in (*figures, *more) for array in _arrays(figure)}
+        recordings = [step.recording for opened in self._opened.values() for step in opened.steps]
+        arrays = {id(array): array.nbytes for recording in (*recordings, *more) for array in _arrays(recording)}
         return sum(arrays.values()) + sum(self._reserved.values())
 
     def frames(self, name: str, start: int, stop: int) -> FrameBlock:
         """Return frames `start` to `stop` in the world."""
-        figure = self.figure(name)
-        if not 0 <= start < stop <= len(figure) or stop - start > BLOCK_FRAMES:
-            raise InvalidValue(f"expected up to {BLOCK_FRAMES} frames within 0 to {len(figure)}, got {start} to {stop}")
-        positions, rotations = world_of(figure, start, stop)
+        recording = self.recording(name)
+        if not 0 <= start < stop <= len(recording) or stop - start > BLOCK_FRAMES:
+            raise InvalidValue(
+                f"expected up to {BLOCK_FRAMES} frames within 0 to {len(recording)}, got {start} to {stop}"
+            )
+        positions, rotations = compute_world(recording, start, stop)
         return FrameBlock(positions, rotations, start)
 
 
-def world_of(figure: Figure, start: int, stop: int) -> tuple[Floats, Floats]:
+def compute_world(recording: Recording, start: int, stop: int) -> tuple[Floats, Floats]:
     """Return joints or markers of some frames: positions (N, J, 3), NaN if not visible, and rotations (N, J, 4)."""
-    if isinstance(figure, Markers):
-        seen = figure.valid[start:stop, :, None]
-        positions = np.where(seen, figure.positions[start:stop], np.nan)
+    if isinstance(recording, Markers):
+        seen = recording.valid[start:stop, :, None]
+        positions = np.where(seen, recording.positions[start:stop], np.nan)
         rotations = np.zeros((*positions.shape[:2], 4))
         rotations[..., 0] = 1.0
         return positions, rotations
-    bones = None if figure.bone_offsets is None else figure.bone_offsets[start:stop]
-    world = forward_kinematics(figure.skeleton, figure.root_positions[start:stop], figure.rotations[start:stop], bones)
+    bones = None if recording.bone_offsets is None else recording.bone_offsets[start:stop]
+    world = forward_kinematics(
+        recording.skeleton, recording.root_positions[start:stop], recording.rotations[start:stop], bones
+    )
     return world.positions, world.rotations
 
 
-def _same_bones(a: Figure | None, b: Figure) -> bool:
+def _same_bones(a: Recording | None, b: Recording) -> bool:
     """Return whether two motions have the same skeleton."""
     if not isinstance(a, Motion) or not isinstance(b, Motion) or a.skeleton.names != b.skeleton.names:
         return False
     return a.skeleton is b.skeleton or bool(np.allclose(a.skeleton.offsets, b.skeleton.offsets, atol=1e-4))
 
 
-def _arrays(figure: Figure) -> list[NDArray[Any]]:
+def _arrays(recording: Recording) -> list[NDArray[Any]]:
     """Return the large arrays of a motion."""
-    if isinstance(figure, Markers):
-        return [figure.positions, figure.valid]
-    masks = [] if figure.contacts is None else [figure.contacts.mask]
-    bones = [] if figure.bone_offsets is None else [figure.bone_offsets]
-    return [figure.root_positions, figure.rotations, *bones, *masks]
+    if isinstance(recording, Markers):
+        return [recording.positions, recording.valid]
+    masks = [] if recording.contacts is None else [recording.contacts.mask]
+    bones = [] if recording.bone_offsets is None else [recording.bone_offsets]
+    return [recording.root_positions, recording.rotations, *bones, *masks]
 
 
-def _same_frames(a: Figure, b: Figure) -> bool:
+def _same_frames(a: Recording, b: Recording) -> bool:
     """Return whether two motions share everything that is drawn; a copy with other annotations shares its arrays."""
     if isinstance(a, Markers) or isinstance(b, Markers):
         return False

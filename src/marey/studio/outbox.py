@@ -14,7 +14,7 @@ LIVE = 16
 
 
 class TooSlow(Exception):
-    """The page read so slowly that replies had to be dropped."""
+    """Replies were dropped because the page read too slowly."""
 
 
 class Outbox:

@@ -42,7 +42,7 @@ def unpack(value: Any, folder: Path) -> Any:
 
         from marey.io import load_motion
 
-        return replace(load_motion(folder / Path(value[_MOTION]).name), name=value["name"])
+        return replace(load_motion(folder / Path(value[_MOTION]).name, trim_rest=False), name=value["name"])
     if _ARRAY in value:
         return np.load(folder / Path(value[_ARRAY]).name, allow_pickle=False)
     return {name: unpack(each, folder) for name, each in value.items()}

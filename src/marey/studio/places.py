@@ -29,7 +29,7 @@ _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 class Places:
     """The folders of one session. The temporary folder is removed with the session.
 
-    kept : bytes that panels store there, by panel; they count against the upload limit.
+    panel_bytes : bytes that panels store there, by panel; they count against the upload limit.
     """
 
     def __init__(self, session: str, folder: Folder | None) -> None:
@@ -40,7 +40,7 @@ class Places:
         for path in (self.uploads, self.exports, self.jobs):
             path.mkdir()
         self._uploads = Folder(self.uploads)
-        self.kept: dict[str, int] = {}
+        self.panel_bytes: dict[str, int] = {}
         self._offers: dict[str, Path] = {}
         self._upload_sizes: dict[str, int] = {}
         self._arriving: dict[Upload, int] = {}
@@ -76,14 +76,16 @@ class Places:
         if size > UPLOAD_BYTES:
             raise LimitExceeded(f"is larger than the upload limit of {UPLOAD_BYTES // 2**20} MB", path=name)
         others = {other: taken for other, taken in self._upload_sizes.items() if other != name}
-        coming = sum(self._arriving.values()) + sum(self.kept.values())
+        coming = sum(self._arriving.values()) + sum(self.panel_bytes.values())
         if size + sum(others.values()) + coming > SESSION_BYTES or len(others) + len(self._arriving) >= MAX_UPLOADS:
             raise LimitExceeded(
                 "exceeds the upload limit of this session; reload the page to start a new one", path=name
             )
         if shutil.disk_usage(self.own).free - size < FREE_BYTES:
             raise LimitExceeded(
-                "does not fit on this computer's disk; free some space in its temporary folder", path=name
+                "not enough disk space in the temporary folder of the computer that runs the studio; free "
+                "some space and upload again",
+                path=name,
             )
 
     def start_upload(self, name: str) -> Upload:

@@ -1,4 +1,4 @@
-"""Maps commands to the functions that answer them; panels mark theirs with `command`."""
+"""Maps commands to the functions that answer them; panels mark theirs with `@command`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import importlib
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from marey.studio.messages import EVENTS, Event, Message
+from marey.studio.messages import EVENTS, Cancel, Event, Hello, Message, Nothing, Welcome
+
+if TYPE_CHECKING:
+    from marey.studio.session import Session
 
 # In the order of the tabs. A panel is a module of `marey.studio.panels`.
 PANELS = ("look", "compare", "blend", "graph", "find", "layer", "author", "drive")
@@ -49,17 +53,30 @@ def command(message: type[Message], *, reads: bool = False) -> Callable[[Handler
     return mark
 
 
+@command(Hello, reads=True)
+def hello(session: Session, message: Hello) -> Welcome:
+    """Return what the page needs to start or to resume."""
+    return session.welcome(message.seen)
+
+
+@command(Cancel, reads=True)
+async def cancel(session: Session, message: Cancel) -> Nothing:
+    """Cancel a job; does nothing if the job has finished."""
+    session.jobs.cancel(message.job)
+    return Nothing()
+
+
 def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
     """Return all commands of the core and the panels, by name, in order."""
     found: dict[str, Command] = {}
-    for module in ("marey.studio.core_commands", *(f"marey.studio.panels.{panel}" for panel in panels)):
+    for module in (__name__, *(f"marey.studio.panels.{panel}" for panel in panels)):
         for function in vars(importlib.import_module(module)).values():
             if not inspect.isfunction(function) or function.__module__ != module or "answers" not in function.__dict__:
                 continue
             message, reads = function.__dict__["answers"]
             if message.do in found:
                 raise LookupError(f"the command {message.do!r} has two handlers; the second is in {module}")
-            found[message.do] = Command(message, _reply_of(function), function, reads)
+            found[message.do] = Command(message, _reply_type(function), function, reads)
     return found
 
 
@@ -68,24 +85,24 @@ class Commands:
 
     def __init__(self, first: tuple[str, ...] = FIRST) -> None:
         self._found = find_commands(tuple(panel for panel in first if panel in PANELS))
-        self._whole = False
+        self._has_all = False
 
     def get(self, do: str) -> Command | None:
         """Return the command of that name, if there is one."""
-        if do not in self._found and not self._whole:
+        if do not in self._found and not self._has_all:
             self.load()
         return self._found.get(do)
 
     async def ready(self, do: str) -> None:
         """Import what a command needs in a thread, so that the event loop is not blocked."""
-        if do not in self._found and not self._whole:
+        if do not in self._found and not self._has_all:
             await asyncio.to_thread(self.load)
 
     def load(self) -> None:
         """Import all panels. Thread-safe."""
         for do, found in find_commands().items():
             self._found.setdefault(do, found)
-        self._whole = True
+        self._has_all = True
 
 
 def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
@@ -94,8 +111,8 @@ def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
     return (*EVENTS, *(event for module in modules for event in getattr(module, "EVENTS", ())))
 
 
-def _reply_of(function: Callable[..., Any]) -> type:
+def _reply_type(function: Callable[..., Any]) -> type:
     """Return the class in a handler's return annotation, without resolving its other annotations."""
     annotation = inspect.get_annotations(function)["return"]
-    reply: type = vars(inspect.getmodule(function))[annotation] if isinstance(annotation, str) else annotation
+    reply: type = attrgetter(annotation)(inspect.getmodule(function)) if isinstance(annotation, str) else annotation
     return reply

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, require
 from marey.studio.security import is_loopback, new_token, own_hosts
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ def _network_address(host: str) -> str:
             return socket.gethostname()
 
 
+def check_installed() -> None:
+    """Raise `MissingDependency` if a package that the server needs is not installed."""
+    for package in ("starlette", "uvicorn", "websockets"):
+        require("the studio needs", package, "studio")
+
+
 def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = False) -> socket.socket:
     """Open a listening socket at `port`, by default 8377 or, if that is taken, any free port.
 
@@ -97,7 +103,7 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
     raise InvalidValue("no port to listen on")
 
 
-def address_of(listening: socket.socket) -> Address:
+def get_address(listening: socket.socket) -> Address:
     """Return a socket's address, with a new token. Connections made before `serve` wait until it runs."""
     host, port = listening.getsockname()[:2]
     return Address(host, port, new_token())
@@ -117,7 +123,7 @@ def serve(
     ----------
     listening : from `bind`.
     studio : the application to serve.
-    address : from `address_of`, if it was already printed.
+    address : from `get_address`, if it was already printed.
     ready : called with the address when pages can be opened.
     started : called with the server, whose `should_exit` ends it.
     """
@@ -125,7 +131,7 @@ def serve(
 
     from marey.studio.sockets import BoundedProtocol
 
-    here = address_of(listening) if address is None else address
+    here = get_address(listening) if address is None else address
     hosts, exposed = own_hosts(here.host, here.port), not is_loopback(here.host)
     app = studio.app(here.token, hosts, here.cookie, any_host=exposed)
     config = uvicorn.Config(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from marey import __version__
 from marey.errors import MareyError
-from marey.studio.describe import info_of
+from marey.studio.describe import describe_motion
 from marey.studio.folder import Folder
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
@@ -17,7 +19,6 @@ from marey.studio.live import Live
 from marey.studio.messages import Binary, Event, MotionInfo, RunningJob, Welcome
 from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
-from marey.studio.panel_state import PanelState
 from marey.studio.places import UPLOAD_BYTES, Places
 from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.shared import Shared
@@ -29,6 +30,26 @@ MAX_MESSAGE_CHARS = 16 * 2**20
 MAX_BLOCKS = 4
 
 _log = logging.getLogger("marey.studio")
+State = TypeVar("State")
+
+
+class PanelState(dict[str, Any]):
+    """What panels keep between commands of one page: values by name.
+
+    Thread-safe: commands run on several threads at once and must share one value.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._making = threading.RLock()
+
+    def get_or_create(self, name: str, make: Callable[[], State]) -> State:
+        """Return the value stored under a name, creating it exactly once if it does not exist."""
+        with self._making:
+            if name not in self:
+                self[name] = make()
+            value: State = self[name]
+            return value
 
 
 class Session:
@@ -65,11 +86,13 @@ class Session:
     def info(self, motion: str) -> MotionInfo:
         """Describe an open motion for the page."""
         opened = self.motions.opened(motion)
-        return info_of(motion, opened, self.id, self.motions.find_skin_source(motion), self.motions.sources(motion))
+        return describe_motion(
+            motion, opened, self.id, self.motions.find_skin_source(motion), self.motions.sources(motion)
+        )
 
     def send_event(self, event: Event) -> None:
         """Send an event. Thread-safe."""
-        text = encode({"kind": "event", "event": event.event, **_plain(event)})
+        text = encode({"kind": "event", "event": event.event, **event.fields()})
         self._loop.call_soon_threadsafe(self.outbox.put_text, text)
 
     def welcome(self, seen: int) -> Welcome:
@@ -105,7 +128,7 @@ class Session:
             self._fail(number, "UnknownName", f"unknown command {str(do)[:40]!r}")
             return
         if number <= self._received and not command.reads:
-            return  # a reconnected page sent it again; its answer is on the way
+            return  # a reconnected page sent it again; its answer will follow
         self._received = max(self._received, number)
         if len(self._tasks) >= MAX_WAITING and do != "cancel":
             self._fail(
@@ -182,9 +205,3 @@ class Session:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.places.close()
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    from dataclasses import fields
-
-    return {field.name: getattr(value, field.name) for field in fields(value)}

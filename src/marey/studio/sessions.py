@@ -90,7 +90,7 @@ class Sessions:
             return
         empty = next((name for name, slot in self._slots.items() if slot.page is None), None)
         if empty is None:
-            raise LimitExceeded(f"the limit of {MAX_SESSIONS} open pages is reached; close some")
+            raise LimitExceeded(f"the limit of {MAX_SESSIONS} open pages is reached; close some of them")
         leaving = self._slots[empty].leaving
         if leaving is not None:
             leaving.cancel()

@@ -30,7 +30,7 @@ class Shared:
         ----------
         name : one of a small set, such as recipe names: entries are never removed.
         jobs : of the calling session, so that a page waiting for another page's job can cancel.
-        make : writes the file to a path in a folder of its own. If it fails, the next call tries again.
+        make : writes the file to a path in a new folder. If it fails, the next call tries again.
         """
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with jobs.cancellable():

@@ -2,7 +2,8 @@
 
 Message size is limited, and reading pauses until the page's commands are handled. Two things escape both limits:
 pings, each of which queues an answer that a client may never read; and empty fragments of one message, whose
-number is not limited by the message size.
+number is not limited by the message size. The class is not in `marey.studio.serve`, because that module can be imported
+without uvicorn.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def remove_stale(place: Path | None = None) -> int:
     ----------
     place : folder to search; default is the system's temporary folder.
     """
-    if not hasattr(os, "getuid"):  # no way to check the owner and the process on this system
+    if not hasattr(os, "getuid"):  # the owner and the process cannot be checked on this system
         return 0
     removed = 0
     try:
@@ -46,8 +46,8 @@ def _is_stale(entry: os.DirEntry[str]) -> bool:
     if named is None or named[1] != _machine():
         return False
     try:
-        ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
-        return ours and not _runs(int(named[2]))
+        is_own = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+        return is_own and not _runs(int(named[2]))
     except OSError:  # removed in the meantime
         return False
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
-from marey.studio.describe import info_of
+from marey.studio.describe import describe_motion
 from marey.studio.messages import ViewData, ViewMotion
-from marey.studio.motions import Figure, Motions, Opened, world_of
+from marey.studio.motions import Motions, Opened, Recording, compute_world
 from marey.studio.page_files import PAGE, read_built
 from marey.studio.wire import encode
 
@@ -45,31 +45,31 @@ _PAGE = """\
 
 
 def view_page(
-    figures: Sequence[Figure], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
+    recordings: Sequence[Recording], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
 ) -> bytes:
     """Return an HTML page that plays motions or markers, as bytes.
 
     Parameters
     ----------
-    figures : motions or markers, in display order.
+    recordings : motions or markers, in display order.
     title : title of the page; default is the first motion's name.
-    skins : for each motion, the GLB file with its skin (see `view_skin.skin_of`) or None; empty for no skins.
+    skins : for each motion, the GLB file with its skin (see `view_skin.extract_skin`) or None; empty for no skins.
     page : folder of the built player, ``view.js`` and ``view.css``.
 
     Positions are rounded to 1/65534 of the motion's extent (0.15 mm in 10 m), rotations to 2 minutes of arc. Names in
     the motions are treated as text, never as HTML.
     """
-    if not figures:
+    if not recordings:
         raise InvalidValue("no motion to show")
     script, style = _read_safe(page, "view.js", "</script"), _read_safe(page, "view.css", "</style")
-    named = title or figures[0].name or "motion"
-    worn = list(skins) or [None] * len(figures)
-    if len(worn) != len(figures):
-        raise InvalidValue(f"expected a skin or None for each of {len(figures)} motions, got {len(worn)}")
+    named = title or recordings[0].name or "motion"
+    worn = list(skins) or [None] * len(recordings)
+    if len(worn) != len(recordings):
+        raise InvalidValue(f"skins must have one skin or None for each of {len(recordings)} motions, not {len(worn)}")
     bodies = list(dict.fromkeys(body for body in worn if body is not None))
     motions = (
-        _view_motion(figure, i, None if body is None else bodies.index(body))
-        for i, (figure, body) in enumerate(zip(figures, worn, strict=True))
+        _view_motion(recording, i, None if body is None else bodies.index(body))
+        for i, (recording, body) in enumerate(zip(recordings, worn, strict=True))
     )
     packed = tuple(base64.b64encode(body).decode() for body in bodies)
     data = encode(ViewData(_VERSION, named, tuple(motions), packed))
@@ -96,14 +96,14 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _view_motion(figure: Figure, index: int, skin: int | None) -> ViewMotion:
+def _view_motion(recording: Recording, index: int, skin: int | None) -> ViewMotion:
     motions = Motions()
-    opened = Opened(figure)
+    opened = Opened(recording)
     motions.add(opened)
-    positions, rotations = world_of(figure, 0, len(figure))
+    positions, rotations = compute_world(recording, 0, len(recording))
     packed, low, step = _quantize(positions)
     xyzw = np.rint(rotations[..., [1, 2, 3, 0]] * _SPAN).astype("<i2")
-    info = info_of(f"m{index + 1}", opened)
+    info = describe_motion(f"m{index + 1}", opened)
     return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(xyzw), skin)
 
 
@@ -114,8 +114,8 @@ def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
     high = np.where(seen, positions, -np.inf).max(axis=(0, 1))
     low, high = (np.where(np.isfinite(each), each, 0.0) for each in (low, high))
     step = np.maximum((high - low) / (2 * _SPAN), 1e-9)
-    whole = np.rint((np.where(seen, positions, low) - low) / step) - _SPAN
-    return np.where(seen, whole, _UNSEEN).astype("<i2"), low, step
+    steps = np.rint((np.where(seen, positions, low) - low) / step) - _SPAN
+    return np.where(seen, steps, _UNSEEN).astype("<i2"), low, step
 
 
 def _triple(values: Floats) -> tuple[float, float, float]:

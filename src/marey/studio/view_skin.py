@@ -8,15 +8,15 @@ from typing import Any
 from marey.errors import ParseError
 from marey.io.gltf_chunks import Gltf, pack_glb
 
-# Parts of the file that are kept.
-_KEPT = (
+# Parts of the file that a skin needs.
+_SKIN_PARTS = (
     "asset", "extensionsRequired", "extensionsUsed", "images", "materials", "meshes", "nodes", "samplers", "scene",
     "scenes", "skins", "textures",
 )  # fmt: skip
 _OURS = "marey"
 
 
-def skin_of(data: bytes, path: str = "") -> bytes | None:
+def extract_skin(data: bytes, path: str = "") -> bytes | None:
     """Return a GLB file (given as bytes read from `path`) reduced to its skin; None if it has no usable skin.
 
     There is none in files that marey wrote, whose mesh is a stand-in for limbs; in files that refer to other files,
@@ -35,33 +35,38 @@ def skin_of(data: bytes, path: str = "") -> bytes | None:
 
 
 def _pack_skin(document: Any, binary: bytes) -> bytes:
-    kept: dict[str, Any] = {key: _copy(document[key]) for key in _KEPT if key in document}
+    skin_document: dict[str, Any] = {key: _copy(document[key]) for key in _SKIN_PARTS if key in document}
     accessors = _Renumbering()
-    for holder, key in _references(kept):
+    for holder, key in _references(skin_document):
         holder[key] = accessors.of(holder[key])
     views = _Renumbering()
-    kept["accessors"] = [_copy(document["accessors"][old]) for old in accessors.olds]
-    places = [*kept["accessors"], *kept.get("images", [])]
-    places += [each["sparse"][part] for each in kept["accessors"] if "sparse" in each for part in ("indices", "values")]
+    skin_document["accessors"] = [_copy(document["accessors"][old]) for old in accessors.olds]
+    places = [*skin_document["accessors"], *skin_document.get("images", [])]
+    places += [
+        each["sparse"][part]
+        for each in skin_document["accessors"]
+        if "sparse" in each
+        for part in ("indices", "values")
+    ]
     for each in places:
         if "bufferView" in each:
             each["bufferView"] = views.of(each["bufferView"])
-    body, kept["bufferViews"] = bytearray(), []
+    body, skin_document["bufferViews"] = bytearray(), []
     for old in views.olds:
         view = dict(document["bufferViews"][old])
         if view.get("extensions"):
             raise ParseError("its buffer is compressed", path="")
         start, length = view.get("byteOffset", 0), view["byteLength"]
         body += b"\0" * (-len(body) % 4)
-        kept["bufferViews"].append({**view, "buffer": 0, "byteOffset": len(body)})
+        skin_document["bufferViews"].append({**view, "buffer": 0, "byteOffset": len(body)})
         body += binary[start : start + length]
-    kept["buffers"] = [{"byteLength": len(body)}]
-    return pack_glb(kept, bytes(body))
+    skin_document["buffers"] = [{"byteLength": len(body)}]
+    return pack_glb(skin_document, bytes(body))
 
 
-def _references(kept: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _references(skin_document: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Yield each (container, key) that refers to an accessor."""
-    for mesh in kept["meshes"]:
+    for mesh in skin_document["meshes"]:
         for part in mesh["primitives"]:
             if part.get("extensions", {}).keys() & {"KHR_draco_mesh_compression"}:
                 raise ParseError("its meshes are compressed", path="")
@@ -70,7 +75,7 @@ def _references(kept: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
                 yield part, "indices"
             for target in part.get("targets", ()):
                 yield from ((target, name) for name in target)
-    for skin in kept["skins"]:
+    for skin in skin_document["skins"]:
         if "inverseBindMatrices" in skin:
             yield skin, "inverseBindMatrices"
 

@@ -9,13 +9,14 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from marey.errors import InvalidValue
+from marey.studio.messages import Value
 
 T = TypeVar("T")
 _MAX_SHOWN_CHARS = 60
 
 
 def encode(value: Any) -> str:
-    """Encode dataclasses and plain data as ASCII JSON; non-finite numbers raise an error."""
+    """Encode wire values and plain data as ASCII JSON; non-finite numbers raise an error."""
     return json.dumps(value, default=_fields, allow_nan=False, separators=(",", ":"))
 
 
@@ -41,8 +42,8 @@ def _refuse(name: str) -> float:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Value):
+        return value.fields()
     raise TypeError(f"cannot send a {type(value).__name__}")
 
 
@@ -84,8 +85,8 @@ def _value(kind: Any, value: Any, where: str) -> Any:
             _expect(is_number and abs(value) < 1e300 and math.isfinite(value), value, where, "a finite number")
         )
     if kind is int:
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        return _expect(is_whole and abs(value) < 2**53, value, where, "a whole number")
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return _expect(is_integer and abs(value) < 2**53, value, where, "a whole number")
     return _expect(isinstance(value, kind), value, where, {str: "text", bool: "true or false"}[kind])
 
 

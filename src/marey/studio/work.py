@@ -34,18 +34,18 @@ def clean(
     smooth: bool,
 ) -> dict[str, Any]:
     """Clean a motion; returns it with a summary and the metrics before and after."""
-    from marey.clean import CleanSettings, cleaned
+    from marey.clean import CleanSettings, clean_with_report
     from marey.measure import measure
 
     progress(0.0, "cleaning")
     settings = CleanSettings(max_stretch=max_stretch, roll="flat" if flat else "source", smooth=smooth)
-    done = cleaned(motion, hands=hands, floor=floor, settings=settings)
+    done = clean_with_report(motion, hands=hands, floor=floor, settings=settings)
     progress(0.5, "measuring")
     # Measure both with the same contacts and floor.
     source = replace(motion.source, floor=done.motion.source.floor)
     before = replace(motion, contacts=done.motion.contacts, source=source)
     rows = _rows(measure(done.motion, before)) if len(motion) > 1 else []
-    own = done.figures
+    own = done.metrics
     return {
         "motion": done.motion,
         "measures": rows,
@@ -72,7 +72,7 @@ def _rows(report: Any) -> list[dict[str, Any]]:
             "definition": one.definition,
             "note": one.note,
         }
-        for one in report.figures
+        for one in report.metrics
     ]
 
 

@@ -67,7 +67,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
 
     folder = Path(task["folder"])
     try:
-        result = function_of(task["call"])(progress, **unpack(task["arguments"], folder))
+        result = find_function(task["call"])(progress, **unpack(task["arguments"], folder))
         return {"result": pack(result, folder)}
     except MareyError as error:
         return {"error": {"type": type(error).__name__, "text": str(error)}}
@@ -75,7 +75,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         return {"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}}
 
 
-def function_of(call: str) -> Any:
+def find_function(call: str) -> Any:
     """Return ``module:function``; only functions of the studio are allowed."""
     module, _, name = call.partition(":")
     if not module.startswith(_PREFIX) or name.startswith("_"):

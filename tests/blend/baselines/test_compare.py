@@ -1,4 +1,4 @@
-"""The tables: rows for every method, costs and accuracies that fit together, and failures told in their row."""
+"""The tables: rows for every method, costs and accuracies that fit together, and failures reported in their row."""
 
 import json
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend.baselines import Comparison, compare, discrete_blend
+from marey.blend.baselines import Comparison, PathSearch, compare, discrete_blend
 from marey.blend.baselines.compare import METRICS, OUR_BLEND, OURS
 from marey.edit import timewarp
 from marey.errors import InvalidValue, NotBlendable
@@ -28,7 +28,7 @@ BLENDS = [
 
 @pytest.fixture(scope="module")
 def tables() -> Comparison:
-    return compare(WALK, SLOW, (0.5, 0.5), threshold=0.6, time_limit=30.0)
+    return compare(WALK, SLOW, (0.5, 0.5), search=PathSearch(threshold=0.6, time_limit=30.0))
 
 
 def test_every_finder_has_its_row(tables: Comparison) -> None:
@@ -55,8 +55,8 @@ def test_every_blend_has_its_row(tables: Comparison) -> None:
     assert [row.method for row in tables.inputs] == ["walk", "slow"]
     for row in (*tables.inputs, *tables.blends):
         assert row.motion is not None
-        assert tuple(row.figures) == METRICS
-        assert row.figures["path_length"] > 0.5
+        assert tuple(row.metrics) == METRICS
+        assert row.metrics["path_length"] > 0.5
     by_name = {row.method: row for row in tables.blends}
     discrete = by_name["timewarp, discrete path"]
     assert discrete.performance == pytest.approx(100.0)
@@ -67,13 +67,13 @@ def test_every_blend_has_its_row(tables: Comparison) -> None:
     again = discrete_blend(*(row.motion for row in tables.inputs), path=best)
     np.testing.assert_allclose(discrete.motion.root_positions, again.root_positions)
     # Out of step, the mean of two walks slides; in step it does not.
-    slide = {row.method: row.figures["slide_weighted_speed"] for row in tables.blends}
+    slide = {row.method: row.metrics["slide_weighted_speed"] for row in tables.blends}
     assert slide[OUR_BLEND] < 0.5 * slide["linear, quaternions"]
     assert tables.units["path_length"] == "m"
 
 
 def test_tables_are_plain_data(tables: Comparison) -> None:
-    plain = json.loads(json.dumps(tables.as_dict()))
+    plain = json.loads(json.dumps(tables.to_dict()))
     assert plain["frames"] == list(tables.frames)
     assert [row["method"] for row in plain["paths"]] == PATHS
     assert plain["paths"][0]["complete"] is True
@@ -82,8 +82,8 @@ def test_tables_are_plain_data(tables: Comparison) -> None:
     assert set(plain["units"]) == set(METRICS)
 
 
-def test_a_failure_is_told_in_its_row() -> None:
-    tables = compare(WALK, SLOW, threshold=0.001, blends=False)
+def test_a_failure_is_reported_in_its_row() -> None:
+    tables = compare(WALK, SLOW, blends=False, search=PathSearch(threshold=0.001))
     row = tables.paths[1]
     assert row.method == "recursion below 0.1 %"
     assert (row.cost, row.accuracy, row.path) == (None, None, None)
@@ -92,15 +92,14 @@ def test_a_failure_is_told_in_its_row() -> None:
     assert tables.blends == tables.inputs == ()
 
 
-def test_a_cut_search_is_told_in_its_row() -> None:
+def test_a_cut_search_is_reported_in_its_row() -> None:
     long = straight_walk(seconds=8.0, fps=60.0)
-    tables = compare(
-        long, straight_walk(speed=0.9, seconds=8.0, fps=60.0), time_limit=0.05, threshold=1.0, blends=False
-    )
+    other = straight_walk(speed=0.9, seconds=8.0, fps=60.0)
+    tables = compare(long, other, blends=False, search=PathSearch(time_limit=0.05, threshold=1.0))
     assert not tables.proven
     assert tables.paths[0].note == "cut after 0.05 s; the best path until then"
     assert tables.paths[0].path is not None
-    assert tables.as_dict()["paths"][0]["complete"] is False
+    assert tables.to_dict()["paths"][0]["complete"] is False
     assert tables.paths[3].note == ""
 
 
@@ -120,11 +119,11 @@ def test_where_no_path_exists_the_rest_is_still_compared(monkeypatch: pytest.Mon
     assert by_name[OUR_BLEND].note == "registration was refused"
     assert by_name[OUR_BLEND].seconds is None
     assert by_name["linear, quaternions"].performance is None
-    json.dumps(tables.as_dict())
+    json.dumps(tables.to_dict())
 
 
 def test_whole_costs_and_chosen_frames() -> None:
-    tables = compare(WALK, SLOW, threshold=1.0, whole_costs=True, n_frames=40)
+    tables = compare(WALK, SLOW, whole_costs=True, n_frames=40, search=PathSearch(threshold=1.0))
     costs = [row.cost for row in tables.paths]
     assert all(cost == int(cost) for cost in costs)
     cubic = {row.method: row for row in tables.blends}["timewarp, cubic spline"]
@@ -133,31 +132,33 @@ def test_whole_costs_and_chosen_frames() -> None:
 
 def test_a_registration_can_be_given() -> None:
     reg = registration.register([WALK, SLOW])
-    tables = compare(reg, threshold=1.0, blends=False)
+    tables = compare(reg, blends=False, search=PathSearch(threshold=1.0))
     assert tables.frames == tuple(len(motion) for motion in reg.motions)
     assert tables.notes == reg.notes
-    assert tables.optimum == pytest.approx(compare(WALK, SLOW, threshold=1.0, blends=False).optimum)
+    assert tables.optimum == pytest.approx(compare(WALK, SLOW, blends=False, search=PathSearch(threshold=1.0)).optimum)
     with pytest.raises(InvalidValue, match="two motions or one registration of two, got one of 3"):
         compare(registration.register([WALK, SLOW, WALK]))
 
 
-def test_bad_input_is_told() -> None:
+def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidValue, match="expected two motions or one registration of two, got NoneType"):
         compare(WALK)
     with pytest.raises(InvalidValue, match="expected two motions or one registration of two, got str"):
         compare("walk.bvh", WALK)  # type: ignore[arg-type]
-    with pytest.raises(InvalidValue, match="expected 2 weights"):
+    with pytest.raises(InvalidValue, match="weights must be 2 numbers"):
         compare(WALK, SLOW, (1.0, 0.0, 0.0))
     with pytest.raises(InvalidValue, match="area threshold"):
-        compare(WALK, SLOW, threshold=33)
+        compare(WALK, SLOW, search=PathSearch(threshold=33))
     with pytest.raises(InvalidValue, match="end must be"):
-        compare(WALK, SLOW, end="edge")  # type: ignore[arg-type]
+        compare(WALK, SLOW, search=PathSearch(end="edge"))  # type: ignore[arg-type]
 
 
 def test_a_start_and_an_end_off_the_corners() -> None:
     kick = sample("kick", fps=30.0, height=0.8).motion
     other = sample("kick", fps=30.0, height=1.1, rng=1).motion
-    tables = compare(kick, other, start="third", end="border", threshold=1.0, crop=None, blends=False)
+    tables = compare(
+        kick, other, crop=None, blends=False, search=PathSearch(start="third", end="border", threshold=1.0)
+    )
     for row in tables.paths:
         assert row.path is not None
         assert 0 in row.path.cells[0]

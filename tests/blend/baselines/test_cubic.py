@@ -65,7 +65,7 @@ def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
     assert made.source.provenance[-1]["op"] == "cubic_blend"
 
 
-def test_bad_input_is_told() -> None:
+def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidValue, match="n_frames must lie from 2 to 1,000,000, got 1"):
         cubic_blend(WALK, WALK, path=walked("xx"), n_frames=1)
     with pytest.raises(InvalidValue, match="n_frames must be an integer, got 10.5"):

@@ -7,7 +7,7 @@ import pytest
 
 from marey.blend.baselines import linear_blend, linear_transition
 from marey.core import Motion, Skeleton
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, MareyWarning
 from marey.maths import ease_in, euler, quat
 from marey.samples import sample, straight_walk
 from tests.plot.pictures import under_resting_root
@@ -68,7 +68,7 @@ def test_euler_angles_are_averaged_in_the_files_order() -> None:
     assert quat.angle_between(made.rotations, plain.rotations).max() > 1e-6
 
 
-def test_euler_angles_on_either_side_of_a_half_turn_are_neighbours() -> None:
+def test_euler_angles_on_either_side_of_a_half_turn_are_neighbors() -> None:
     channels = tuple(tuple(f"{letter}rotation" for letter in "YXZ") for _ in WALK.skeleton.names)
     named = replace(WALK, source=replace(WALK.source, channels=channels))
     turned = [named.moved([np.pi + by, 0.0, 0.0]) for by in (-0.3, 0.3)]
@@ -137,15 +137,19 @@ def test_inputs_are_left_alone() -> None:
     np.testing.assert_array_equal(WALK.root_positions, before)
 
 
-def test_bad_input_is_told() -> None:
-    with pytest.raises(InvalidValue, match="linear_blend needs at least two motions, got 1"):
+def test_clips_of_different_rates_get_the_higher_one() -> None:
+    with pytest.warns(MareyWarning, match="was resampled from 30 to 60 Hz"):
+        made = linear_blend([WALK, straight_walk(seconds=2.0)], (0.5, 0.5))
+    assert made.fps == 60.0
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="linear_blend needs at least two clips, got 1"):
         linear_blend([WALK], (1.0,))
-    with pytest.raises(InvalidValue, match="linear_blend needs at least two motions, got 1"):
+    with pytest.raises(InvalidValue, match="linear_blend needs a list of motions or a set of them, got Motion"):
         linear_blend(WALK, (1.0,))  # type: ignore[arg-type]
-    with pytest.raises(InvalidValue, match="expected 2 weights, one for each motion, got 3 numbers"):
+    with pytest.raises(InvalidValue, match="weights must be 2 numbers, one per motion, not 3 numbers"):
         linear_blend([WALK, OTHER], (1.0, 0.0, 0.0))
-    with pytest.raises(InvalidValue, match="one rate, got 30 Hz .* and 60 Hz .*; resample one first"):
-        linear_blend([WALK, straight_walk(seconds=2.0)], (0.5, 0.5))
     taller = Skeleton(WALK.skeleton.names, WALK.skeleton.parents, 1.1 * WALK.skeleton.offsets)
     with pytest.raises(InvalidValue, match="retarget one"):
         linear_blend([WALK, replace(OTHER, skeleton=taller)], (0.5, 0.5))
@@ -167,7 +171,7 @@ def test_a_transition_is_the_first_motion_then_the_second() -> None:
     np.testing.assert_allclose(places(made)[:before], places(WALK)[:before], atol=1e-9)
     assert made.duration == pytest.approx(1.2 + OTHER.duration - 1.0)
     after = int(np.ceil((1.2 + 0.3) * 30.0))
-    # The rest is the second motion, carried to where the first one was: the same steps, seen from the figure.
+    # The rest is the second motion, carried to where the first one was: the same steps, relative to the body.
     rest = places(made)[after:]
     own = places(OTHER)[after - 6 :]
     np.testing.assert_allclose(
@@ -186,10 +190,10 @@ def test_weights_run_over_the_length_about_the_middle(eased: bool) -> None:
     np.testing.assert_allclose(made.root_positions[:, 0], ease_in(alpha) if eased else alpha, atol=1e-9)
 
 
-def test_the_most_alike_frames_are_taken_by_default() -> None:
+def test_the_most_similar_frames_are_used_by_default() -> None:
     made = linear_transition(WALK, WALK, None, 0.5)
     first, second = made.source.provenance[-1]["at"]
-    assert first == pytest.approx(second, abs=1e-9)  # a motion is most alike itself
+    assert first == pytest.approx(second, abs=1e-9)  # a motion is most similar to itself
     assert 0.25 <= first <= WALK.duration - 0.25
     np.testing.assert_allclose(places(made), places(WALK), atol=1e-6)
     into = linear_transition(WALK, OTHER, None, 0.5)
@@ -203,12 +207,12 @@ def test_times_between_frames() -> None:
     assert ahead.min() > 0.5 * np.diff(WALK.travel[:, 2]).min()
 
 
-def test_bad_transitions_are_told() -> None:
+def test_bad_transitions_are_refused() -> None:
     with pytest.raises(InvalidValue, match="a transition of 3 s needs motions at least as long"):
         linear_transition(WALK, OTHER, length=3.0)
     with pytest.raises(InvalidValue, match="must lie from 0.5 to 1.5 s in 'straight_walk'.*, got 1.9 s"):
         linear_transition(WALK, OTHER, (1.9, 1.0), 1.0)
     with pytest.raises(InvalidValue, match="at must be two times in seconds"):
         linear_transition(WALK, OTHER, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(InvalidValue, match="length in seconds must be a number above 0"):
+    with pytest.raises(InvalidValue, match="length in seconds must be a number greater than 0"):
         linear_transition(WALK, OTHER, length=0.0)

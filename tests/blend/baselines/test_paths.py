@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from marey.blend.baselines import paths
-from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, thresholded
+from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, threshold_search
 from marey.errors import InvalidValue, NoResult, NoTimewarp
 from tests.blend.baselines.grids import all_paths, cheapest, gait_grid, longest_run, optimum
 
-FINDERS = (brute_force, greedy, thresholded, dynamic)
+FINDERS = (brute_force, greedy, threshold_search, dynamic)
 
 
 def grids(count: int, most: int = 6):  # type: ignore[no-untyped-def]
@@ -49,9 +49,9 @@ def test_the_thresholded_recursion_is_the_cheapest_below_its_threshold(end: str)
         if np.isinf(best):
             refused += 1
             with pytest.raises(NoTimewarp, match="raise the threshold"):
-                thresholded(values, threshold=share, end=end)
+                threshold_search(values, threshold=share, end=end)
         else:
-            assert thresholded(values, threshold=share, end=end).cost == pytest.approx(best, abs=1e-12)
+            assert threshold_search(values, threshold=share, end=end).cost == pytest.approx(best, abs=1e-12)
     assert refused > 5
 
 
@@ -72,7 +72,7 @@ def test_searches_agree_on_larger_grids(shape: tuple[int, int]) -> None:
     values = gait_grid(*shape)
     best = optimum(values)
     assert brute_force(values, time_limit=None).cost == pytest.approx(best, rel=1e-12)
-    assert thresholded(values, threshold=0.6).cost == pytest.approx(best, rel=1e-12)
+    assert threshold_search(values, threshold=0.6).cost == pytest.approx(best, rel=1e-12)
     assert greedy(values).cost >= best * (1.0 - 1e-12)
     assert best * (1.0 - 1e-12) <= dynamic(values).cost <= 1.05 * best  # its first step takes both
 
@@ -82,7 +82,7 @@ def test_searches_agree_on_larger_grids(shape: tuple[int, int]) -> None:
 def test_every_path_keeps_the_rules(finder, end: str) -> None:  # type: ignore[no-untyped-def]
     for seed in range(5):
         values = gait_grid(24, 18, seed=seed)
-        options = {"threshold": 0.9} if finder is thresholded else {}
+        options = {"threshold": 0.9} if finder is threshold_search else {}
         for start in ("corner", "third", (3, 2)):
             path = finder(values, start=start, end=end, **options)
             first = {"corner": (0, 0), "third": start_cell(values)}.get(start, start)
@@ -148,7 +148,7 @@ def test_the_start_is_searched_in_the_first_third_of_both_borders() -> None:
     assert start_cell(values) == (2, 0)
     values[0, 4] = values[3, 0] = 0.0  # beyond the third
     assert start_cell(values) == (2, 0)
-    assert start_cell(values, share=0.5) == (0, 4)
+    assert start_cell(values, fraction=0.5) == (0, 4)
     assert start_cell(np.ones((2, 2))) == (0, 0)
     assert tuple(brute_force(values, start="third").cells[0]) == (2, 0)
 
@@ -157,11 +157,11 @@ def test_the_threshold_that_a_refusal_names_will_do() -> None:
     values = gait_grid(30, 25)
     values[10, :] += 0.2
     with pytest.raises(NoResult, match=r"at most 5 % of the largest; it takes [\d.]+ %, so raise") as told:
-        thresholded(values, threshold=0.05)
+        threshold_search(values, threshold=0.05)
     named = float(str(told.value).rsplit(" ", 1)[1])
-    assert thresholded(values, threshold=named).complete
+    assert threshold_search(values, threshold=named).complete
     with pytest.raises(NoTimewarp):
-        thresholded(values, threshold=named - 0.002)
+        threshold_search(values, threshold=named - 0.002)
 
 
 def test_one_cell_and_one_row() -> None:
@@ -176,12 +176,12 @@ def test_values_are_left_alone() -> None:
     values = gait_grid(12, 10)
     kept = values.copy()
     for finder in FINDERS:
-        finder(values, **({"threshold": 1.0} if finder is thresholded else {}))
+        finder(values, **({"threshold": 1.0} if finder is threshold_search else {}))
     np.testing.assert_array_equal(values, kept)
 
 
 @pytest.mark.parametrize("finder", FINDERS)
-def test_bad_input_is_told(finder) -> None:  # type: ignore[no-untyped-def]
+def test_bad_input_is_refused(finder) -> None:  # type: ignore[no-untyped-def]
     good = np.ones((6, 5))
     with pytest.raises(InvalidValue, match=r"grid values must have shape \(any, any\), got \(6,\)"):
         finder(np.ones(6))
@@ -207,13 +207,13 @@ def test_bad_input_is_told(finder) -> None:  # type: ignore[no-untyped-def]
         finder(np.ones((4, 40)))
 
 
-def test_other_bad_input_is_told() -> None:
+def test_other_bad_input_is_refused() -> None:
     with pytest.raises(InvalidValue, match="time_limit must be above 0 s, or None"):
         brute_force(np.ones((3, 3)), time_limit=0.0)
-    with pytest.raises(InvalidValue, match="area threshold is a share of the largest cell"):
-        thresholded(np.ones((3, 3)), threshold=33)
-    with pytest.raises(InvalidValue, match="share of the borders"):
-        start_cell(np.ones((3, 3)), share=0.0)
+    with pytest.raises(InvalidValue, match="area threshold is a fraction of the largest cell"):
+        threshold_search(np.ones((3, 3)), threshold=33)
+    with pytest.raises(InvalidValue, match="fraction of the borders"):
+        start_cell(np.ones((3, 3)), fraction=0.0)
     with pytest.raises(InvalidValue, match=r"goes from \(0, 0\) to \(2, 1\)"):
         GridPath([[0, 0], [2, 1]], [0.0, 0.0])
     with pytest.raises(InvalidValue, match="at least one cell"):

@@ -30,7 +30,7 @@ FLAGS = [
 ]
 PAGE = Path(marey.__file__).parent / "studio" / "page"
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
-PATIENCE = 120.0  # seconds: a slow machine, on which other tests run beside, takes long
+PATIENCE = 120.0  # seconds: a slow machine that runs other tests at the same time takes long
 
 
 @dataclass
@@ -55,10 +55,10 @@ class Tab:
         return self.page.evaluate(f"() => {expression}")
 
     def open(self, file: str) -> None:
-        """Open a file of the folder and wait for its figure."""
+        """Open a file of the folder and wait for its character."""
         self.page.locator(".files button.item", has_text=file).first.click()
         name = file.removesuffix(".bvh")
-        self.until(f"() => marey.selected?.info.name === {name!r} && !!marey.selected.figure.pose")
+        self.until(f"() => marey.selected?.info.name === {name!r} && !!marey.selected.character.pose")
 
 
 # For the package, not the session: while playwright runs, no other test of this process can use asyncio.
@@ -95,7 +95,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    """The address, with its token, of a server of its own."""
+    """The address, with its token, of a separate server."""
     command = [sys.executable, "-m", "marey", "studio", str(folder), "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
@@ -112,7 +112,7 @@ def draw_coarsely(tab: Tab) -> None:
 
 
 def new_tab(browser: Any, **options: Any) -> Tab:
-    """A page in a profile of its own, which keeps account of errors."""
+    """A page in its own profile that records errors."""
     # Small, as pictures are drawn without a graphics card here; one test looks at the sizes that people have.
     options.setdefault("viewport", {"width": 960, "height": 600})
     page = browser.new_context(**options).new_page()
@@ -127,10 +127,10 @@ def new_tab(browser: Any, **options: Any) -> Tab:
 def shared(browser: Any, address: str) -> Iterator[Tab]:
     tab = new_tab(browser)
     tab.page.goto(address)
-    tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    tab.until("() => !!window.marey?.selected?.character.pose && marey.stage.drawn > 1")
     draw_coarsely(tab)
     yield tab
-    for profile in browser.contexts:  # else pages go on drawing beside those of the next module
+    for profile in browser.contexts:  # otherwise pages keep drawing during the next module
         profile.close()
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 FPS, N_FRAMES = 20.0, 21
 _HALF = np.sqrt(0.5)
-# Name, translation, rotation (xyzw), scale, children; in centimetres, Z up, as many exporters leave figures.
+# Name, translation, rotation (xyzw), scale, children; in centimeters, Z up, as many exporters leave characters.
 NODES = [
     ("Armature", [0.5, 0.0, -0.25], [-_HALF, 0.0, 0.0, _HALF], 0.01, [1]),
     ("Hips", [0.0, 0.0, 95.0], [0.0, _HALF, 0.0, _HALF], 1.0, [2]),

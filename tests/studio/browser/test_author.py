@@ -13,7 +13,7 @@ from marey.pmg.walker import sample_walks
 from tests.studio.browser.conftest import Tab
 
 # Of each drawing in the panel, how many different values its picture has.
-COLOURS = """[...document.querySelectorAll('.panel canvas')].map((canvas) => {
+COLORS = """[...document.querySelectorAll('.panel canvas')].map((canvas) => {
   if (!canvas.width) return 0;
   return new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size;
 })"""
@@ -43,13 +43,13 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     author.until("() => /built from \\d+ gait cycles/.test(document.querySelector('.panel').textContent)")
     page.get_by_role("button", name="Find transitions").click()
     author.until("() => /source motions can continue/.test(document.querySelector('.panel').textContent)")
-    colours = author.get(COLOURS)
-    assert sum(1 for each in colours if each > 5) >= 3, f"graph, costs and box are drawn, got {colours}"
+    colors = author.get(COLORS)
+    assert sum(1 for each in colors if each > 5) >= 3, f"graph, costs and box are drawn, got {colors}"
     page.get_by_role("button", name="Connect", exact=True).click()
     author.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'walk → walk')")
-    page.get_by_role("button", name="Preview walk").click()
-    author.until("() => marey.selected.info.n_frames === 600 && !!marey.selected.figure.pose")
-    assert author.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).length") == 1
+    page.get_by_role("button", name="Preview", exact=True).click()
+    author.until("() => marey.selected.info.n_frames === 600 && !!marey.selected.character.pose")
+    assert author.get("[...marey.motions.values()].filter(({ character }) => character.visible).length") == 1
     page.get_by_label("Character name").fill("mine")
     page.get_by_role("button", name="Save").first.click()
     author.until("() => /Saved mine.json/.test(document.querySelector('#notices').textContent)")

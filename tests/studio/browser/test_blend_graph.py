@@ -59,7 +59,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
         page.locator(".blend-list").get_by_text(name).click()
     tab.until("() => document.querySelector('.panel').textContent.includes('matching foot contacts')")
     page.get_by_role("button", name="Blend", exact=True).click()
-    tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.character.pose")
     assert tab.get("marey.playback.playing")
     made = tab.get("marey.selected.info.motion")
     hold_on_while_blends_arrive(tab)
@@ -70,7 +70,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("ours", "0.833 slow")):
         page.locator(".panel").get_by_label("Method").select_option(method)
         tab.until(f"() => marey.selected.info.name.startsWith('{name}')")
-    page.locator(".panel").get_by_label("Make").select_option("curves")
+    page.locator(".panel").get_by_label("Mode").select_option("curves")
     tab.until("() => marey.selected.info.name === 'slow+fast'")
     revision = tab.get("marey.selected.info.revision")
     page.get_by_label("Weight of B: curve").focus()
@@ -85,7 +85,7 @@ def test_grid_shows_two_frames(tab: Tab) -> None:
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 60, "y": 40})
     tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
-    assert not tab.get("marey.selected.figure.visible")
+    assert not tab.get("marey.selected.character.visible")
     text = page.locator(".panel p", has_text="They are overlaid")
     before = text.inner_text()
     grid.focus()
@@ -93,12 +93,12 @@ def test_grid_shows_two_frames(tab: Tab) -> None:
     tab.until(f"() => !document.querySelector('.panel').textContent.includes({before!r})")
     page.locator("#stage canvas").focus()
     page.keyboard.press("Home")
-    tab.until("() => marey.selected.figure.visible")
+    tab.until("() => marey.selected.character.visible")
 
 
 def test_transition_and_statistics(tab: Tab) -> None:
     page = tab.page
-    page.locator(".panel").get_by_label("Make").select_option("transition")
+    page.locator(".panel").get_by_label("Mode").select_option("transition")
     tab.until("() => marey.selected.info.name === 'slow to fast'")
     assert "Transition from A at" in page.locator(".panel").inner_text()
     # Which only a grid that was made for transitions says.
@@ -119,14 +119,14 @@ def test_grid_shows_two_frames_of_a_transition_while_it_plays(tab: Tab) -> None:
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 50, "y": 60})
     tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
-    tab.until("() => [...marey.motions.values()].every(({ figure }) => !figure.visible)")
+    tab.until("() => [...marey.motions.values()].every(({ character }) => !character.visible)")
     drawn = "each.type === 'Group' && each.visible && each.children.length && each !== marey.stage.ground"
     assert tab.get(f"marey.stage.scene.children.filter((each) => {drawn}).length") == 2
     assert not tab.get("marey.playback.playing"), "else time would move on at once"
     assert "A at" in page.locator(".panel").inner_text()
     page.locator("#stage canvas").focus()
     page.keyboard.press(" ")
-    tab.until("() => marey.selected.figure.visible && marey.stage.sees(marey.selected.figure.centre())")
+    tab.until("() => marey.selected.character.visible && marey.stage.sees(marey.selected.character.center())")
     page.keyboard.press(" ")
 
 
@@ -134,29 +134,29 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("tab", name="Graph").click()
     panel = page.locator(".panel")
-    panel.get_by_label("Source").select_option("folder")
-    page.get_by_role("button", name="Find transitions").click()
+    panel.get_by_role("combobox", name="Clips", exact=True).select_option("folder")
+    page.get_by_role("button", name="Build graph").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('4 clips')")
     share = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
     before = page.evaluate(share)
     page.get_by_label("Similarity threshold, number").fill("0.25")
     page.keyboard.press("Enter")
     tab.until(f"() => ({share})() !== {before!r}")
-    page.get_by_text("Per pair of labels").click()
+    page.get_by_text("Thresholds per pair of labels").click()
     page.get_by_label("run to walk:").click()
     page.get_by_label("run to walk, number").fill("0")
     page.keyboard.press("Enter")
     tab.until("() => document.querySelector('[aria-label^=\"run to walk:\"]').textContent === '0'")
     page.get_by_label("Clear the threshold").click()
-    page.get_by_label("Length, number", exact=True).fill("5")
+    page.get_by_label("Duration, number", exact=True).fill("5")
     page.get_by_role("button", name="Random walk").click()
-    tab.until("() => marey.selected.info.name === 'random walk 0' && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.name === 'random walk 0' && !!marey.selected.character.pose")
     tab.until("() => marey.playback.playing")
     assert tab.get("marey.selected.info.n_frames") == 150
 
-    page.get_by_role("button", name="Draw", exact=True).click()
-    assert not tab.get("marey.playback.playing"), "the camera would go along with the figure"
-    panel.get_by_label("Style").select_option("walk")
+    page.get_by_role("button", name="Draw path").click()
+    assert not tab.get("marey.playback.playing"), "the camera would go along with the character"
+    panel.locator("section", has_text="Draw path").get_by_label("Action").select_option("walk")
     box = page.locator("#stage canvas").bounding_box()
     middle = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
     page.mouse.move(middle[0] - 120, middle[1] + 60)
@@ -165,12 +165,12 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
         page.mouse.move(middle[0] - 120 + 12 * k, middle[1] + 60 - 0.2 * k * k)
     page.mouse.up()
     assert page.locator(".stretches li").count() == 1
-    page.get_by_role("button", name="Walk the path").click()
+    page.get_by_role("button", name="Follow path").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('Distance from the path')")
     assert tab.get("marey.selected.info.name") == "path"
     # All of the path is in the picture, and the camera stays there.
     page.evaluate("() => { window.spot = (at) => marey.stage.camera.position.clone().set(at[0], 0, at[1]); }")
-    path = "JSON.parse(sessionStorage['marey.kept']).choices.graph.done.path"
+    path = "JSON.parse(sessionStorage['marey.tab']).choices.graph.done.path"
     tab.until(f"() => !marey.following && {path}.every((at) => marey.stage.sees(spot(at)))")
 
     page.get_by_role("button", name="Start steering").click()
@@ -182,5 +182,5 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     assert tab.get("marey.playback.frame") == frame  # the arrows steer, and do not step
     page.keyboard.press("Escape")
     tab.until("() => !document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
-    assert tab.get("marey.selected.figure.visible")
+    assert tab.get("marey.selected.character.visible")
     page.get_by_role("tab", name="View").click()

@@ -1,4 +1,4 @@
-"""Drive in a real browser: keys turn the figure, a click sends it somewhere, and another way goes on from there."""
+"""Drive in a real browser: keys turn the character, a click sends it somewhere, and another controller takes over."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ WATCH = f"""(() => {{
 }})()"""
 
 
-# A gamepad whose stick drifts a little; `window.wishes` are what is asked for from then on.
+# A gamepad whose stick drifts a little; `window.requests` are what is asked for from then on.
 PAD = """(() => {
   const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
   const axes = [0.1, 0.15];
   window.pad = { id: "Test Pad (STANDARD)", index: 0, connected: true, mapping: "standard", axes, buttons };
   navigator.getGamepads = () => [window.pad];
-  window.wishes = [];
+  window.requests = [];
   const ask = marey.connection.ask.bind(marey.connection);
   marey.connection.ask = (name, fields, options) => {
-    if (name === "drive_request") window.wishes.push(fields);
+    if (name === "drive_request") window.requests.push(fields);
     return ask(name, fields, options);
   };
 })()"""
@@ -59,14 +59,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
-def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -> None:
+def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("tab", name="Drive").click()
     tab.until("() => [...document.querySelectorAll('.panel option')].some(o => o.value === 'file:walker.json')")
     page.get_by_label("Character").select_option("file:walker.json")
     page.get_by_role("button", name="Start").click()
     page.get_by_role("button", name="Stop").wait_for()
-    assert not tab.get("marey.selected.figure.visible"), "other figures are out of the way"
+    assert not tab.get("marey.selected.character.visible"), "other characters are hidden"
     tab.until(f"() => Math.hypot({PLACE}.x, {PLACE}.z) > 0.3")
 
     shaders = tab.get(NEWEST_SHADER)
@@ -80,19 +80,19 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     tab.get(WATCH)
     page.get_by_label("Controller").select_option("tree")
     tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
-    assert tab.get("window.widest") < 1.0, "the figure goes on where it stood"
+    assert tab.get("window.widest") < 1.0, "the character goes on where it stood"
     box = page.locator("#stage canvas").bounding_box()
     page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.8 * box["height"])
     tab.until("() => /Blend tree/.test(document.querySelector('.panel table').textContent)")
 
     tab.get(PAD)
     tab.until("() => /Test Pad connected/.test(document.querySelector('.panel').textContent)")
-    assert tab.get("window.wishes.length") == 0, "a stick that hardly moves pushes nothing"
+    assert tab.get("window.requests.length") == 0, "a stick that hardly moves pushes nothing"
     tab.get("window.pad.axes = [1, 0]")
-    tab.until("() => window.wishes.length > 0")
-    wish, (x, z) = tab.get("window.wishes.at(-1)"), tab.get(ACROSS)
-    assert math.cos(wish["direction"] - math.atan2(x, z)) > 0.99, "to the right, as it is seen"
-    assert wish["point"] is None
+    tab.until("() => window.requests.length > 0")
+    request, (x, z) = tab.get("window.requests.at(-1)"), tab.get(ACROSS)
+    assert math.cos(request["direction"] - math.atan2(x, z)) > 0.99, "to the right, as it is seen"
+    assert request["point"] is None
     tab.get("window.pad.connected = false")
     tab.until("() => !marey.stage.canvas.closest('body').innerText.includes('Test Pad')")
 
@@ -105,9 +105,11 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Start").wait_for()
 
-    page.get_by_role("button", name="Save clip").click()
-    tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
-    shown = tab.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).map(({ info }) => info.name)")
+    page.get_by_role("button", name="Keep as new clip").click()
+    tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.character.pose")
+    shown = tab.get(
+        "[...marey.motions.values()].filter(({ character }) => character.visible).map(({ info }) => info.name)"
+    )
     assert shown == ["driven"], "alone"
     page.get_by_role("button", name="Start").wait_for()
 
@@ -136,7 +138,7 @@ def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> N
     page.get_by_role("tab", name="View").click()
     tab.get("window.held.shift()()")
     tab.until("() => !document.querySelector('.notice.job')")
-    assert tab.get("marey.selected.figure.visible"), "nobody looks at Drive any more"
+    assert tab.get("marey.selected.character.visible"), "nobody looks at Drive any more"
     assert tab.get("window.asked.filter((name) => name === 'live_stop').length") <= 1
 
     page.get_by_role("tab", name="Drive").click()

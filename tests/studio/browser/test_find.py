@@ -62,16 +62,16 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, "5 matches found, 1 excluded.")
     assert page.locator(".tile").nth(2).get_attribute("aria-pressed") == "false"
 
-    # Every answer is kept, so that the test can see what the page was told.
+    # Every answer is kept, so that the test can see what the page was replies.
     page.evaluate(
-        "() => { window.told = []; const ask = marey.connection.ask.bind(marey.connection);"
+        "() => { window.replies = []; const ask = marey.connection.ask.bind(marey.connection);"
         " marey.connection.ask = (name, fields, options) => { const answer = ask(name, fields, options);"
-        " if (name.startsWith('aim')) answer.then((each) => told.push(each.first ?? each), () => 0);"
+        " if (name.startsWith('aim')) answer.then((each) => replies.push(each.first ?? each), () => 0);"
         " return answer; }; }"
     )
     press(tab, "Create target control")
     says(tab, "Built from 5 examples at 30 Hz.")
-    tab.until("() => marey.selected.info.motion === told[0].motion.motion && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.motion === replies[0].motion.motion && !!marey.selected.character.pose")
     # While it plays the camera goes along, and the ball would not be where it was looked for.
     tab.until("() => marey.playback.playing")
     page.evaluate("() => marey.playback.toggle()")
@@ -79,23 +79,23 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         "() => { const before = window.at; window.at = marey.stage.camera.position.toArray().join();"
         " return before === window.at; }"
     )
-    start = in_picture(tab, "told[0].point")
+    start = in_picture(tab, "replies[0].point")
     page.mouse.move(*start)
     page.mouse.down()
     for k in range(1, 6):
         page.mouse.move(start[0], start[1] - 4 * k)
-    tab.until("() => told.length > 1 && told.at(-1).point[1] > told[0].point[1] + 0.02")
+    tab.until("() => replies.length > 1 && replies.at(-1).point[1] > replies[0].point[1] + 0.02")
     page.mouse.up()
     tab.until("() => marey.playback.playing")
-    tab.until("() => told.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
-    last = tab.get("told.at(-1)")
+    tab.until("() => replies.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
+    last = tab.get("replies.at(-1)")
     assert last["motion"]["motion"] == tab.get("marey.selected.info.motion")
     assert not last["projected"], "the target follows what can be reached under the pointer"
-    says(tab, "Misses by ")
+    says(tab, "Misses the target by ")
     page.locator(".panel input[type=range]").last.press("ArrowRight")
-    tab.until(f"() => told.at(-1).target[2] !== {last['target'][2]}")
+    tab.until(f"() => replies.at(-1).target[2] !== {last['target'][2]}")
     motions = tab.get("marey.motions.size")
-    press(tab, "Keep a copy")
+    press(tab, "Keep as new clip")
     tab.until(f"() => marey.motions.size === {motions} + 1")
     page.locator(".tile").nth(1).dblclick()
     tab.until(f"() => marey.motions.size === {motions} + 2 && marey.selected.info.name.endsWith(' s')")
@@ -107,10 +107,10 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     tab.until("() => !document.querySelector('.panel').innerText.includes('excluded')")
 
     # It is saved, never over another unasked; a page that is loaded again goes on where it was.
-    name = page.get_by_label("Name for the target control")
+    name = page.get_by_label("Target control name")
     name.fill("")
     name.press("Enter")
-    says(tab, "Enter a name first.")
+    says(tab, "Enter a file name first.")
     name.fill("kick")
     name.press("Enter")
     tab.until("() => [...document.querySelectorAll('.panel option')].some((each) => each.value === 'kick.npz')")
@@ -118,7 +118,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, "kick.npz already exists. Overwrite it, or choose another name.")
     page.locator(".tile").nth(3).click()
     page.reload()
-    tab.until("() => !!window.marey?.selected?.figure.pose")
+    tab.until("() => !!window.marey?.selected?.character.pose")
     says(tab, "5 matches found, 1 excluded.")
     says(tab, "Built from 5 examples at 30 Hz.")
     page.locator(".tabs button", has_text="View").click()

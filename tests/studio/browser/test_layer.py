@@ -32,12 +32,12 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     page.locator(".panel select").nth(2).select_option(label="walk")
     press(tab, "Combine")
     tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk+carry_box'")
-    tab.until("() => marey.playback.playing && !!marey.selected.figure.pose")
+    tab.until("() => marey.playback.playing && !!marey.selected.character.pose")
     page.keyboard.press(" ")
     page.evaluate("() => (marey.playback.seek(20), marey.focus())")
 
     press(tab, "Add gaze target")
-    tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.character.pose")
     press(tab, "Add gaze target")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
     balls = "marey.stage.scene.children.filter((one) => one.geometry?.type === 'SphereGeometry')"
@@ -68,17 +68,17 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     tab.until(f"() => marey.selected.info.revision > {second}")
 
     page.evaluate("() => marey.playback.seek(80)")
-    press(tab, "Release gaze")
+    press(tab, "End gaze")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
-    press(tab, "Done")
+    press(tab, "Finish")
     tab.until("() => document.querySelectorAll('.looks li').length === 0")
     assert tab.get("marey.motions.size") == 4
 
-    # What cannot be done is told in one sentence.
+    # An impossible request is explained in one sentence.
     page.locator(".panel select").first.select_option("left_arm")
-    page.get_by_label("Starts at, number").fill("9")
-    page.get_by_label("Starts at, number").press("Enter")
+    page.get_by_label("Start at, number").fill("9")
+    page.get_by_label("Start at, number").press("Enter")
     press(tab, "Combine")
     tab.until("() => !!document.querySelector('.notice.error')")
-    assert "must lie within" in page.locator(".notice.error").inner_text()
+    assert "must be from 0 to 4 s, the duration of the base, got 9 s" in page.locator(".notice.error").inner_text()
     page.locator(".tabs button", has_text="View").click()

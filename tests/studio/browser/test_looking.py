@@ -59,7 +59,7 @@ def hand(browser: Any, address: str) -> Tab:
     """A page on a tablet."""
     tab = new_tab(browser, viewport={"width": 1024, "height": 768}, has_touch=True)
     tab.page.goto(address)
-    tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    tab.until("() => !!window.marey?.selected?.character.pose && marey.stage.drawn > 1")
     draw_coarsely(tab)
     return tab
 
@@ -73,7 +73,7 @@ def touched(hand: Tab) -> Iterator[Tab]:
 
 def choose(tab: Tab, file: str) -> None:
     tab.page.locator(".files button.item", has_text=file).first.click()
-    tab.until(f"() => marey.selected?.info.file === {file!r} && !!marey.selected.figure.pose")
+    tab.until(f"() => marey.selected?.info.file === {file!r} && !!marey.selected.character.pose")
 
 
 def wear(tab: Tab) -> None:
@@ -86,42 +86,42 @@ def wear(tab: Tab) -> None:
 def test_the_skin_is_where_the_files_own_animation_has_it(tab: Tab, folder: Path) -> None:
     choose(tab, "skinned.glb")
     wear(tab)
-    tab.until("() => !!marey.selected.figure.skin")
+    tab.until("() => !!marey.selected.character.skin")
     assert tab.get("marey.selected.info.joints") == ["Hips", "Leg.L <b>", "Foot"]
-    assert not tab.get("marey.selected.figure.body.group.visible")
+    assert not tab.get("marey.selected.character.body.group.visible")
     found = """(frame) => {
       marey.playback.seek(frame);
-      const figure = marey.selected.figure;
-      figure.show(frame);
-      figure.group.position.set(1, 0, 2);
-      figure.group.updateMatrixWorld(true);
-      const mesh = figure.skin.meshes[0];
+      const character = marey.selected.character;
+      character.show(frame);
+      character.group.position.set(1, 0, 2);
+      character.group.updateMatrixWorld(true);
+      const mesh = character.skin.meshes[0];
       mesh.skeleton.update();
-      const point = figure.centre().clone();
+      const point = character.center().clone();
       return [0, 1, 2, 3].map((i) => mesh.localToWorld(mesh.getVertexPosition(i, point)).toArray());
     }"""
     for at in (0, 7, 20):
         np.testing.assert_allclose(tab.page.evaluate(found, at), skinned.vertices_at(at) + [1, 0, 2], atol=2e-5)
-    tab.page.evaluate("() => marey.selected.figure.group.position.set(0, 0, 0)")
+    tab.page.evaluate("() => marey.selected.character.group.position.set(0, 0, 0)")
     settle(tab)
 
 
 def test_marey_s_own_files_have_a_skin(tab: Tab) -> None:
     choose(tab, "own.glb")
     wear(tab)
-    tab.until("() => !!marey.selected.figure.skin")
+    tab.until("() => !!marey.selected.character.skin")
     settle(tab)
-    mapped = tab.get("marey.selected.figure.skin.hung.map((each) => each.joint)")
+    mapped = tab.get("marey.selected.character.skin.hung.map((each) => each.joint)")
     assert mapped == list(range(tab.get("marey.selected.info.joints.length")))
 
 
 def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
     choose(tab, "bare.glb")
     wear(tab)
-    tab.page.locator(".notice.error", has_text="it has no mesh bound to these joints").wait_for()
-    assert tab.get("marey.selected.figure.body.group.visible")
+    tab.page.locator(".notice.error", has_text="no mesh is skinned to these joints").wait_for()
+    assert tab.get("marey.selected.character.body.group.visible")
     choose(tab, "awalk.bvh")
-    assert tab.get("marey.selected.figure.body.group.visible")
+    assert tab.get("marey.selected.character.body.group.visible")
     tab.page.get_by_label("Body").select_option("limbs")
     assert tab.page.get_by_label("Body").locator("option[value=skin]").is_disabled()
 
@@ -132,7 +132,7 @@ def test_a_skin_does_not_fetch_from_elsewhere(shared: Tab) -> None:
     shared.page.evaluate("() => document.querySelectorAll('.notice').forEach((old) => old.remove())")
     choose(shared, "far.glb")
     wear(shared)
-    shared.until("() => !!marey.selected.figure.skin || !!document.querySelector('.notice.error')")
+    shared.until("() => !!marey.selected.character.skin || !!document.querySelector('.notice.error')")
     assert asked
     assert not [url for url in asked if "evil" in url]
 
@@ -209,7 +209,7 @@ def test_what_is_opened_comes_into_view(tab: Tab) -> None:
     for _ in range(tab.page.get_by_role("button", name="Close awalk").count()):
         tab.page.get_by_role("button", name="Close awalk").last.click()
     choose(tab, "awalk.bvh")
-    tab.until("() => marey.stage.sees(marey.selected.figure.centre())")
+    tab.until("() => marey.stage.sees(marey.selected.character.center())")
 
 
 # --- Labels, contacts and the camera
@@ -290,7 +290,7 @@ def test_the_camera_goes_on_following_after_an_edit(tab: Tab) -> None:
     settle(tab)
     labels = tab.get("marey.selected.info.labels")
     set_labels(tab, ("edited", 3, 9))
-    away = "marey.selected.figure.centre().sub(marey.stage.controls.target).setY(0).length()"
+    away = "marey.selected.character.center().sub(marey.stage.controls.target).setY(0).length()"
     before = tab.get(away)
     tab.page.keyboard.press("End")
     settle(tab)
@@ -395,14 +395,14 @@ def test_a_finger_scrubs_and_marks_contacts(touched: Tab) -> None:
     touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane)}")
     touched.page.get_by_role("button", name="Set in point").click()
     assert touched.get("marey.playback.region") == [40, touched.get("marey.playback.nFrames")]
-    touched.page.get_by_role("button", name="All", exact=True).click()
+    touched.page.get_by_role("button", name="Whole clip").click()
 
 
 def test_a_finger_takes_hold_of_a_target(touched: Tab) -> None:
     x, y = middle(touched)
-    centre, place = camera(touched)[1].tolist(), camera(touched)[0]
+    center, place = camera(touched)[1].tolist(), camera(touched)[0]
     touched.page.evaluate(
-        "(at) => { window.moves = []; window.target = marey.dragTarget({ at, moved: (p) => moves.push(p) }); }", centre
+        "(at) => { window.moves = []; window.target = marey.dragTarget({ at, moved: (p) => moves.push(p) }); }", center
     )
     Fingers(touched).drag(((x + 6, y), (x + 60, y)))
     assert touched.get("moves.length") > 0

@@ -45,11 +45,11 @@ def frame(tab: Tab) -> int:
     return int(tab.get("marey.playback.frame"))
 
 
-def test_first_figure_is_on_screen(tab: Tab, folder: Path) -> None:
+def test_first_character_is_on_screen(tab: Tab, folder: Path) -> None:
     settle(tab)
     shown = picture(tab)
     middle = shown[shown.shape[0] // 4 : -shown.shape[0] // 4, shown.shape[1] // 3 : -shown.shape[1] // 3]
-    # The first figure is blue on grey: blue beats red by far more than in the background.
+    # The first character is blue on grey: blue beats red by far more than in the background.
     assert np.mean(middle[..., 2] - middle[..., 0] > 25) > 0.02
     assert tab.page.locator(".files button.item").count() == 3
     assert tab.page.title() == "marey studio"
@@ -88,8 +88,8 @@ def test_camera_keys(tab: Tab) -> None:
     tab.page.keyboard.press("Home")
     settle(tab)
     tab.page.keyboard.press("f")
-    centre = tab.get("marey.selected.figure.centre().toArray()")
-    np.testing.assert_allclose(tab.get("marey.stage.controls.target.toArray()"), centre, atol=1e-6)
+    center = tab.get("marey.selected.character.center().toArray()")
+    np.testing.assert_allclose(tab.get("marey.stage.controls.target.toArray()"), center, atol=1e-6)
     away = "marey.stage.camera.position.clone().sub(marey.stage.controls.target).normalize().toArray()"
     for key, axis in (("1", [0, 0, 1]), ("3", [1, 0, 0]), ("7", [0, 1, 0])):
         tab.page.keyboard.press(key)
@@ -97,7 +97,7 @@ def test_camera_keys(tab: Tab) -> None:
     start = np.array(tab.get("marey.stage.controls.target.toArray()"))
     tab.page.keyboard.press("End")
     settle(tab)
-    path = np.array(tab.get("marey.selected.figure.centre().toArray()")) - centre
+    path = np.array(tab.get("marey.selected.character.center().toArray()")) - center
     moved = np.array(tab.get("marey.stage.controls.target.toArray()")) - start
     # The camera goes along, unless one does not want it to.
     assert np.linalg.norm(moved[[0, 2]] - path[[0, 2]]) < 1e-3 < 0.15 < np.linalg.norm(path)
@@ -168,11 +168,11 @@ def test_drawing_choices(tab: Tab) -> None:
     settle(tab)
     assert tab.page.locator(".joint-name").count() == 0
     tab.page.get_by_text("Point cloud").click()
-    tab.until("() => !!marey.selected.figure.cloud")
+    tab.until("() => !!marey.selected.character.cloud")
     tab.page.get_by_text("Point cloud").click()
-    assert not tab.get("!!marey.selected.figure.cloud")
+    assert not tab.get("!!marey.selected.character.cloud")
     tab.page.evaluate("() => marey.show({ ghosts: 2 })")
-    assert tab.get("marey.selected.figure.ghosts.capacity") == 4
+    assert tab.get("marey.selected.character.ghosts.capacity") == 4
     tab.page.evaluate("() => marey.show({ ghosts: 0, style: 'bones' })")
     settle(tab)
     tab.page.evaluate("() => marey.show({ style: 'limbs' })")
@@ -216,21 +216,21 @@ def test_drawing_on_the_floor_and_dragging_a_target(tab: Tab) -> None:
     np.testing.assert_array_equal(tab.get("marey.stage.camera.position.toArray()"), camera)
 
 
-def test_clean_beside_and_undo(tab: Tab) -> None:
+def test_clean_side_by_side_and_undo(tab: Tab) -> None:
     tab.open("walk.bvh")
     before = tab.get("marey.motions.size")
     tab.page.get_by_role("tab", name="Compare").click()
-    tab.page.get_by_label("Place B").select_option("over")
-    tab.page.get_by_role("button", name="Clean", exact=True).click()
+    tab.page.get_by_label("Position of B").select_option("over")
+    tab.page.get_by_role("button", name="Clean up", exact=True).click()
     tab.until("() => !!document.querySelector('.measures tbody tr')")
     assert tab.get("marey.motions.size") == before + 1
     tab.until("() => document.querySelector('.panel')?.textContent.includes('apart.')")
-    tab.page.get_by_text("As a new motion").click()
-    tab.page.get_by_role("button", name="Clean", exact=True).click()
+    tab.page.get_by_text("As a new clip").click()
+    tab.page.get_by_role("button", name="Clean up", exact=True).click()
     tab.until("() => marey.selected.info.undo > 0")
     revision = tab.get("marey.selected.info.revision")
     tab.page.keyboard.press("Control+z")
-    tab.until(f"() => marey.selected.info.revision !== {revision} && !!marey.selected.figure.pose")
+    tab.until(f"() => marey.selected.info.revision !== {revision} && !!marey.selected.character.pose")
     tab.page.get_by_role("button", name="Close walk (clean)").or_(
         tab.page.get_by_role("button", name="Close walk").last
     ).first.click()
@@ -245,7 +245,7 @@ def test_drop_uploads(tab: Tab, folder: Path) -> None:
         data = tab.page.evaluate_handle(make, [body, name])
         tab.page.dispatch_event("body", "drop", {"dataTransfer": data})
         if name == "dropped.bvh":
-            tab.until("() => marey.selected.info.name === 'dropped' && !!marey.selected.figure.pose")
+            tab.until("() => marey.selected.info.name === 'dropped' && !!marey.selected.character.pose")
             assert tab.get("marey.selected.info.where") == "uploads"
     tab.page.locator(".notice.error", has_text="broken.bvh").wait_for()
     assert not (folder / "dropped.bvh").exists()
@@ -261,7 +261,7 @@ def test_filter_narrows_the_list(tab: Tab) -> None:
 
 def test_hostile_names_are_text(tab: Tab) -> None:
     tab.page.locator(".files button.item", has_text="onerror").click()
-    tab.until("() => marey.selected.info.joints.includes('<b>Head</b>') && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.joints.includes('<b>Head</b>') && !!marey.selected.character.pose")
     tab.page.get_by_text("Joint names").click()
     settle(tab)
     assert "<b>Head</b>" in tab.page.locator(".joint-name").all_text_contents()
@@ -302,7 +302,7 @@ def test_lost_answers_are_asked_for_again(tab: Tab) -> None:
 def test_reload_keeps_everything(browser: Any, address: str) -> None:
     tab = new_tab(browser)
     tab.page.goto(address)
-    tab.until("() => !!window.marey?.selected?.figure.pose")
+    tab.until("() => !!window.marey?.selected?.character.pose")
     tab.open("walk.bvh")
     tab.open("kick.bvh")
     tab.page.locator(".opened button.item", has_text="walk").first.click()
@@ -311,7 +311,7 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
     state = "[marey.welcome.session, [...marey.motions.keys()], marey.selected.info.motion, marey.playback.frame]"
     before = tab.get(state)
     tab.page.reload()
-    tab.until("() => !!window.marey?.selected?.figure.pose && marey.playback.frame === 17")
+    tab.until("() => !!window.marey?.selected?.character.pose && marey.playback.frame === 17")
     assert tab.get(state) == before
     assert tab.page.get_by_role("tab", name="Blend").get_attribute("aria-selected") == "true"
     assert tab.page.evaluate("() => marey.ask('list', {}).then((l) => l.files.length)") == 3
@@ -328,14 +328,14 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
     tab.page.evaluate(f"() => void {asking}.catch(() => 0)")
     tab.page.reload()
     tab.until("() => !!window.marey?.welcome")
-    assert tab.get("marey.connection.adopted.map(({ work }) => work.command)") == ["clean"]
+    assert tab.get("marey.connection.resumedWork.map(({ work }) => work.command)") == ["clean"]
     tab.until(f"() => marey.motions.size === {motions + 1} && !document.querySelector('.notice.job')")
     assert tab.get("marey.selected.info.name") == "walk (clean)"
     assert tab.complaints == []
     tab.page.context.close()
 
 
-def test_another_server_at_the_address_is_told(browser: Any, address: str) -> None:
+def test_another_server_at_the_address_is_reported(browser: Any, address: str) -> None:
     tab = new_tab(browser)
     tab.page.goto(address)
     tab.until("() => window.marey?.connection.state === 'open'")
@@ -372,7 +372,7 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
     assert tab.get("document.activeElement.parentElement.dataset.motion === marey.selected.info.motion")
     tab.page.keyboard.press("Shift+Tab")
     tab.page.keyboard.press(" ")
-    assert tab.get("document.activeElement.className === 'dot' && !marey.selected.figure.visible")
+    assert tab.get("document.activeElement.className === 'dot' && !marey.selected.character.visible")
     tab.page.keyboard.press(" ")
     tab.page.get_by_role("tab", name="View").focus()
     tab.page.keyboard.press("ArrowRight")
@@ -404,7 +404,7 @@ def test_offline_player(browser: Any, folder: Path, tmp_path: Path) -> None:
     tab.page.keyboard.press(" ")
     tab.page.keyboard.press("Home")
     assert frame(tab) == 0
-    tab.page.get_by_label("Motion").select_option("1")
+    tab.page.get_by_label("Clip").select_option("1")
     assert tab.get("marey.playback.nFrames") == len(marey.load(folder / "kick.bvh"))
     assert tab.complaints == []
     assert json.loads(tab.get("document.getElementById('marey-data').textContent"))["motions"]

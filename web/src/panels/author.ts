@@ -3,7 +3,7 @@ import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { Character, CharacterNode, Commands } from "../messages";
 import { countMoves } from "../widgets/moves";
-import { centimetres, shown } from "./author_canvas";
+import { centimeters, shown } from "./author_canvas";
 import { edgeSection, type EdgeSection } from "./author_edge";
 import { gazeSection, type GazeSection } from "./author_gaze";
 import { graphView, type Chosen, type GraphView } from "./author_graph";
@@ -12,7 +12,7 @@ import { factorOf, knob } from "./author_knob";
 type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
 const WALK_SECONDS = 20;
-/** How a figure is told what to do while it plays, by what the server calls it. */
+/** Labels of the steering modes of a playing character, by the server's names. */
 const DRIVEN: Record<string, string> = { "by name": "controlled by these values", "at a point": "controlled by a target point" };
 
 export function mount(app: App): Panel {
@@ -25,13 +25,13 @@ class Author {
   private character: Character = { name: "", nodes: [], edges: [], note: "" };
   private chosen: Chosen = null;
   private replace = false;
-  /** The motion that shows the chosen node, made anew as its sliders move. */
+  /** The motion that shows the chosen node; it is replaced as its sliders move. */
   private preview: { node: string; motion: string } | null = null;
   private asking = false;
   private readonly view: GraphView;
   private readonly edges: EdgeSection;
   private readonly gaze: GazeSection;
-  private readonly begin = choice("Start from", [], "", (value) => void this.take(value));
+  private readonly begin = choice("Start from", [], "", (value) => void this.take(value), "Load a built-in character or a file, add one node of it, or start with an empty character");
   private readonly name = el("input", { type: "text", value: "character", aria: { label: "Character name" } });
   private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly list = el("div", { class: "stack" });
@@ -46,13 +46,13 @@ class Author {
     this.view = graphView((chosen) => this.choose(chosen));
     this.edges = edgeSection(app, (character) => this.show(character));
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
-    const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the folder as NAME.json, with its motion data in a file next to it");
-    const walk = button("Preview walk", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk as a new motion`);
+    const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
+    const walk = button("Preview", () => void this.walk(), `Create a random walk through the character, ${WALK_SECONDS} s, as a new clip`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
-        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on)))),
+        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name"))),
       this.detail,
       this.addSection(),
       this.edges.element,
@@ -70,7 +70,7 @@ class Author {
     ]);
     if (character) this.show(character);
     if (!sources) return;
-    const options: [string, string][] = [["", "choose…"], ["new", "nothing"]];
+    const options: [string, string][] = [["", "choose…"], ["new", "empty character"]];
     for (const { name, nodes } of sources.recipes) {
       options.push([`recipe:${name}`, `built-in: ${name}`]);
       for (const node of nodes.length > 1 ? nodes : []) options.push([`node:${name}:${node}`, `   add "${node}" from ${name}`]);
@@ -104,7 +104,7 @@ class Author {
     const stuck = character.nodes.filter((node) => node.stuck).map((node) => node.name);
     this.note.textContent = [
       character.note,
-      stuck.length ? `Dead end: ${stuck.join(", ")}. Connect it so that the character can keep moving.` : "",
+      stuck.length ? `Dead end: ${stuck.join(", ")}. Add a transition out of ${stuck.length > 1 ? "each" : "it"} so that the character can keep moving.` : "",
     ].join(" ").trim();
     this.edges.show(character);
     this.choose(this.chosen);
@@ -142,9 +142,9 @@ class Author {
     }
     const edge = this.character.edges.find(({ source, target }) => source === chosen.source && target === chosen.target)!;
     const rows: [string, string][] = [
-      ["Accept, reject", `below ${centimetres(edge.good)}, above ${centimetres(edge.bad)}`],
-      ["Cost", `median ${centimetres(edge.median)}; best transition of each source motion at most ${centimetres(edge.worst)}`],
-      ["Range", `${Math.round(100 * edge.share)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
+      ["Accept, reject", `below ${centimeters(edge.good)}, above ${centimeters(edge.bad)}`],
+      ["Cost (lower is better)", `median ${centimeters(edge.median)}; best transition of each source motion at most ${centimeters(edge.worst)}`],
+      ["Reachable", `${Math.round(100 * edge.share)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
     ];
     this.detail.replaceChildren(
       el("h3", { text: `${edge.source} → ${edge.target}` }),
@@ -157,13 +157,13 @@ class Author {
     const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
     const values = () => knobs.map((each) => each.value);
     this.knobs.replaceChildren(...knobs.map((each) => each.element));
-    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Name of the sub-range" } });
+    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Sub-range name" } });
     const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
     const addPart = button("Add sub-range", () => {
       const low = ends.map(({ range, low: input }) => read(input, range.unit));
       const high = ends.map(({ range, high: input }) => read(input, range.unit));
       void this.change("author_part", { name: partName.value, of: node.name, low, high });
-    }, "Add a node with the same motions and narrower ranges");
+    }, "Add a node of the same motions with narrower parameter ranges");
     return [
       el("h3", { text: node.name }),
       el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "custom control"}${node.of ? `; sub-range of ${node.of}` : ""}.` }),
@@ -183,7 +183,7 @@ class Author {
     if (this.asking) return;
     this.asking = true;
     while (this.waiting) {
-      const { node: which, parameters: values, present: anew } = this.waiting;
+      const { node: which, parameters: values, present: isNew } = this.waiting;
       this.waiting = null;
       const result = this.preview?.node === which.name ? this.preview.motion : null;
       const move = this.moves.count;
@@ -192,7 +192,7 @@ class Author {
       if (!info) break;
       this.lastMove = move;
       this.preview = { node: which.name, motion: info.motion };
-      if (anew || !this.app.motions.has(info.motion)) this.app.present(info);
+      if (isNew || !this.app.motions.has(info.motion)) this.app.present(info);
       else this.app.add(info);
     }
     this.asking = false;
@@ -214,7 +214,7 @@ class Author {
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
       el("div", { class: "checks" },
-        check("Vary speed", options.speed, (on) => (options.speed = on)), check("Add mirrored copies", options.mirror, (on) => (options.mirror = on))),
+        check("Vary speed", options.speed, (on) => (options.speed = on), "Blend by speed, too"), check("Add mirrored copies", options.mirror, (on) => (options.mirror = on), "Use the mirror image of each clip, too")),
       el("div", { class: "row" }, add), said);
   }
 
@@ -232,7 +232,7 @@ class Author {
   }
 
   private async walk(): Promise<void> {
-    const info = await this.app.run("Building the preview walk", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
+    const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
     if (info) this.app.present(info);
   }
 

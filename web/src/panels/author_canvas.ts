@@ -1,4 +1,4 @@
-/** Small drawings in the panel: a canvas that keeps sharp, and colours of the theme. */
+/** Small drawings in the panel: a canvas that keeps sharp, and colors of the theme. */
 import { cssVariable, el } from "../dom";
 
 export interface Sketch {
@@ -43,6 +43,6 @@ export function shown(value: number, unit: string): string {
   return `${Number(value.toPrecision(3))}${unit ? ` ${unit}` : ""}`;
 }
 
-export function centimetres(metres: number): string {
-  return `${(100 * metres).toFixed(1)} cm`;
+export function centimeters(meters: number): string {
+  return `${(100 * meters).toFixed(1)} cm`;
 }

@@ -3,7 +3,7 @@ import type { App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { Character, CharacterNode, CostChart, TriedEdge } from "../messages";
 import { slider } from "../widgets/slider";
-import { centimetres, ink, shown, sketch, type Pen } from "./author_canvas";
+import { centimeters, ink, shown, sketch, type Pen } from "./author_canvas";
 
 export interface EdgeSection {
   element: HTMLElement;
@@ -16,16 +16,16 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   let chart: CostChart | null = null;
   let tried: TriedEdge | null = null;
   let asked = 0;
-  const from = choice("From", [], "", () => forget());
-  const to = choice("To", [], "", () => forget());
-  const compare = button("Find transitions", () => void run(), "Find the best transition for many pairs of motions", "primary");
+  const from = choice("From node", [], "", () => forget());
+  const to = choice("To node", [], "", () => forget());
+  const compare = button("Find transitions", () => void run(), "Sample motions of both nodes and find the best transition for each pair", "primary");
   const note = el("p", { class: "dim", aria: { live: "polite" } });
-  const connect = button("Connect", () => void join(null), "Add the transition with these thresholds", "primary");
-  const part = button("Connect sub-range", () => void join(`${from.select.value} part`), "Connect only the source motions that can continue, as a separate node");
-  const good = slider({ label: "Accept below", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
-  const bad = slider({ label: "Reject above", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Preview source", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
-  const histogram = sketch("Histogram of transition costs: number of motion pairs by distance", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
+  const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
+  const part = button("Connect as sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
+  const good = slider({ label: "Accept below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions between the two thresholds can follow only inside the box of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
+  const bad = slider({ label: "Reject above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
+  const sample = slider({ label: "Preview source", title: "Number of the source motion for which the picture below shows what can follow", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);
     if (tried && target) drawBox(pen, width, height, target, tried, good.value / 100, bad.value / 100);
@@ -55,7 +55,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     histogram.draw();
     await attempt();
   };
-  /** What the thresholds do; while one answer is under way, only the newest question waits. */
+  /** The effect of the thresholds; while a request is pending, only the newest one waits. */
   const attempt = async () => {
     if (!chart) return;
     const turn = ++asked;
@@ -66,8 +66,8 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     });
     if (!found || turn !== asked) return;
     tried = found;
-    const shares = `${Math.round(100 * found.good_share)} % of all pairs accepted, ${Math.round(100 * found.bad_share)} % rejected. `;
-    note.textContent = shares + (found.stuck ? found.note : "All source motions can continue.");
+    const fractions = `${Math.round(100 * found.good_share)} % of all pairs accepted, ${Math.round(100 * found.bad_share)} % rejected. `;
+    note.textContent = fractions + (found.stuck ? found.note : "All source motions can continue.");
     connect.disabled = found.stuck > 0;
     part.hidden = !found.stuck;
     const source = nodeOf(chart.source);
@@ -107,9 +107,9 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   };
 }
 
-/** Metres as centimetres, to the next hundredth above: what is good enough must stay so. */
-function roundedUp(metres: number): number {
-  return Math.ceil(1e4 * metres - 1e-6) / 100;
+/** Meters as centimeters, to the next hundredth above: what is good enough must stay so. */
+function roundedUp(meters: number): number {
+  return Math.ceil(1e4 * meters - 1e-6) / 100;
 }
 
 function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, good: number, bad: number): void {
@@ -144,7 +144,7 @@ function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, go
   pen.textAlign = "left";
   pen.fillText("0", left, height - 3);
   pen.textAlign = "right";
-  pen.fillText(centimetres(chart.top), width - left, height - 3);
+  pen.fillText(centimeters(chart.top), width - left, height - 3);
 }
 
 /** The target's samples by their first two parameters; for one parameter, by that and the cost. */

@@ -18,15 +18,15 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   let chosen = -1;
   let result: string | null = null;
   let replace = false;
-  const map = choice("Map", [], "", (value) => void load(value));
+  const map = choice("Gaze map", [], "", (value) => void load(value), "A set of example clips that each look in a known direction; gaze targets are met by blending them");
   const note = el("p", { class: "dim", aria: { live: "polite" } });
-  const told = el("p", { class: "dim" });
+  const summary = el("p", { class: "dim" });
   const warned = el("p", { class: "missed", aria: { live: "polite" } });
   const view = sketch("Gaze directions of the examples in the map; larger dots have larger errors", HEIGHT, (pen, width, height) => chart && draw(pen, width, height, chart, chosen));
   const remove = button("Remove", () => void change(() => app.ask("author_gaze_remove", { example: chosen }), true), "Remove the selected example from the map");
-  const costs = button("Check errors", () => void change(() => app.run("Computing example errors", "author_gaze_costs", {})), "For each example, how far off a map built from all the others is");
-  const yaw = slider({ label: "Yaw (left +)", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
-  const pitch = slider({ label: "Pitch (up +)", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
+  const costs = button("Test accuracy", () => void change(() => app.run("Testing accuracy", "author_gaze_costs", {})), "For each example: the error of a map that is built without it");
+  const yaw = slider({ label: "Yaw, left is +", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
+  const pitch = slider({ label: "Pitch, up is +", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
   const warn = (text: string) => (warned.textContent = text);
   const goal = () => ({ yaw: yaw.value * DEGREE, pitch: pitch.value * DEGREE });
   const selected = () => (app.selected?.info.kind === "motion" ? app.selected.info.motion : null);
@@ -35,10 +35,10 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     if (!motion) return;
     const [start, stop] = app.playback.region ?? [null, null];
     void change(() => app.ask("author_gaze_add", { motion, ...goal(), start, stop }));
-  }, "Use the selected motion (or its marked range) as an example of looking in this direction. It must start and end at rest.");
-  const aim = button("Test gaze", () => void look(), "Make the selected motion look there from its middle on, using this map");
+  }, "Use the selected clip (or its marked range) as an example of looking in the direction above. It must stand still before and after the look.");
+  const aim = button("Test gaze", () => void look(), "Make the selected clip look in the direction above from its middle on, using this map");
   const name = el("input", { type: "text", value: "gaze", aria: { label: "Gaze map name" } });
-  const keep = button("Save", () => void save("gaze", name.value, replace), "Save to the folder as JSON");
+  const keep = button("Save", () => void save("gaze", name.value, replace), "Save to the open folder as NAME.json");
 
   const take = (next: GazeChart) => {
     chart = next;
@@ -53,7 +53,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     chosen = index;
     warn("");
     const example = chart?.examples[index];
-    told.textContent = example
+    summary.textContent = example
       ? `${example.name || "example"} at ${where(example)}: ${example.seconds.toFixed(2)} s, eyes rotated by ${shown(example.eyes, "rad")}${example.cost === null ? "" : `, error without it ${shown(example.cost, "rad")}`}`
       : "Click a dot to see the example.";
     remove.disabled = index < 1;
@@ -72,22 +72,22 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     if (!value) return;
     chosen = -1;
     await change(() => app.ask("author_gaze", value === "shipped" ? { shipped: true } : { path: value }));
-    if (chart) await change(() => app.run("Computing example errors", "author_gaze_costs", {}));
+    if (chart) await change(() => app.run("Testing accuracy", "author_gaze_costs", {}));
   };
   const look = async () => {
     const motion = selected();
     if (!motion) return;
     // Another look of the same motion takes the place of the last one.
-    const from = motion === result ? made : motion;
-    const aimed = await app.ask("author_gaze_aim", { motion: from, result, ...goal() }).catch(() => null);
-    if (!aimed) return;
-    made = from;
-    result = aimed.motion.motion;
-    warn(aimed.note);
-    if (app.motions.has(result)) app.add(aimed.motion);
-    else app.present(aimed.motion);
+    const from = motion === result ? source : motion;
+    const reply = await app.ask("author_gaze_aim", { motion: from, result, ...goal() }).catch(() => null);
+    if (!reply) return;
+    source = from;
+    result = reply.motion.motion;
+    warn(reply.note);
+    if (app.motions.has(result)) app.add(reply.motion);
+    else app.present(reply.motion);
   };
-  let made = "";
+  let source = "";
   view.canvas.addEventListener("click", (event) => {
     if (!chart) return;
     const spots = places(chart, view.canvas.clientWidth, HEIGHT);
@@ -95,9 +95,9 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     mark(near && near.far < 12 ? near.k : -1);
   });
   app.themes.changed.on(() => view.draw());
-  const body = el("div", { class: "stack", hidden: true }, view.canvas, note, told, el("div", { class: "row" }, costs, remove),
+  const body = el("div", { class: "stack", hidden: true }, view.canvas, note, summary, el("div", { class: "row" }, costs, remove),
     yaw.element, pitch.element, el("div", { class: "row" }, add, aim), warned,
-    el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Overwrite", false, (on) => (replace = on))));
+    el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Overwrite", false, (on) => (replace = on), "Overwrite an existing file of this name")));
   return {
     element: el("section", {}, el("h3", { text: "Gaze map" }), map, body),
     show(files) {

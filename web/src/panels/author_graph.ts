@@ -31,7 +31,7 @@ export function graphView(choose: (chosen: Chosen) => void): GraphView {
     if (!character.nodes.length) {
       pen.fillStyle = ink.dim;
       pen.textAlign = "center";
-      pen.fillText("no nodes yet", width / 2, height / 2);
+      pen.fillText("No nodes yet. Add one below.", width / 2, height / 2);
     }
     arcs.forEach((each, k) => {
       const isChosen = chosen !== null && "source" in chosen && chosen.source === each.source && chosen.target === each.target;
@@ -81,11 +81,11 @@ function arc(source: string, target: string, places: Map<string, [number, number
   return { source, target, points: [rim(a, bend), bend, rim(b, bend)] };
 }
 
-/** Where the way from a box's middle towards a point leaves the box. */
+/** Where the line from a box's center to a point leaves the box. */
 function rim([x, y]: [number, number], to: [number, number]): [number, number] {
   const [dx, dy] = [to[0] - x, to[1] - y];
-  const share = Math.min(BOX.width / 2 / Math.max(Math.abs(dx), 1e-6), BOX.height / 2 / Math.max(Math.abs(dy), 1e-6), 1);
-  return [x + share * dx, y + share * dy];
+  const fraction = Math.min(BOX.width / 2 / Math.max(Math.abs(dx), 1e-6), BOX.height / 2 / Math.max(Math.abs(dy), 1e-6), 1);
+  return [x + fraction * dx, y + fraction * dy];
 }
 
 function drawArc(pen: Pen, { points: [a, b, c] }: Arc, color: string, thick: number): void {

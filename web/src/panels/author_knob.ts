@@ -13,7 +13,7 @@ export function factorOf({ unit }: { unit: string }): number {
 export function knob(range: CharacterRange, value: number, input: (value: number) => void): Slider {
   const factor = factorOf(range);
   const step = factor > 1 ? 1 : 0.01;
-  const made = slider({
+  const control = slider({
     label: range.name,
     unit: factor > 1 ? "°" : range.unit,
     min: round(Math.floor((range.low * factor) / step) * step),
@@ -23,12 +23,12 @@ export function knob(range: CharacterRange, value: number, input: (value: number
     input: (shown) => input(shown / factor),
   });
   return {
-    element: made.element,
+    element: control.element,
     get value() {
-      return made.value / factor;
+      return control.value / factor;
     },
     set value(next: number) {
-      made.value = round(next * factor);
+      control.value = round(next * factor);
     },
   };
 }

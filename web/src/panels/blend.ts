@@ -1,12 +1,12 @@
 /** Blend: two or more motions, by our method or simpler ones; weights, curves or a transition; the grid of distances. */
 import type { App, Panel, Shot } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import { keepChoice, kept } from "../kept";
+import { saveChoice, tabState } from "../tab_state";
 import type { Blended, BlendMotions, BlendStudy } from "../messages";
 import type { Point } from "../widgets/curve_editor";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
-import { figureText, measureTable } from "../widgets/measures";
+import { metricText, measureTable } from "../widgets/measures";
 import { LETTERS, MotionList } from "./blend_list";
 import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
@@ -48,14 +48,14 @@ class BlendPanel {
   private study: BlendStudy | null = null;
   private other = 1;
   private readonly options = { clean: true, whole: false, force: false };
-  /** The motion that the last blend made; it changes with every setting until other motions are chosen. */
+  /** The result of the last blend; it changes with every setting until other motions are chosen. */
   private result: string | null = null;
   /** Whether the settings are others than those of the result, as they cannot be blended. */
   private failed = false;
   /** The moves of the hand that the last blend was of, and that chose a cell. */
   private readonly last = { blended: -1, picked: -1 };
   private cell: Cell | null = null;
-  private figuresOf: "nothing" | "result" | "methods" = "nothing";
+  private metricsOf: "nothing" | "result" | "methods" = "nothing";
   private readonly list: MotionList;
   private readonly modes = new BlendModes(() => this.changed(true), () => this.goOver(null));
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
@@ -65,15 +65,15 @@ class BlendPanel {
   private readonly outdated = el("p", { class: "dim", hidden: true, text: "Out of date: settings have changed." });
   private readonly gridBox = el("section", {});
   private readonly grid = gridView((cell) => this.pick(cell));
-  private readonly pair = choice("Compare A with", [], "1", (value) => {
+  private readonly pair = choice("Similarity of A to", [], "1", (value) => {
     this.other = Number(value);
     this.restudy();
-  });
+  }, "The clip that the grid compares with A");
   private readonly methodChoice: ReturnType<typeof choice>;
   private readonly go = button("Blend", () => void this.blend(true), "Create the blend; later changes update it immediately", "primary");
-  private readonly figures = [
-    button("Measure", () => void this.measure(), "Quality metrics of the result next to those of A"),
-    button("Compare methods", () => void this.compare(), "Speed and accuracy of every alignment method, and quality metrics of every blend method"),
+  private readonly metricButtons = [
+    button("Measure quality", () => void this.measure(), "Compare the quality metrics of the result and A"),
+    button("Compare methods", () => void this.compare(), "Test every alignment method (speed, accuracy) and every blend method (quality)"),
   ];
   private readonly exports = (["glb", "bvh"] as const).map((format) =>
     button(format.toUpperCase(), () => void this.export(format), `Download the result as ${format.toUpperCase()}`),
@@ -83,7 +83,7 @@ class BlendPanel {
   private readonly showCell: () => void;
 
   constructor(private readonly app: App) {
-    const before = app.welcome?.resumed ? (kept().choices["blend"] as Choices | undefined) : undefined;
+    const before = app.welcome?.resumed ? (tabState().choices["blend"] as Choices | undefined) : undefined;
     if (before) this.takeUp(before);
     this.overlay = new Overlay(app);
     this.list = new MotionList(app, (id, on) => this.choose(id, on));
@@ -94,8 +94,8 @@ class BlendPanel {
       this.method = value as Method;
       this.drawGrid();
       this.changed();
-    });
-    const modes = choice("Make", MODES, this.modes.mode, (value) => {
+    }, "Synchronized aligns the clips in time and space by their contacts. Linear does not align them in time; discrete path and cubic spline do, in two simpler ways.");
+    const modes = choice("Mode", MODES, this.modes.mode, (value) => {
       this.modes.mode = value as Mode;
       // A place that was picked for one transition is not meant for the next.
       this.modes.at = null;
@@ -104,21 +104,21 @@ class BlendPanel {
       this.restudy();
       this.draw();
       this.changed(true);
-    });
+    }, "Blend with constant weights, with weights that change over time, or make a transition from A to B");
     this.gridBox.append(el("h3", { text: "Frame similarity" }), this.pair, this.grid.element, this.cellText);
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Motions" }), this.list.element, this.hints),
+      el("section", {}, el("h3", { text: "Clips" }), this.list.element, this.hints),
       el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
         el("div", { class: "checks" },
           this.option("Lock feet", "clean", "Keep feet from sliding; synchronized method only"),
-          this.option("Use full clips", "whole", "Do not crop the clips to the part they have in common"),
-          this.option("Blend even if very different", "force", "Blend clips even if they exceed the similarity limit"),
+          this.option("Use full clips", "whole", "Do not trim the clips to the part they have in common"),
+          this.option("Blend even if very different", "force", "Blend the clips even if they differ by more than the limit"),
         ),
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
       ),
       this.gridBox,
-      el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.figures), this.outdated, this.results),
+      el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.metricButtons), this.outdated, this.results),
     );
     app.motionsChanged.on(() => this.draw());
     app.infoChanged.on((info) => {
@@ -148,7 +148,7 @@ class BlendPanel {
     const { chosen, method, options, result } = this;
     const { mode, at, weights, curves, length } = this.modes;
     const choices: Choices = { chosen, method, mode, at, options, result, weights: [...weights], curves: [...curves], length: length.value };
-    keepChoice("blend", choices);
+    saveChoice("blend", choices);
   }
 
   private takeUp({ method, mode, weights, curves, length, options }: Choices): void {
@@ -201,8 +201,8 @@ class BlendPanel {
     }
     const misfit = Boolean(this.study?.misfits.length);
     this.go.disabled = misfit || (transition ? !two : this.chosen.length < 2);
-    this.figures[0]!.disabled = !this.result || this.failed;
-    this.figures[1]!.disabled = misfit || !two;
+    this.metricButtons[0]!.disabled = !this.result || this.failed;
+    this.metricButtons[1]!.disabled = misfit || !two;
     for (const each of this.exports) each.disabled = !this.result || this.failed;
     this.said.classList.toggle("missed", this.failed);
   }
@@ -215,12 +215,12 @@ class BlendPanel {
     if (misfits.length) {
       const has = misfits.length > 1 ? "have different skeletons" : "has a different skeleton";
       lines.push(el("p", { class: "missed", title: refused, text: `${letters(misfits)} ${has} than A.` }),
-        el("div", { class: "row" }, button("Retarget to A's skeleton", () => void this.fit(misfits), "Retarget to A's skeleton and use the new motion instead")));
+        el("div", { class: "row" }, button("Retarget to A's skeleton", () => void this.fit(misfits), "Retarget to A's skeleton and blend the new clip instead")));
     }
     if (rests.length) {
       const begins = rests.length > 1 ? "start with a T-pose or other rest pose" : "starts with a T-pose or other rest pose";
       lines.push(el("p", { class: "dim", text: `${letters(rests)} ${begins}, which is not part of the motion and distorts the metrics.` }),
-        el("div", { class: "row" }, button("Skip it", () => void this.leaveRests(rests), "Remove the first frame (Undo restores it)")));
+        el("div", { class: "row" }, button("Skip it", () => void this.leaveRests(rests), "Remove the rest pose, which is the first frame (Undo restores it)")));
     }
     this.hints.replaceChildren(...lines);
     this.hints.hidden = !lines.length;
@@ -240,7 +240,7 @@ class BlendPanel {
     this.failed = false;
     this.said.textContent = this.cellText.textContent = "";
     this.grid.element.removeAttribute("aria-busy");
-    this.showFigures("nothing", []);
+    this.showMetrics("nothing", []);
     this.draw();
     this.restudy();
   }
@@ -257,7 +257,7 @@ class BlendPanel {
       app.add(done.motion, false);
       for (const note of done.notes.slice(0, 2)) app.notices.info(note);
       const old = app.motions.get(motion);
-      if (old) old.figure.visible = false;
+      if (old) old.character.visible = false;
       this.modes.weights.set(done.motion.motion, this.modes.weight(motion));
       next[k] = done.motion.motion;
       if (generation !== this.generation) return;
@@ -292,7 +292,7 @@ class BlendPanel {
       const fields = { motions: chosen, other: Math.min(this.other, chosen.length - 1), whole, force };
       // Graphs and transitions compare longer stretches than registration does.
       const window = this.modes.mode === "transition" ? 0.5 : 0.1;
-      study = await this.app.run("Comparing", "blend_study", { ...fields, window }).catch(() => null);
+      study = await this.app.run("Comparing clips", "blend_study", { ...fields, window }).catch(() => null);
       if (generation !== this.generation) return;
     }
     this.study = study;
@@ -307,7 +307,7 @@ class BlendPanel {
     const seconds = this.secondsOf(cell);
     if (!seconds) return;
     this.cell = cell;
-    this.cellText.textContent = "Overlaying the two frames…";
+    this.cellText.textContent = "Aligning the two frames…";
     this.grid.element.setAttribute("aria-busy", "true");
     this.showCell();
     if (this.modes.mode === "transition") this.goOver(seconds);
@@ -338,15 +338,15 @@ class BlendPanel {
     if (generation !== this.generation || cell !== this.cell) return;
     this.grid.element.removeAttribute("aria-busy");
     const frames = [Math.round(seconds[0] * a.info.fps), Math.round(seconds[1] * b.info.fps)];
-    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${figureText(placed.distance)} m apart. They are overlaid until the playhead moves.` : "";
+    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${metricText(placed.distance)} m apart. They are overlaid until the playhead moves.` : "";
     if (placed) await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
   }
 
   /** A setting is another one: where there is a result, it follows. `weights`: of those that methods are compared by. */
   private changed(weights = false): void {
-    // What is no control of the mode is a move of its own.
+    // Anything that is not a control of the mode is a separate step.
     if (!weights) this.modes.moves.count++;
-    if (this.figuresOf === "result" || (this.figuresOf === "methods" && weights)) this.outdate(true);
+    if (this.metricsOf === "result" || (this.metricsOf === "methods" && weights)) this.outdate(true);
     if (this.result) this.reblend();
   }
 
@@ -373,11 +373,11 @@ class BlendPanel {
     this.put(done, first, move === this.last.picked);
     this.said.textContent = resultText(done, chosen.length);
     if (done.at) this.showPlace(done.at);
-    if (this.figuresOf === "result") this.outdate(true);
+    if (this.metricsOf === "result") this.outdate(true);
     this.drawButtons();
   }
 
-  /** Put what was made onto the stage; `beneath`: under the two frames that were just chosen. */
+  /** Show the result; `beneath`: under the two frames that were just chosen. */
   private put({ motion: info }: Blended, first: boolean, beneath: boolean): void {
     const { app } = this;
     const known = app.motions.has(info.motion);
@@ -393,7 +393,7 @@ class BlendPanel {
   /** What plays is not what is asked for. */
   private fail(): void {
     this.failed = true;
-    this.said.textContent = "These settings cannot be blended. The previous blend is still shown.";
+    this.said.textContent = "Cannot blend with these settings. Still showing the previous blend.";
     this.drawButtons();
   }
 
@@ -411,7 +411,7 @@ class BlendPanel {
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
     const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
-    const fields = { ...shared, weights, curves: modes.mode === "curves" ? modes.drawn(chosen) : [], whole };
+    const fields = { ...shared, weights, curves: modes.mode === "curves" ? modes.getPoints(chosen) : [], whole };
     return first ? app.run("Blending", "blend", fields) : app.ask("blend", fields);
   }
 
@@ -419,21 +419,21 @@ class BlendPanel {
     const { result: motion, generation } = this;
     const against = this.chosen[0];
     if (!motion || !against) return;
-    const done = await this.app.run("Measuring", "measure", { motion, against }).catch(() => null);
+    const done = await this.app.run("Measuring quality", "measure", { motion, against }).catch(() => null);
     if (!done || generation !== this.generation) return;
     const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A's metrics include the jump from its rest pose." })] : [];
-    this.showFigures("result", [measureTable(done.measures, { value: "result", against: "A" }), ...jumps]);
+    this.showMetrics("result", [measureTable(done.measures, { value: "result", against: "A" }), ...jumps]);
   }
 
   private async compare(): Promise<void> {
     const { chosen: motions, generation } = this;
     const { weights, how } = this.modes.constant(motions);
     const table = await this.app.run("Comparing methods", "blend_statistics", { motions, weights }).catch(() => null);
-    if (table && generation === this.generation) this.showFigures("methods", statistics(table, how));
+    if (table && generation === this.generation) this.showMetrics("methods", statistics(table, how));
   }
 
-  private showFigures(of: typeof this.figuresOf, elements: HTMLElement[]): void {
-    this.figuresOf = of;
+  private showMetrics(of: typeof this.metricsOf, elements: HTMLElement[]): void {
+    this.metricsOf = of;
     this.results.replaceChildren(...elements);
     this.outdate(false);
   }
@@ -447,7 +447,7 @@ class BlendPanel {
     const info = this.app.motions.get(this.result ?? "")?.info;
     if (!info) return;
     const fields = { motions: [info.motion], format, name: info.name };
-    const made = await this.app.run("Writing the file", "export", fields).catch(() => null);
-    if (made) download(made.url, made.name);
+    const file = await this.app.run("Writing the file", "export", fields).catch(() => null);
+    if (file) download(file.url, file.name);
   }
 }

@@ -11,9 +11,9 @@ interface Row {
 }
 
 export class MotionList {
-  readonly element = el("ul", { class: "blend-list", aria: { label: "Motions to blend" } });
+  readonly element = el("ul", { class: "blend-list", aria: { label: "Clips to blend" } });
   private readonly rows = new Map<string, Row>();
-  private readonly empty = el("li", { class: "dim", text: "Open two or more motions from the list on the left." });
+  private readonly empty = el("li", { class: "dim", text: "Open two or more clips from the list on the left." });
 
   constructor(private readonly app: App, private readonly choose: (id: string, on: boolean) => void) {}
 
@@ -30,7 +30,7 @@ export class MotionList {
     for (const shot of usable) this.drawRow(shot, chosen.indexOf(shot.info.motion));
   }
 
-  private drawRow({ info, figure }: Shot, at: number): void {
+  private drawRow({ info, character }: Shot, at: number): void {
     let row = this.rows.get(info.motion);
     if (!row) {
       const letter = el("span", { class: "letter" });
@@ -40,7 +40,7 @@ export class MotionList {
       this.element.append(row.item);
     }
     row.letter.textContent = at < 0 ? "" : LETTERS[at]!;
-    row.letter.style.setProperty("--dot", figure.color);
+    row.letter.style.setProperty("--dot", character.color);
     row.label.querySelector("input")!.checked = at >= 0;
     row.label.querySelector("span")!.textContent = row.label.title = info.name;
   }

@@ -14,24 +14,24 @@ export class BlendModes {
   mode: Mode = "weights";
   weights = new Map<string, number>();
   curves = new Map<string, Point[]>();
-  /** Seconds in A and B where a transition goes over; null for where they are most alike. */
+  /** Seconds in A and B of a transition; null to use the most similar poses. */
   at: [number, number] | null = null;
   readonly length: Slider;
   /** What one move of the hand changes is undone as one. */
   readonly moves = countMoves(this.element);
-  private made = "";
+  private shownFor = "";
   private readonly where = el("span", {});
 
   constructor(private readonly changed: () => void, private readonly best: () => void) {
-    this.length = slider({ label: "Length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: changed });
+    this.length = slider({ label: "Transition length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: changed });
   }
 
-  /** Controls are made anew only where they are for something else: they may be in a person's hand. */
+  /** Rebuild the controls only if they are for other motions, because one may be being dragged. */
   draw(ids: string[], names: string[]): void {
     const wanted = JSON.stringify([this.mode, ids, names]);
-    if (wanted !== this.made) this.element.replaceChildren(...this.controls(ids, names));
-    this.made = wanted;
-    this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "best match";
+    if (wanted !== this.shownFor) this.element.replaceChildren(...this.controls(ids, names));
+    this.shownFor = wanted;
+    this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "at the best match";
   }
 
   weight(id: string): number {
@@ -39,7 +39,7 @@ export class BlendModes {
   }
 
   /** The curve of each motion. */
-  drawn(ids: string[]): Point[][] {
+  getPoints(ids: string[]): Point[][] {
     const of = (id: string) => this.curves.get(id) ?? [[0, 0.5], [1, 0.5]];
     if (ids.length !== 2) return ids.map(of);
     const b = of(ids[1]!);
@@ -49,18 +49,18 @@ export class BlendModes {
   /** Weights that do not change, as near as can be to what is asked for, and how they were chosen. */
   constant(ids: string[]): { weights: number[]; how: string } {
     const even = this.mode === "transition";
-    const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.drawn(ids)[i]!)));
+    const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.getPoints(ids)[i]!)));
     const sum = weights.reduce((all, each) => all + each, 0) || 1;
-    const told = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
+    const text = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
     const why = { weights: "", curves: " (the averages of the curves)", transition: " (a transition has no constant weights)" }[this.mode];
-    return { weights, how: `Constant weights: ${told}${why}.` };
+    return { weights, how: `Constant weights: ${text}${why}.` };
   }
 
   private controls(ids: string[], names: string[]): HTMLElement[] {
-    if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two or more motions." })];
+    if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two or more clips." })];
     if (this.mode === "weights") return ids.map((id, i) => this.weightSlider(id, `${LETTERS[i]}  ${names[i]}`));
     if (this.mode === "curves") return this.curveEditors(ids, names);
-    const best = button("Best match", this.best, "Place the transition where the two are most similar");
+    const best = button("Use best match", this.best, "Place the transition where the two clips are most similar");
     return [this.length.element, el("div", { class: "row" }, this.where, best),
       el("p", { class: "dim", text: "Click the grid below to place the transition." })];
   }

@@ -1,10 +1,10 @@
 /** Two frames of two motions over each other in the scene, while everything else is out of sight. */
 import type { App, Shot } from "../app";
-import { Figure, SHOWN } from "../figure";
+import { CharacterView, SHOWN } from "../character_view";
 import type { FramesPlaced } from "../messages";
 
 export class Overlay {
-  private figures: Figure[] = [];
+  private characters: CharacterView[] = [];
   private hidden: Shot[] = [];
   private frame = -1;
   private held = false;
@@ -12,13 +12,13 @@ export class Overlay {
   constructor(private readonly app: App) {
     // As soon as time moves on, the motions themselves are what the person wants to see.
     app.playback.changed.on(() => {
-      if (!this.held && this.figures.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
+      if (!this.held && this.characters.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
     });
     app.motionsChanged.on(() => this.clear());
   }
 
   get shown(): boolean {
-    return this.figures.length > 0;
+    return this.characters.length > 0;
   }
 
   /** `b` at its frame is put where it lies best over `a` at its own. */
@@ -28,16 +28,16 @@ export class Overlay {
     this.remove();
     app.playback.step(0);
     this.frame = app.playback.frame;
-    this.hidden = [...app.motions.values()].filter(({ figure }) => figure.visible);
-    for (const { figure } of this.hidden) figure.visible = false;
+    this.hidden = [...app.motions.values()].filter(({ character }) => character.visible);
+    for (const { character } of this.hidden) character.visible = false;
     const look = { ...SHOWN, style: app.shown.style, trail: false, contacts: false };
-    this.figures = [a, b].map((shot) => new Figure(app.stage, shot.info, shot.frames, shot.figure.color, look));
-    const [first, second] = this.figures as [Figure, Figure];
+    this.characters = [a, b].map((shot) => new CharacterView(app.stage, shot.info, shot.frames, shot.character.color, look));
+    const [first, second] = this.characters as [CharacterView, CharacterView];
     second.group.rotation.y = placed.theta;
     second.group.position.set(placed.x, 0, placed.z);
     first.show(frameA);
     second.show(frameB);
-    app.stage.focus(first.centre(), 0.62 * (a.info.stature || 1.7));
+    app.stage.focus(first.center(), 0.62 * (a.info.stature || 1.7));
   }
 
   /** Let something change beneath that is no reason to stop looking. */
@@ -57,10 +57,10 @@ export class Overlay {
   }
 
   private remove(): void {
-    for (const figure of this.figures.splice(0)) figure.dispose();
+    for (const character of this.characters.splice(0)) character.dispose();
     for (const shot of this.hidden.splice(0)) {
-      shot.figure.visible = true;
-      shot.figure.show(this.app.frameOf(shot));
+      shot.character.visible = true;
+      shot.character.show(this.app.frameOf(shot));
     }
   }
 }

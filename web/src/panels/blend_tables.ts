@@ -1,19 +1,19 @@
 /** What Blend says: how motions go together, what was made of them, and how the methods compare. */
 import { choice, el } from "../dom";
 import type { Blended, BlendStudy, BlendTable } from "../messages";
-import { figureText } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
 
 export function studyText(study: BlendStudy, n: number, transition: boolean): string {
-  const grid = study.grid ? `Darker is more similar; blank is ${figureText(study.grid.largest)} m or more apart.` : "";
+  const grid = study.grid ? `Darker is more similar; blank is ${metricText(study.grid.largest)} m or more apart.` : "";
   if (transition) return `${grid} Click to place the transition there and see the two frames.`;
   if (study.refused) return `${grid} Cannot synchronize: ${study.refused}.`;
-  const apart = n > 2 ? "Largest average difference" : "Average difference";
-  return `${grid} ${apart} ${figureText(study.distance)} m; ${study.matches} matching foot contacts. Click to see two frames.`;
+  const apart = n > 2 ? "Average difference of the least similar pair" : "Average difference";
+  return `${grid} ${apart} ${metricText(study.distance)} m; ${study.matches} matching foot contacts. Click to see two frames.`;
 }
 
 export function resultText(done: Blended, n: number): string {
   const { info, at } = { info: done.motion, at: done.at };
-  const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${n} motions.`;
+  const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${n} clips.`;
   return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
 }
 
@@ -24,12 +24,12 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
   const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
   const show = (which: number) => {
     const rows = table.blends.map((row) => cells(row.method, [row.figures[which] ?? null, row.milliseconds], row.note));
-    blends.replaceChildren(sheet(["", table.units[which] ?? "", "ms"], rows));
+    blends.replaceChildren(sheet(["", table.units[which] ?? "", "time (ms)"], rows));
   };
   show(0);
   return [
     el("h4", { text: table.proven ? "Alignment (optimum proven)" : "Alignment (best found)" }),
-    sheet(["", "m", "% of best", "ms"], paths),
+    sheet(["", "difference (m)", "% of best", "time (ms)"], paths),
     el("h4", { text: "Blends" }),
     el("p", { class: "dim", text: how }),
     choice("Metric", names, "0", (value) => show(Number(value))),
@@ -39,7 +39,7 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
 }
 
 function cells(name: string, values: (number | null)[], note: string): HTMLElement {
-  return el("tr", { title: note || name }, el("th", { text: name }), ...values.map((value) => el("td", { text: figureText(value) })));
+  return el("tr", { title: note || name }, el("th", { text: name }), ...values.map((value) => el("td", { text: metricText(value) })));
 }
 
 function sheet(head: string[], rows: HTMLElement[]): HTMLElement {

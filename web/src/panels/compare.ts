@@ -1,17 +1,17 @@
-/** Compare and clean: two motions side by side or over each other, cleanup with the figures before and after, undo. */
+/** Compare and clean: two motions side by side or over each other, cleanup with metrics before and after, undo. */
 import type { App, Panel, Shot } from "../app";
 import { button, check, choice, el, setOptions, visible } from "../dom";
 import type { CleanDone, Placed } from "../messages";
-import { figureText, measureTable } from "../widgets/measures";
+import { metricText, measureTable } from "../widgets/measures";
 import { slider } from "../widgets/slider";
 import { step } from "../history";
 
 type Layout = "apart" | "beside" | "over";
 
-/** Metres from which on a motion goes somewhere. */
-const LEAST_WAY = 0.5;
+/** Meters from which on a motion goes somewhere. */
+const MIN_TRAVEL = 0.5;
 
-const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "overlaid at this frame"]];
+const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "aligned at this frame"]];
 
 export function mount(app: App): Panel {
   let layout: Layout = "apart";
@@ -23,13 +23,13 @@ export function mount(app: App): Panel {
     chosen = true;
     void arrange();
   });
-  const arrangement = choice("Place B", LAYOUTS, layout, (value) => {
+  const arrangement = choice("Position of B", LAYOUTS, layout, (value) => {
     layout = value as Layout;
     void arrange();
   });
   const distance = el("p", { class: "dim", aria: { live: "polite" } });
   const results = el("div", { aria: { live: "polite" } });
-  const gap = slider({ label: "Distance apart", unit: "m", min: 0.5, max: 4, step: 0.1, value: 1.2, input: () => void arrange() });
+  const gap = slider({ label: "Spacing", title: "Distance between A and B", unit: "m", min: 0.5, max: 4, step: 0.1, value: 1.2, input: () => void arrange() });
 
   const shot = (id: string): Shot | undefined => app.motions.get(id);
   const arrange = async () => {
@@ -43,7 +43,7 @@ export function mount(app: App): Panel {
     }
     if (layout === "beside") {
       reset();
-      const [to, from] = [a.figure.centre(), b.figure.centre()];
+      const [to, from] = [a.character.center(), b.character.center()];
       const [x, z] = across(a);
       place(b, { theta: 0, x: to.x - from.x + gap.value * x, z: to.z - from.z + gap.value * z });
       bring(b);
@@ -57,15 +57,15 @@ export function mount(app: App): Panel {
     if (!found) return;
     place(b, found);
     bring(b);
-    distance.textContent = `The two frames are ${figureText(found.distance)} m apart.`;
+    distance.textContent = `The two frames are ${metricText(found.distance)} m apart.`;
   };
   const bring = (each: Shot) => void app.bringIntoView(each).catch(() => undefined);
   const reset = () => {
     for (const each of app.motions.values()) place(each, { theta: 0, x: 0, z: 0 });
   };
   const place = (each: Shot, { theta, x, z }: Omit<Placed, "distance">) => {
-    each.figure.group.rotation.y = theta;
-    each.figure.group.position.set(x, 0, z);
+    each.character.group.rotation.y = theta;
+    each.character.group.position.set(x, 0, z);
     app.stage.invalidate();
   };
 
@@ -75,7 +75,7 @@ export function mount(app: App): Panel {
     const keep = (value: string, other: number) => (ids.includes(value) ? value : (ids.at(other) ?? ""));
     setOptions(first.select, options, keep(first.select.value, 0));
     const [a, b] = [first.select.value, keep(second.select.value, -1)];
-    // Two that nobody has chosen are two, where there are as many.
+    // By default choose two different motions, if there are two.
     setOptions(second.select, options, a === b && !chosen ? (ids.at(-1) ?? "") : b);
   };
   app.motionsChanged.on(() => {
@@ -85,18 +85,18 @@ export function mount(app: App): Panel {
   list();
   gap.element.hidden = true;
 
-  const measure = button("Measure", () => {
+  const measure = button("Measure quality", () => {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     if (!a || !b) return;
     const against = a === b ? null : a.info.motion;
-    app.run("Measuring", "measure", { motion: b.info.motion, against }).then(({ measures }) => {
+    app.run("Measuring quality", "measure", { motion: b.info.motion, against }).then(({ measures }) => {
       const headings = { value: against ? "B" : "value", against: against ? "A" : null };
       results.replaceChildren(measureTable(measures, headings));
     }, () => undefined);
-  }, "Quality metrics of B next to those of A");
+  }, "Compare the quality metrics of A and B");
 
   const element = el("div", { class: "panel" },
-    el("section", {}, el("h3", { text: "Two motions" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
+    el("section", {}, el("h3", { text: "Two clips" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
     cleanSection(app, results, (a, b) => {
       first.select.value = a;
       second.select.value = b;
@@ -104,7 +104,7 @@ export function mount(app: App): Panel {
     }),
     results,
   );
-  // What stands elsewhere than where it was recorded would mislead whoever looks at another panel.
+  // Reset placements, which would be misleading in another panel.
   const turnTo = (shown: boolean) => {
     open = shown;
     void arrange();
@@ -112,44 +112,44 @@ export function mount(app: App): Panel {
   return { element, shown: () => turnTo(true), hidden: () => turnTo(false) };
 }
 
-/** The direction x, z across the way that a motion goes; world X where it goes nowhere. */
-function across({ figure }: Shot): [number, number] {
-  const way = figure.way();
-  const length = Math.hypot(...way);
-  return length < LEAST_WAY ? [1, 0] : [way[1] / length, -way[0] / length];
+/** The direction x, z perpendicular to a motion's travel; world X if it does not travel. */
+function across({ character }: Shot): [number, number] {
+  const travel = character.travel();
+  const length = Math.hypot(...travel);
+  return length < MIN_TRAVEL ? [1, 0] : [travel[1] / length, -travel[0] / length];
 }
 
 function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
   const options = { as_new: true, hands: false, smooth: true };
-  const undo = button("Undo", () => void step(app, "undo"), "Undo the cleanup");
-  const stretch = slider({ label: "Max limb stretch", min: 0, max: 0.5, step: 0.01, value: 0.2 });
-  const clean = button("Clean", () => {
+  const undo = button("Undo cleanup", () => void step(app, "undo"), "Undo the last change to the selected clip (Ctrl+Z)");
+  const stretch = slider({ label: "Max limb stretch", unit: "%", title: "How much longer or shorter a limb may become to keep its contact, in percent of its length", min: 0, max: 50, step: 1, value: 20 });
+  const clean = button("Clean up", () => {
     const before = app.selected;
     if (!before) return;
     const { motion } = before.info;
-    app.run("Cleaning", "clean", { motion, ...options, max_stretch: stretch.value }).then((done) => {
+    app.run("Cleaning up contacts", "clean", { motion, ...options, max_stretch: stretch.value / 100 }).then((done) => {
       const added = done.motion.motion !== motion;
       if (added) app.add(done.motion);
       else app.update(done.motion);
       results.replaceChildren(summary(done), measureTable(done.measures, { value: "after", against: "before" }));
       if (added) compare(motion, done.motion.motion);
     }, () => undefined);
-  }, "Lock feet and hands to their contacts", "primary");
+  }, "Remove foot sliding: lock the feet to their contacts", "primary");
   const which = el("p", { class: "dim" });
   const draw = () => {
     const name = app.selected?.info.name;
-    which.textContent = name === undefined ? "Select a motion to clean." : `Selected motion: ${visible(name)}`;
+    which.textContent = name === undefined ? "Select a clip to clean up." : `Selected clip: ${visible(name)}`;
     clean.disabled = app.selected?.info.kind !== "motion";
     undo.disabled = !app.selected?.info.undo;
   };
   app.selectionChanged.on(draw);
   app.infoChanged.on(draw);
   draw();
-  return el("section", {}, el("h3", { text: "Clean" }), which,
+  return el("section", {}, el("h3", { text: "Clean up contacts" }), which,
     el("div", { class: "checks" },
-      check("As a new motion", options.as_new, (on) => (options.as_new = on)),
-      check("Lock hands too", options.hands, (on) => (options.hands = on)),
-      check("Smooth", options.smooth, (on) => (options.smooth = on)),
+      check("As a new clip", options.as_new, (on) => (options.as_new = on), "Keep the original and add the result to the clips"),
+      check("Lock hands too", options.hands, (on) => (options.hands = on), "Lock the hands to their contacts, too"),
+      check("Smooth", options.smooth, (on) => (options.smooth = on), "Keep velocities continuous where contacts begin and end"),
     ),
     stretch.element,
     el("div", { class: "row" }, clean, undo),
@@ -157,7 +157,7 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
 }
 
 function summary(done: CleanDone): HTMLElement {
-  const text = `${done.plants} foot plants locked; max residual ${figureText(1000 * done.residue_max)} mm, `
-    + `max limb stretch ${figureText(100 * done.limb_scaling_max)} %, max body shift ${figureText(100 * done.shift_max)} cm.`;
+  const text = `${done.plants} foot plants locked; max residual ${metricText(1000 * done.residue_max)} mm, `
+    + `max limb stretch ${metricText(100 * done.limb_scaling_max)} %, max body shift ${metricText(100 * done.shift_max)} cm.`;
   return el("p", { text });
 }

@@ -1,13 +1,13 @@
-/** Drive: a figure that goes where keys, mouse or gamepad want it to; the ways to make it do so can be changed while it goes. */
+/** Drive: a character steered by keys, mouse or gamepad. The controller can be changed while it moves. */
 import * as THREE from "three";
 import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import { LiveFigure } from "../live";
+import { LiveCharacter } from "../live";
 import type { DriveNode, DriveStarted, DriveRequest, StartDrive } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
-import { figureText } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
 import { knob } from "./author_knob";
 import { DriveInput } from "./drive_input";
@@ -21,10 +21,10 @@ const WAYS: [Way, string][] = [
   ["character", "Parametric graph"], ["graph", "Direction table"], ["matching", "Motion matching"], ["tree", "Blend tree"],
 ];
 const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
-const FEET: [string, string][] = [["lock", "instant"], ["clean", "best quality (adds delay)"], ["free", "off"]];
+const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
 const FIGURES_MS = 1000;
 const KEPT_SECONDS = 10;
-/** Metres around the ball that is aimed at, where a press is for it and not for the figure behind. */
+/** Meters around the target ball within which a press is for the ball and not for the character behind it. */
 const BALL = 0.15;
 /** Why a start was ended: another choice has taken its place. */
 const NEWER = "newer";
@@ -38,10 +38,10 @@ class Driving {
   readonly element: HTMLElement;
   private follow = true;
   private started: DriveStarted | null = null;
-  private figure: LiveFigure | null = null;
+  private liveCharacter: LiveCharacter | null = null;
   private scene: DriveScene | null = null;
   private target: Target | null = null;
-  private wish: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
+  private request: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
   private place: Place | null = null;
   private timer = 0;
   private reach: [number, number][][] | null = null;
@@ -54,13 +54,13 @@ class Driving {
   /** What the choices were when what plays was started, in the order of `choices`. */
   private played: string[] = [];
   private speed: Slider | null = null;
-  private hiddenFigures: { visible: boolean }[] = [];
+  private hiddenCharacters: { visible: boolean }[] = [];
   private readonly input: DriveInput;
   private readonly startNewest = latest(() => this.start());
   private readonly wayChoice = choice("Controller", WAYS, "character", () => {
     this.showChoices();
     this.restart();
-  });
+  }, "How the motion is made: by a character of the panel Characters, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
   private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => {
     this.picked = true;
     this.showChoices();
@@ -70,12 +70,12 @@ class Driving {
     this.showChoices();
     this.restart();
   });
-  private readonly feet = choice("Foot locking", FEET, "lock", () => this.restart());
+  private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
-  private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Play the character and control it", "primary");
-  private readonly keep = button("Save clip", () => void this.keepLast(), `Save the last ${KEPT_SECONDS} s as a new motion`);
-  private readonly wishes = el("section", { hidden: true });
-  private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last change of direction, seconds" } });
+  private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
+  private readonly keep = button("Keep as new clip", () => void this.keepLast(), `Stop, and add the last ${KEPT_SECONDS} s to the clips`);
+  private readonly commands = el("section", { hidden: true });
+  private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last turn, seconds" } });
   private readonly doing = el("p", { class: "dim drive-doing" });
   /** What the character or the clips are. */
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
@@ -86,7 +86,7 @@ class Driving {
 
   constructor(private readonly app: App) {
     this.input = new DriveInput(app.stage);
-    this.input.pushed.on(({ direction, share }) => this.push(direction, share));
+    this.input.pushed.on(({ direction, fraction }) => this.push(direction, fraction));
     this.input.clicked.on((point) => this.goTo(point));
     this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
     this.input.stopped.on(() => this.stop());
@@ -104,8 +104,8 @@ class Driving {
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet,
-        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on)))),
-      this.wishes,
+        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"))),
+      this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
         el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Keys 1 to 9 choose an action; Escape stops. You can change the controller while the character moves." }),
         this.pad),
@@ -119,7 +119,7 @@ class Driving {
   async list(): Promise<void> {
     const found = await this.app.ask("drive_list", {}).catch(() => null);
     if (!found) return;
-    const why = found.stuck && `: not playable yet, ${found.stuck}`;
+    const why = found.stuck && `: not playable yet (${found.stuck})`;
     const options: [string, string][] = [
       ...(found.draft ? [["draft:", `${found.draft} (from Characters)${why}`] as [string, string]] : []),
       ...found.recipes.map(({ name }): [string, string] => [`recipe:${name}`, name]),
@@ -127,7 +127,7 @@ class Driving {
     ];
     const { select } = this.character;
     const can = (value: string) => options.some(([each]) => each === value) && !(value === "draft:" && why);
-    // Whoever comes from Author wants to drive what was made there, unless something else was chosen here.
+    // After Author, drive the character made there, unless another was chosen here.
     const first = can("draft:") ? "draft:" : "recipe:walking";
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
@@ -136,7 +136,7 @@ class Driving {
     this.showChoices();
   }
 
-  /** End what plays, and what is being made ready: nobody looks at it any more. */
+  /** End the stream, and one that is starting, because it is no longer visible. */
   stop(): void {
     this.wanted = false;
     this.starting?.abort();
@@ -151,24 +151,24 @@ class Driving {
     clearInterval(this.timer);
     document.body.classList.remove("driving");
     this.input.detach();
-    this.input.figure = null;
-    for (const figure of this.hiddenFigures.splice(0)) figure.visible = true;
+    this.input.character = null;
+    for (const character of this.hiddenCharacters.splice(0)) character.visible = true;
     const { stream } = this.started.started;
     const { selected } = this.app;
     this.app.stage.floor = selected?.info.floor ?? 0;
-    // The driven figure has taken the camera along.
+    // The driven character has taken the camera along.
     if (selected) void this.app.bringIntoView(selected).catch(() => undefined);
     this.started = null;
     this.place = null;
     this.go.textContent = "Start";
     this.go.disabled = this.starting !== null;
-    this.wishes.hidden = true;
+    this.commands.hidden = true;
     this.answer.textContent = "–";
     this.doing.textContent = this.doing.title = this.stream.textContent = "";
     this.stopStream(stream);
   }
 
-  /** End a stream of ours; another's, that may play by now, goes on. */
+  /** End this panel's stream; another panel's stream goes on. */
   private stopStream(stream: number): void {
     this.app.connection.ask("live_stop", { stream }).catch(() => undefined);
   }
@@ -192,13 +192,13 @@ class Driving {
     try {
       const { way } = this;
       const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, feet: this.feet.select.value as StartDrive["feet"] };
-      const started = await this.app.run("Getting ready", "drive_start", fields, stop);
+      const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.played = chosen;
         this.begin(started);
       } else this.stopStream(started.started.stream);
     } catch {
-      // The person has been told.
+      // The error was already shown.
       if (stop.signal.reason !== NEWER) this.keepPlaying();
     } finally {
       this.starting = null;
@@ -206,7 +206,7 @@ class Driving {
     }
   }
 
-  /** What was chosen cannot be had: the choices say again what plays. */
+  /** The choice failed: show the current state again. */
   private keepPlaying(): void {
     this.wanted = this.started !== null;
     if (!this.started) return;
@@ -214,7 +214,7 @@ class Driving {
     this.showChoices();
   }
 
-  /** While it plays, another choice is taken at once; the figure goes on from where it stands. */
+  /** While it plays, another choice is taken at once; the character goes on from where it stands. */
   private restart(): void {
     if (this.wanted) this.play();
   }
@@ -225,9 +225,9 @@ class Driving {
     this.clear();
     this.started = started;
     if (fresh) {
-      for (const { figure } of this.app.motions.values()) {
-        if (figure.visible) this.hiddenFigures.push(figure);
-        figure.visible = false;
+      for (const { character } of this.app.motions.values()) {
+        if (character.visible) this.hiddenCharacters.push(character);
+        character.visible = false;
       }
       if (this.app.playback.playing) this.app.playback.toggle();
       stage.floor = 0;
@@ -236,63 +236,63 @@ class Driving {
       this.input.attach();
       this.timer = window.setInterval(() => void this.showFigures(), FIGURES_MS);
     }
-    if (!started.nodes.some(({ name }) => name === this.wish.node)) this.wish = { ...this.wish, node: null, values: null };
-    this.scene?.showGoal(this.wish.point);
-    this.figure = new LiveFigure(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
-    this.figure.drawn.on(({ told }) => this.drawn(told));
+    if (!started.nodes.some(({ name }) => name === this.request.node)) this.request = { ...this.request, node: null, values: null };
+    this.scene?.showGoal(this.request.point);
+    this.liveCharacter = new LiveCharacter(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
+    this.liveCharacter.drawn.on(({ info }) => this.showState(info));
     // Not every frame is drawn, but none that tells of a new reach may be missed.
-    this.unlisten = this.app.connection.live.on(({ block, told }) => {
-      if (block.id === started.started.stream && told["reach"]) this.reach = told["reach"] as [number, number][][];
+    this.unlisten = this.app.connection.live.on(({ block, info }) => {
+      if (block.id === started.started.stream && info["reach"]) this.reach = info["reach"] as [number, number][][];
     });
     this.go.textContent = "Stop";
     this.go.disabled = false;
     this.keep.disabled = false;
     this.showWishes();
-    // The server may remember another wish, of before a reload.
+    // The server may have another request, from before a reload.
     if (fresh) this.ask({});
   }
 
   private clear(): void {
     this.unlisten();
     this.reach = null;
-    this.figure?.dispose();
+    this.liveCharacter?.dispose();
     this.scene?.clearReach();
     this.target?.remove();
-    this.figure = this.target = null;
+    this.liveCharacter = this.target = null;
   }
 
-  private drawn(told: Record<string, unknown>): void {
-    // A gamepad ends it in the middle of a picture, for which this figure may still be asked.
-    if (!this.figure) return;
+  private showState(info: Record<string, unknown>): void {
+    // A gamepad may stop the stream while a frame is being drawn.
+    if (!this.liveCharacter) return;
     const { stage } = this.app;
-    const place = told["place"] as Place;
+    const place = info["place"] as Place;
     if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
     else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
     this.place = place;
-    this.input.figure = [place[1], place[2]];
+    this.input.character = [place[1], place[2]];
     if (this.reach) this.scene?.showReach(this.reach);
     this.reach = null;
-    const reached = told["reached"] as number | null;
-    if (reached !== null && this.wish.point) {
-      this.wish = { ...this.wish, point: null, direction: place[0] };
+    const reached = info["reached"] as number | null;
+    if (reached !== null && this.request.point) {
+      this.request = { ...this.request, point: null, direction: place[0] };
       this.scene?.showGoal(null);
     }
-    const { point, direction } = this.wish;
+    const { point, direction } = this.request;
     this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : direction);
     this.scene?.showBox(this.node(), place);
-    const [answer, waiting] = [told["answer"] as number | null, told["waiting"] as number | null];
+    const [answer, waiting] = [info["answer"] as number | null, info["waiting"] as number | null];
     this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
-    this.doing.textContent = this.doing.title = reached === null ? String(told["doing"]) : `Arrived after ${reached.toFixed(1)} s`;
+    this.doing.textContent = this.doing.title = reached === null ? String(info["doing"]) : `Arrived after ${reached.toFixed(1)} s`;
   }
 
   private node(): DriveNode | null {
-    return this.started?.nodes.find(({ name }) => name === this.wish.node) ?? null;
+    return this.started?.nodes.find(({ name }) => name === this.request.node) ?? null;
   }
 
-  private push(direction: number, share: number | null): void {
+  private push(direction: number, fraction: number | null): void {
     const range = this.paces();
-    const speed = range && share !== null ? Math.round(100 * (range[0] + share * (range[1] - range[0]))) / 100 : this.wish.speed;
-    if (this.speed && speed !== null && speed !== this.wish.speed) this.speed.value = speed;
+    const speed = range && fraction !== null ? Math.round(100 * (range[0] + fraction * (range[1] - range[0]))) / 100 : this.request.speed;
+    if (this.speed && speed !== null && speed !== this.request.speed) this.speed.value = speed;
     this.ask({ direction, point: null, speed, ...this.steerable() });
     this.scene?.showGoal(null);
   }
@@ -306,7 +306,7 @@ class Driving {
   private steerable(): Partial<DriveRequest> {
     const node = this.node();
     if (!node || node.ranges.some(({ name }) => name === "turn")) return {};
-    this.wish = { ...this.wish, node: null, values: null };
+    this.request = { ...this.request, node: null, values: null };
     this.showWishes();
     return { node: null, values: null };
   }
@@ -318,8 +318,8 @@ class Driving {
   }
 
   private ask(change: Partial<DriveRequest>): void {
-    this.wish = { ...this.wish, ...change };
-    this.app.connection.ask("drive_request", this.wish).catch((error: unknown) => this.app.notices.error(messageOf(error)));
+    this.request = { ...this.request, ...change };
+    this.app.connection.ask("drive_request", this.request).catch((error: unknown) => this.app.notices.error(messageOf(error)));
   }
 
   /** The speeds that can be asked for: those of what was chosen to be done, where it has any, else all. */
@@ -328,7 +328,7 @@ class Driving {
     return own ? [own.low, own.high] : this.started?.speed ?? null;
   }
 
-  /** Sliders and buttons for what this figure can be asked for beside directions. */
+  /** Sliders and buttons for the commands of this character other than directions. */
   private showWishes(): void {
     const { nodes, usual, way } = this.started ?? { nodes: [], usual: null, way: "character" };
     this.target?.remove();
@@ -336,13 +336,13 @@ class Driving {
     const rows: HTMLElement[] = [];
     if (nodes.length > 1) {
       const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
-      rows.push(choice("Action", [["", "keep going"], ...options], this.wish.node ?? "", (value) => this.choose(value || null)));
+      rows.push(choice("Action", [["", "keep going"], ...options], this.request.node ?? "", (value) => this.choose(value || null), "What the character does; keep going: whatever leads on"));
     }
     const node = this.node();
     const pace = this.paces();
     if (pace) {
       const range = { name: "Speed", unit: "m/s", low: pace[0], high: pace[1] };
-      const value = Math.min(pace[1], Math.max(pace[0], this.wish.speed ?? usual ?? pace[0]));
+      const value = Math.min(pace[1], Math.max(pace[0], this.request.speed ?? usual ?? pace[0]));
       this.speed = knob(range, value, (next) => this.ask({ speed: next }));
       rows.push(this.speed.element);
     } else if (way !== "character") {
@@ -351,19 +351,19 @@ class Driving {
     for (const range of node?.ranges ?? []) {
       const { name, low, high } = range;
       if (["turn", "speed"].includes(name) || (node!.at_point && /(^| )[xyz]$/.test(name)) || high <= low) continue;
-      const input = (value: number) => this.ask({ values: { ...this.wish.values, [name]: value } });
-      rows.push(knob(range, this.wish.values?.[name] ?? (low + high) / 2, input).element);
+      const input = (value: number) => this.ask({ values: { ...this.request.values, [name]: value } });
+      rows.push(knob(range, this.request.values?.[name] ?? (low + high) / 2, input).element);
     }
     if (node?.at_point && this.place) this.aim();
-    this.wishes.hidden = !rows.length;
-    this.wishes.replaceChildren(el("h3", { text: "Command" }), ...rows,
+    this.commands.hidden = !rows.length;
+    this.commands.replaceChildren(el("h3", { text: "Command" }), ...rows,
       ...(node?.at_point ? [el("p", { class: "dim", text: "Drag the target. The box shows where the character can reach it." })] : []));
   }
 
-  /** A ball before the figure that it goes for. */
+  /** A ball in front of the character, its target. */
   private aim(): void {
     const [yaw, x, z] = this.place!;
-    const at: [number, number, number] = this.wish.target ?? [x + 0.6 * Math.sin(yaw), 1.4, z + 0.6 * Math.cos(yaw)];
+    const at: [number, number, number] = this.request.target ?? [x + 0.6 * Math.sin(yaw), 1.4, z + 0.6 * Math.cos(yaw)];
     const moved = (target: [number, number, number]) => this.ask({ target });
     this.target = this.app.dragTarget({ at, plane: "view", moved, dropped: moved });
     this.ask({ target: at });
@@ -383,9 +383,9 @@ class Driving {
         el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
         el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
         el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) })));
-      const title = "Time from the change of direction until the character faces it within 15° for 0.25 s, display delay included.";
+      const title = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
       this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
-      const trip = live.round_trip_ms === null ? "" : `, latency ${figureText(live.round_trip_ms)} ms`;
+      const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {
       // The next second tries again.
@@ -393,16 +393,16 @@ class Driving {
   }
 
   private async keepLast(): Promise<void> {
-    const kept = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS }).catch(() => null);
-    if (!kept) return;
+    const taken = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS }).catch(() => null);
+    if (!taken) return;
     this.stop();
-    this.app.present(kept.motion);
+    this.app.present(taken.motion);
   }
 
   private listClips(): void {
     const { select } = this.clips;
     const n = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").length;
-    const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", n === 1 ? "the open motion" : `${n} open motions`] as [string, string]] : [])];
+    const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", n === 1 ? "the open clip" : `${n} open clips`] as [string, string]] : [])];
     setOptions(select, options, n && select.value === "open" ? "open" : "walks");
     this.showChoices();
   }

@@ -1,4 +1,4 @@
-/** What a person's hands want of a figure: keys and gamepad as seen from the camera, clicks and drags on the ground. */
+/** User input for a character: keys and gamepad relative to the camera, clicks and drags on the ground. */
 import * as THREE from "three";
 import type { Stage } from "../scene";
 import { Signal } from "../signal";
@@ -8,17 +8,17 @@ import { DrivePads } from "./drive_pads";
 /** A direction in the world (radians from +Z, to the left), and how far a stick is pushed, 0 to 1; null for no stick. */
 export interface Push {
   direction: number;
-  share: number | null;
+  fraction: number | null;
 }
 
 const KEYS: Record<string, [ahead: number, right: number]> = {
   KeyW: [1, 0], ArrowUp: [1, 0], KeyS: [-1, 0], ArrowDown: [-1, 0],
   KeyA: [0, -1], ArrowLeft: [0, -1], KeyD: [0, 1], ArrowRight: [0, 1],
 };
-/** A press that moves by more pixels, or lasts longer than this, turns the camera or steers, and is no click. */
+/** A press that moves by more pixels, or lasts longer than this, rotates the camera or steers, and is not a click. */
 const CLICK_PIXELS = 5;
 const CLICK_MS = 350;
-/** Metres around the middle of the figure where it can be taken hold of; a finger covers more. */
+/** Meters around the middle of the character where it can be taken hold of; a finger covers more. */
 const GRAB = 0.3;
 const GRAB_FINGER = 0.5;
 const STATURE = 1.7;
@@ -39,9 +39,9 @@ export class DriveInput {
   /** Escape, or a gamepad's button to pause. */
   readonly stopped = new Signal();
   readonly pads = new DrivePads();
-  /** Where the figure is, x and z; null while there is none. */
-  figure: [number, number] | null = null;
-  /** Whether a press is for something else that lies before the figure. */
+  /** Where the character is, x and z; null while there is none. */
+  character: [number, number] | null = null;
+  /** Whether a press is for something else that lies before the character. */
   taken: (event: PointerEvent) => boolean = () => false;
   private readonly held = new Set<string>();
   private readonly stops: (() => void)[] = [];
@@ -59,7 +59,7 @@ export class DriveInput {
     // Before the page's own keys: here the arrows steer.
     listen(document, "keydown", (event: KeyboardEvent) => this.down(event), true);
     listen(document, "keyup", (event: KeyboardEvent) => this.held.delete(event.code), true);
-    // Nobody tells of keys that are let go elsewhere.
+    // There is no event for keys that are released elsewhere.
     listen(window, "blur", () => this.held.clear());
     listen(document, "visibilitychange", () => this.held.clear());
     listen(document, "focusin", (event: FocusEvent) => typesInto(event.target) && this.held.clear());
@@ -89,7 +89,7 @@ export class DriveInput {
   }
 
   private down(event: KeyboardEvent): void {
-    // Under the Command key, no key is told of when it is let go.
+    // While the Command key is down, there are no events for released keys.
     if (event.metaKey) this.held.clear();
     if (!meant(event)) return;
     const digit = /^Digit([1-9])$/.exec(event.code);
@@ -107,7 +107,7 @@ export class DriveInput {
     if (at) this.clicked.emit([at.x, at.z]);
   }
 
-  // --- Holding the figure: it goes to where the pointer is
+  // --- Holding the character: it goes to where the pointer is
 
   private grab(event: PointerEvent): void {
     if (event.button !== 0 || this.drag || !this.stage.controls.enabled || !this.near(event)) return;
@@ -134,18 +134,18 @@ export class DriveInput {
   }
 
   private near(event: PointerEvent): boolean {
-    if (!this.figure || this.taken(event)) return false;
-    const [x, z] = this.figure;
+    if (!this.character || this.taken(event)) return false;
+    const [x, z] = this.character;
     const { floor } = this.stage;
     const apart = this.stage.ray(event).ray.distanceSqToSegment(new THREE.Vector3(x, floor, z), new THREE.Vector3(x, floor + STATURE, z));
     return apart < (event.pointerType === "touch" ? GRAB_FINGER : GRAB) ** 2;
   }
 
-  /** From the figure to what of the floor is under the pointer; above the horizon, as seen in the picture. */
+  /** From the character to what of the floor is under the pointer; above the horizon, as seen in the picture. */
   private dragged(): number | null {
-    if (!this.drag?.moved || !this.figure) return null;
+    if (!this.drag?.moved || !this.character) return null;
     const { now } = this.drag;
-    const [x, z] = this.figure;
+    const [x, z] = this.character;
     const at = this.stage.onGround(now);
     if (at) return Math.atan2(at.x - x, at.z - z);
     const from = this.stage.project(new THREE.Vector3(x, this.stage.floor, z));
@@ -160,26 +160,26 @@ export class DriveInput {
       this.stopped.emit();
       return;
     }
-    const push = this.wanted(pads.ahead, pads.right, pads.share);
+    const push = this.wanted(pads.ahead, pads.right, pads.fraction);
     const { last } = this;
-    const same = push && last && Math.abs(wrap(push.direction - last.direction)) < 0.02 && Math.abs((push.share ?? 2) - (last.share ?? 2)) < 0.05;
+    const same = push && last && Math.abs(wrap(push.direction - last.direction)) < 0.02 && Math.abs((push.fraction ?? 2) - (last.fraction ?? 2)) < 0.05;
     if (same) return;
     this.last = push;
     if (push) this.pushed.emit(push);
   }
 
   /** The mouse before the keys, and these before a gamepad. */
-  private wanted(padAhead: number, padRight: number, share: number | null): Push | null {
+  private wanted(padAhead: number, padRight: number, fraction: number | null): Push | null {
     const direction = this.dragged();
-    if (direction !== null) return { direction, share: null };
+    if (direction !== null) return { direction, fraction: null };
     let [ahead, right] = [0, 0];
     for (const code of this.held) {
       ahead += KEYS[code]![0];
       right += KEYS[code]![1];
     }
     const { camera } = this.stage;
-    if (ahead || right) return { direction: seenFrom(camera, ahead, right), share: null };
-    return padAhead || padRight ? { direction: seenFrom(camera, padAhead, padRight), share } : null;
+    if (ahead || right) return { direction: seenFrom(camera, ahead, right), fraction: null };
+    return padAhead || padRight ? { direction: seenFrom(camera, padAhead, padRight), fraction } : null;
   }
 }
 

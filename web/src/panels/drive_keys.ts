@@ -7,7 +7,7 @@ export function typesInto(node: EventTarget | null): boolean {
   return node instanceof HTMLElement && node.isContentEditable;
 }
 
-/** Whether a key press may steer: a field that is typed into takes all keys, a slider and a tab theirs. */
+/** Whether a key press may steer: text fields take all keys, sliders and tabs their own. */
 export function meant(event: KeyboardEvent): boolean {
   const node = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey || typesInto(node)) return false;

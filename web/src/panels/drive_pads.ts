@@ -1,7 +1,7 @@
 /** Gamepads: the left stick or the cross for where to go, the four buttons at the right for what to do. */
 import { Signal } from "../signal";
 
-/** Of a stick's way: less is none. */
+/** Dead zone, as a fraction of a stick's range. */
 const DEAD = 0.25;
 /** Buttons of the standard layout: those that choose what to do, those that end it, and the cross. */
 const NUMBERS = 4;
@@ -9,10 +9,10 @@ const STOPS = [8, 9];
 const CROSS: [button: number, ahead: number, right: number][] = [[12, 1, 0], [13, -1, 0], [14, 0, -1], [15, 0, 1]];
 
 /** What is wanted now: ahead, to the right, how far (null where only a button says so), and buttons pressed since the last time. */
-export interface PadWish {
+export interface PadRequest {
   ahead: number;
   right: number;
-  share: number | null;
+  fraction: number | null;
   numbers: number[];
   stop: boolean;
 }
@@ -25,35 +25,35 @@ export class DrivePads {
   private down: Map<number, Set<number>> | null = null;
 
   constructor() {
-    for (const name of ["gamepadconnected", "gamepaddisconnected"]) window.addEventListener(name, () => this.tell(pads()));
+    for (const name of ["gamepadconnected", "gamepaddisconnected"]) window.addEventListener(name, () => this.report(pads()));
   }
 
-  /** Buttons that are down already are not pressed anew. */
+  /** Buttons that are already down are not pressed again. */
   forget(): void {
     this.down = null;
   }
 
-  poll(): PadWish {
+  poll(): PadRequest {
     const found = pads();
-    this.tell(found);
-    const wish: PadWish = { ahead: 0, right: 0, share: null, numbers: [], stop: false };
+    this.report(found);
+    const request: PadRequest = { ahead: 0, right: 0, fraction: null, numbers: [], stop: false };
     const before = this.down;
     this.down = new Map(found.map((pad) => [pad.index, new Set(pad.buttons.flatMap(({ pressed }, k) => (pressed ? [k] : [])))]));
     for (const pad of found) {
-      if (!wish.ahead && !wish.right) push(pad, wish);
+      if (!request.ahead && !request.right) push(pad, request);
       const was = before?.get(pad.index);
       // One that was not there at the last look may have been plugged in with a thumb on it.
       if (!was) continue;
       for (const k of this.down.get(pad.index)!) {
         if (was.has(k)) continue;
-        if (k < NUMBERS) wish.numbers.push(k + 1);
-        else if (STOPS.includes(k) && pad.mapping === "standard") wish.stop = true;
+        if (k < NUMBERS) request.numbers.push(k + 1);
+        else if (STOPS.includes(k) && pad.mapping === "standard") request.stop = true;
       }
     }
-    return wish;
+    return request;
   }
 
-  private tell(found: Gamepad[]): void {
+  private report(found: Gamepad[]): void {
     const name = found[0] ? found[0].id.replace(/\s*\(.*$/, "") || "gamepad" : "";
     if (name === this.name) return;
     this.name = name;
@@ -65,17 +65,17 @@ function pads(): Gamepad[] {
   return [...(navigator.getGamepads?.() ?? [])].filter((pad): pad is Gamepad => !!pad?.connected);
 }
 
-function push(pad: Gamepad, wish: PadWish): void {
+function push(pad: Gamepad, request: PadRequest): void {
   const [x, y] = [pad.axes[0] ?? 0, pad.axes[1] ?? 0];
   const size = Math.hypot(x, y);
   if (size > DEAD) {
-    [wish.ahead, wish.right, wish.share] = [-y, x, Math.min(1, (size - DEAD) / (1 - DEAD))];
+    [request.ahead, request.right, request.fraction] = [-y, x, Math.min(1, (size - DEAD) / (1 - DEAD))];
     return;
   }
   if (pad.mapping !== "standard") return;
   for (const [k, ahead, right] of CROSS) {
     if (!pad.buttons[k]?.pressed) continue;
-    wish.ahead += ahead;
-    wish.right += right;
+    request.ahead += ahead;
+    request.right += right;
   }
 }

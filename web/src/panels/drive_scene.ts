@@ -1,4 +1,4 @@
-/** What is drawn around a driven figure: the request as an arrow, the point to go to, and where it could be next. */
+/** What is drawn around a driven character: the request as an arrow, the point to go to, and where it could be next. */
 import * as THREE from "three";
 import { cssVariable } from "../dom";
 import type { DriveNode } from "../messages";
@@ -12,7 +12,7 @@ export class DriveScene {
   private readonly ring: THREE.Mesh;
   private readonly region = new THREE.Group();
   private readonly box: THREE.LineSegments;
-  /** All materials, made once: three.js forgets a shader with the last material that uses it, and would link it anew with every reach. */
+  /** All materials, created once: three.js deletes a shader with its last material, and would link it again for every update. */
   private readonly looks: (THREE.MeshBasicMaterial | THREE.LineBasicMaterial)[] = [];
   private readonly fill: THREE.MeshBasicMaterial;
   private readonly rim: THREE.LineBasicMaterial;
@@ -30,7 +30,7 @@ export class DriveScene {
     stage.scene.add(this.group);
   }
 
-  /** The figure is at `place` (yaw, x, z); `direction` is asked for, or nothing. */
+  /** The character is at `place` (yaw, x, z); `direction` is asked for, or nothing. */
   showRequest(place: [number, number, number], direction: number | null): void {
     this.arrow.visible = direction !== null;
     this.arrow.position.set(place[1], 0, place[2]);
@@ -43,7 +43,7 @@ export class DriveScene {
     this.stage.invalidate();
   }
 
-  /** Lines [[x, z], ...] around where the figure could be next. */
+  /** Lines [[x, z], ...] around where the character could be next. */
   showReach(lines: [number, number][][]): void {
     this.clearReach();
     for (const line of lines) {
@@ -56,7 +56,7 @@ export class DriveScene {
     }
   }
 
-  /** For what goes for a point in space: the box of what it can meet, before the figure. */
+  /** For what goes for a point in space: the box of what it can meet, before the character. */
   showBox(node: DriveNode | null, place: [number, number, number]): void {
     const ends = node?.at_point ? ["x", "y", "z"].map((axis) => node.ranges.find(({ name }) => name.endsWith(axis))) : [];
     this.box.visible = ends.length === 3 && ends.every(Boolean);
@@ -68,7 +68,7 @@ export class DriveScene {
     this.box.rotation.y = place[0];
   }
 
-  /** In the colours of the current theme. */
+  /** In the colors of the current theme. */
   repaint(): void {
     const color = accent();
     for (const look of this.looks) look.color.set(color);
@@ -107,7 +107,7 @@ function accent(): string {
   return cssVariable("--accent") || "#3b6fd4";
 }
 
-/** A flat arrow that points along +Z, from a little before the figure. */
+/** A flat arrow that points along +Z, from a little before the character. */
 function arrowShape(): THREE.BufferGeometry {
   const outline: [number, number][] = [[-0.055, 0.3], [0.055, 0.3], [0.055, 0.85], [0.17, 0.85], [0, 1.2], [-0.17, 0.85], [-0.055, 0.85]];
   const shape = new THREE.Shape(outline.map(([x, z]) => new THREE.Vector2(x, -z)));

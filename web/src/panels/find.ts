@@ -1,19 +1,19 @@
 /** Find and aim: what is like a marked stretch, page by page; then motions between all of it that go where you drag. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
-import { keepChoice, kept } from "../kept";
+import { saveChoice, tabState } from "../tab_state";
 import type { BuildWeb, SavedFiles, SearchDone, ThresholdCurve, WebBuilt } from "../messages";
 import { gallery, type Gallery } from "../widgets/gallery";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
 import { savedFiles } from "./find_saved";
-import { About, cannotCompare, cannotSeek, interruptedJob, marked, outcome, remembered, same, told, type Stretch } from "./find_sought";
+import { About, cannotCompare, cannotSeek, interruptedJob, marked, outcome, remembered, same, describeRange, type Stretch } from "./find_sought";
 
 type Where = "folder" | "open" | "both";
 
-const WHERE: [Where, string][] = [["folder", "files in the folder"], ["open", "open motions"], ["both", "both"]];
+const WHERE: [Where, string][] = [["folder", "files in open folder"], ["open", "open clips"], ["both", "both"]];
 const MARKERS: [NonNullable<BuildWeb["markers"]>, string][] = [["body", "whole body"], ["upper", "upper body"], ["lower", "lower body"]];
-const RATES: [string, string][] = [["30", "30 Hz"], ["60", "60 Hz"], ["", "all frames"]];
+const RATES: [string, string][] = [["30", "30 Hz"], ["60", "60 Hz"], ["", "every frame"]];
 const PER_PAGE = 6;
 
 export function mount(app: App): Panel {
@@ -40,11 +40,11 @@ class FindPanel {
   private readonly sought = el("p", { aria: { live: "polite" } });
   private readonly trouble = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly build = button("Index clips", () => void this.buildWeb(), "Compare all frames with each other so that the clips can be searched");
-  private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Show how many matches each threshold finds");
-  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", placeholder: "m", aria: { label: "Threshold, meters" } });
+  private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
+  private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Plot how many matches each threshold finds, and suggest one");
+  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold, meters" } });
   private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
-  private readonly search = button("Search", () => void this.find(), "Find everything within the threshold of the example", "primary");
+  private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold", "primary");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
   private readonly curveBox = el("div", { class: "stack", hidden: true });
@@ -56,8 +56,8 @@ class FindPanel {
   private readonly about: About;
   private readonly saved;
   private readonly counts = {
-    further: check("Search transitively", this.how.further, (on) => this.count({ further: on })),
-    repeats: check("Cyclic action", this.how.repeats, (on) => this.count({ repeats: on })),
+    further: check("Search transitively", this.how.further, (on) => this.count({ further: on }), "Also find what is similar to a match, not only what is similar to the example"),
+    repeats: check("Cyclic action", this.how.repeats, (on) => this.count({ repeats: on }), "For motions that repeat, such as steps: matches may overlap by up to one half"),
   };
 
   constructor(private readonly app: App) {
@@ -67,7 +67,7 @@ class FindPanel {
       fetch: async (first, count) => (await app.ask("find_matches", { search: this.found!.search, first, count })).tiles,
       open: (number) => void this.openMatch(number),
       changed: () => {
-        keepChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
+        saveChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
         this.draw();
       },
     });
@@ -75,18 +75,18 @@ class FindPanel {
     this.saved = savedFiles(app, { kind: "web", name: "index", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
     const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Index options" }),
-      choice("Body part", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers)),
-      choice("Rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null)),
-      check("Ignore height", false, (on) => (this.options.remove_height = on)),
+      choice("Body part", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers), "The part of the body that is compared"),
+      choice("Frame rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null), "How many frames per second are compared, at most; fewer is faster"),
+      check("Ignore height", false, (on) => (this.options.remove_height = on), "Treat a reach to the floor and one to a shelf as similar"),
     );
     const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Search options" }), this.counts.further, this.counts.repeats);
-    const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search);
+    const row = el("div", { class: "row" }, el("label", { class: "field", title: "Largest difference from the example that counts as a match; lower = stricter" }, el("span", { text: "Threshold (m)" }), this.threshold), this.search);
     this.curveBox.append(this.view.element, el("div", { class: "row" }, this.offer));
     this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
     this.matchBox.append(el("h3", { text: "Matches" }), this.counted, this.gallery.element);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Search in" }),
-        choice("Clips", WHERE, this.where, (value) => (this.where = value as Where)), options,
+        choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
       el("section", {}, el("h3", { text: "Example" }), this.sought, this.trouble, this.aside, how, this.thresholdBox, this.hint),
       this.matchBox,
@@ -122,7 +122,7 @@ class FindPanel {
 
   /** A page that was loaded again goes on with what the server still has. */
   private async restore(again = false): Promise<void> {
-    const goesOn = this.app.connection.adopted.some(({ work }) => work.command.startsWith("find_"));
+    const goesOn = this.app.connection.resumedWork.some(({ work }) => work.command.startsWith("find_"));
     const { what, before } = interruptedJob();
     const now = await this.app.ask("find_now", {}).catch(() => null);
     if (!now || (this.web && !again)) return;
@@ -175,7 +175,7 @@ class FindPanel {
     const { stretch } = this;
     this.about.look(this.web, stretch, this.webs);
     const trouble = cannotSeek(this.app, this.web, stretch, this.query) || this.about.refuses;
-    put(this.sought, stretch ? `${told(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
+    put(this.sought, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
     this.thresholdBox.hidden = !this.web;
@@ -188,9 +188,9 @@ class FindPanel {
 
   /** What to do next, in a sentence. */
   private next(stale: boolean): string {
-    if (stale) return "The curve is for the previous example. Suggest a threshold again, or search with this one.";
+    if (stale) return "The curve is for the previous example. Press Suggest a threshold again, or search with the current threshold.";
     if (this.chosen !== null) return "";
-    return this.curve ? "Choose a threshold on the curve, or type one." : "Type a threshold, or let marey suggest one.";
+    return this.curve ? "Click the curve to choose a threshold, or type one." : "Type a threshold, or press Suggest a threshold.";
   }
 
   /** Say what came of the last thing that was done, until the next. */
@@ -254,7 +254,7 @@ class FindPanel {
     const query = this.stretch;
     if (!query) return;
     this.say("");
-    const curve = await remembered("The threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
+    const curve = await remembered("Threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
     if (!curve) return;
     this.curve = curve;
     this.query = query;
@@ -278,8 +278,8 @@ class FindPanel {
     const [threshold, query] = [this.chosen, this.stretch];
     if (!query || threshold === null) return;
     this.say("");
-    const found = await remembered("The search", this.standing, outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
-      // Matches of another search beside what was not found would be taken for its.
+    const found = await remembered("Search", this.standing, outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
+      // Matches of an earlier search would be mistaken for results of this one.
       if (!ended) this.found = null;
       this.say(text);
     }));
@@ -313,7 +313,7 @@ function standing(web: WebBuilt | null, found: SearchDone | null): string {
 
 /** The matches of a search that were thrown out before the page was loaded again. */
 function droppedOf(found: SearchDone): number[] {
-  const read = (kept().choices["find"] ?? {}) as { search?: unknown; dropped?: unknown };
+  const read = (tabState().choices["find"] ?? {}) as { search?: unknown; dropped?: unknown };
   if (read.search !== found.search || !Array.isArray(read.dropped)) return [];
   return (read.dropped as unknown[]).filter((each): each is number => Number.isInteger(each) && Number(each) > 0 && Number(each) < found.count);
 }

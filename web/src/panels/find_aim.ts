@@ -11,8 +11,8 @@ type Place = [number, number, number];
 
 /** What a space may be asked by; "position" goes with a joint and a moment. */
 const FEATURES: [string, string][] = [
-  ["position", "joint target"], ["turn", "turn angle"], ["speed", "speed"], ["turn,speed", "turn and speed"],
-  ["travelled", "distance"], ["step_height", "step height"], ["duration", "duration"],
+  ["position", "joint target"], ["turn", "turn angle (°)"], ["speed", "speed (m/s)"], ["turn,speed", "turn (°) and speed (m/s)"],
+  ["travelled", "distance (m)"], ["step_height", "step height (m)"], ["duration", "duration (s)"],
 ];
 const MOMENTS: [string, string][] = [
   ["farthest", "full extension"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
@@ -27,15 +27,15 @@ export class AimSection {
   private refine = true;
   private space: SpaceMade | null = null;
   private motion = "";
-  private wish: AimMotion | null = null;
+  private request: AimMotion | null = null;
   private dragging = false;
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
-  private readonly joint = choice("Joint", [], "", () => undefined);
-  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value));
+  private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
+  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint is at the target; full extension: when it is farthest from the body");
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
-  private readonly back = el("div", { class: "row", hidden: true }, button("Move target into reach", () => this.comeBack(), "Move the target to where the motion actually ends up"));
+  private readonly back = el("div", { class: "row", hidden: true }, button("Move target into reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));
   private reached: number[] = [];
   private readonly params = el("div", { class: "stack" });
   private readonly asked = el("div", { class: "stack", hidden: true });
@@ -52,14 +52,14 @@ export class AimSection {
     this.ask = latest(() => this.answer());
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
     const make = button("Create target control", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
-    const keep = button("Keep a copy", () => void this.keep(), "Add this motion to the list; the target control stays active");
+    const keep = button("Keep as new clip", () => void this.keep(), "Add a copy of this motion to the clips; the target control stays active");
     this.asked.append(this.about, this.params, this.said, this.back,
-      check("Refine on release", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
+      check("Refine on release", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), el("div", { class: "row" }, keep));
     this.saved = savedFiles(app, { kind: "space", name: "target_control", open: (path) => void this.load(path), saved: written });
     this.making = el("div", { class: "stack" }, choice("Control", FEATURES, this.feature, (value) => {
       this.feature = value;
       this.joint.hidden = this.at.hidden = value !== "position";
-    }), this.joint, this.at, el("div", { class: "row" }, make));
+    }, "What you control: where a joint gets, or a property of the whole motion"), this.joint, this.at, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
     this.element = el("section", { hidden: true }, el("h3", { text: "Target control" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
@@ -110,7 +110,7 @@ export class AimSection {
     const feature = this.feature === "position" ? `position:${this.joint.select.value}@${this.moment}` : this.feature;
     let space: SpaceMade;
     try {
-      space = await this.app.run("Building", "aim_make", { ...this.chosen(), feature });
+      space = await this.app.run("Building the target control", "aim_make", { ...this.chosen(), feature });
     } catch {
       return;
     }
@@ -130,7 +130,7 @@ export class AimSection {
     this.asked.scrollIntoView({ block: "nearest" });
   }
 
-  /** Show a space that is aimed in, with the motion that it has made last. */
+  /** Show a space and the motion that it made last. */
   restore(space: SpaceMade): void {
     this.clear();
     this.space = space;
@@ -148,7 +148,7 @@ export class AimSection {
     this.draw();
     if (this.app.selected?.info.motion !== this.motion) return;
     // The others would stand in the same place.
-    for (const [id, shot] of this.app.motions) if (id !== this.motion) shot.figure.visible = false;
+    for (const [id, shot] of this.app.motions) if (id !== this.motion) shot.character.visible = false;
     this.app.motionsChanged.emit();
   }
 
@@ -166,7 +166,7 @@ export class AimSection {
 
   private slide(done: boolean): void {
     const units = this.space!.units;
-    this.sliders.forEach(settle);
+    this.sliders.forEach(finishEdit);
     this.want({ target: this.sliders.map(({ value }, k) => realValue(value, units[k]!)) }, done);
   }
 
@@ -183,59 +183,59 @@ export class AimSection {
   private setSliders(values: number[]): void {
     this.sliders.forEach((each, k) => {
       each.value = shownValue(values[k]!, this.space!.units[k]!);
-      settle(each);
+      finishEdit(each);
     });
   }
 
-  /** While something is dragged the figure holds the moment that counts; then it plays. */
-  private want(wish: AimMotion, done: boolean): void {
+  /** During a drag the character shows the relevant moment; then it plays. */
+  private want(request: AimMotion, done: boolean): void {
     if (!this.dragging && !done && this.app.selected?.info.motion !== this.motion && this.app.motions.has(this.motion)) this.app.select(this.motion);
     this.dragging = !done;
-    this.wish = { ...wish, refine: done && this.refine };
+    this.request = { ...request, refine: done && this.refine };
     this.ask();
   }
 
   private async answer(): Promise<void> {
-    if (!this.wish || !this.space) return;
-    const wish = this.wish;
+    if (!this.request || !this.space) return;
+    const request = this.request;
     const { space } = this;
-    const aimed = await this.app.ask("aim", wish);
+    const reply = await this.app.ask("aim", request);
     if (space !== this.space) return;
-    this.take(aimed, wish);
+    this.take(reply, request);
     const { playback } = this.app;
     if (this.app.selected?.info.motion !== this.motion) return;
-    if (this.dragging && aimed.moment !== null) {
+    if (this.dragging && reply.moment !== null) {
       playback.playing = false;
-      playback.seek(aimed.moment);
+      playback.seek(reply.moment);
     } else if (!this.dragging && !playback.playing) playback.toggle();
   }
 
-  /** Show what came of a wish; what the hand holds stays where it is. */
-  private take(aimed: Aimed, wish: AimMotion = {}): void {
-    this.motion = aimed.motion.motion;
-    if (this.app.motions.has(this.motion)) this.app.update(aimed.motion);
-    else this.app.add(aimed.motion);
-    this.reached = aimed.reached;
-    this.back.hidden = !aimed.projected;
-    if (!wish.target) this.setSliders(aimed.projected ? aimed.aimed : aimed.target);
-    this.marks.place(aimed, !this.dragging || !wish.point);
-    const errors = Object.entries(aimed.errors).map(([unit, value]) => errorText(value, unit)).join(", ");
-    this.said.textContent = aimed.projected ? `Out of reach: the closest possible motion misses by ${errors}.` : `Misses by ${errors}.`;
-    this.said.classList.toggle("missed", aimed.projected);
+  /** Show the reply to a request; a control that is being dragged stays where it is. */
+  private take(reply: Aimed, request: AimMotion = {}): void {
+    this.motion = reply.motion.motion;
+    if (this.app.motions.has(this.motion)) this.app.update(reply.motion);
+    else this.app.add(reply.motion);
+    this.reached = reply.reached;
+    this.back.hidden = !reply.projected;
+    if (!request.target) this.setSliders(reply.projected ? reply.aimed : reply.target);
+    this.marks.place(reply, !this.dragging || !request.point);
+    const errors = Object.entries(reply.errors).map(([unit, value]) => errorText(value, unit)).join(", ");
+    this.said.textContent = reply.projected ? `Out of reach: the closest possible motion misses the target by ${errors}.` : `Misses the target by ${errors}.`;
+    this.said.classList.toggle("missed", reply.projected);
   }
 
   private async keep(): Promise<void> {
     await this.app.ask("aim_keep", {}).then((info) => {
       const shot = this.app.add(info, false);
-      shot.figure.visible = false;
+      shot.character.visible = false;
       this.app.motionsChanged.emit();
-      this.app.notices.info(`Kept: ${info.name}`);
+      this.app.notices.info(`Added ${info.name} to the clips.`);
     }, () => undefined);
   }
 }
 
 /** The number as the slider has it, which ends where its track does and goes in steps. */
-function settle(each: Slider): void {
+function finishEdit(each: Slider): void {
   each.value = Number(each.value);
 }
 

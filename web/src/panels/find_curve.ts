@@ -8,7 +8,7 @@ import type { ThresholdCurve } from "../messages";
 export interface ThresholdView {
   element: HTMLElement;
   show(curve: ThresholdCurve | null): void;
-  /** The threshold that was chosen, metres; null for none. */
+  /** The threshold that was chosen, meters; null for none. */
   mark(threshold: number | null): void;
   draw(): void;
 }
@@ -20,7 +20,7 @@ const LEFT = 26;
 export function thresholdView(picked: (threshold: number) => void): ThresholdView {
   const label = "Matches found by each threshold; choose one with the left and right arrow keys";
   const canvas = el("canvas", { class: "threshold-view", tabIndex: 0, aria: { label } });
-  const told = el("p", { class: "dim", aria: { live: "polite" } });
+  const summary = el("p", { class: "dim", aria: { live: "polite" } });
   let curve: ThresholdCurve | null = null;
   let chosen: number | null = null;
 
@@ -101,18 +101,18 @@ export function thresholdView(picked: (threshold: number) => void): ThresholdVie
   });
   new ResizeObserver(draw).observe(canvas);
   return {
-    element: el("div", { class: "stack" }, canvas, told),
+    element: el("div", { class: "stack" }, canvas, summary),
     show(next) {
       curve = next;
       chosen = null;
-      told.textContent = next ? `${next.text}.` : "";
+      summary.textContent = next ? `${next.text}.` : "";
       draw();
     },
     mark(threshold) {
       chosen = threshold;
       if (curve && threshold !== null) {
         const i = nearest(threshold);
-        told.textContent = threshold < curve.thresholds[0]! / 1.05 ? `Nothing is closer than ${threshold} m.` : `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
+        summary.textContent = threshold < curve.thresholds[0]! / 1.05 ? `Nothing is closer than ${threshold} m.` : `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
       }
       draw();
     },

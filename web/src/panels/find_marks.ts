@@ -8,14 +8,14 @@ import type { Target } from "../pointer";
 type Place = [number, number, number];
 
 const RADIUS = 0.05;
-/** Metres from the line of sight within which places count. */
+/** Meters from the line of sight within which places count. */
 const SPREAD = 0.03;
 
 export class AimMarks {
   private readonly group = new THREE.Group();
   private target: Target | null = null;
   private at: Place | null = null;
-  // Made once: with the last material of its kind three.js would let go of the shader, and link it anew with every answer.
+  // Created once: three.js deletes a shader with its last material, and would link it again for every reply.
   private readonly points = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 3, sizeAttenuation: false, transparent: true, opacity: 0.75 }));
   private readonly path = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
   private readonly miss = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
@@ -44,10 +44,10 @@ export class AimMarks {
   }
 
   /** @param move whether the target goes where the answer has it: not while the hand holds it. */
-  place(aimed: Aimed, move: boolean): void {
-    put(this.path, aimed.path);
-    put(this.miss, aimed.point && aimed.hit ? [...aimed.point, ...aimed.hit] : []);
-    if (move || !this.at) this.at = aimed.point;
+  place(reply: Aimed, move: boolean): void {
+    put(this.path, reply.path);
+    put(this.miss, reply.point && reply.hit ? [...reply.point, ...reply.hit] : []);
+    if (move || !this.at) this.at = reply.point;
     if (move && this.at) this.target?.set(this.at);
     this.show();
   }

@@ -27,33 +27,33 @@ export interface SavedOptions {
 }
 
 export function savedFiles(app: App, options: SavedOptions): Saved {
-  const list = choice("Saved", [], "", (path) => {
+  const list = choice("Open saved", [], "", (path) => {
     list.select.value = "";
     if (!path) return;
     name.value = path.slice(path.lastIndexOf("/") + 1).replace(/\.npz$/i, "");
     options.open(path);
   });
-  const called = options.kind === "web" ? "the search index" : "the target control";
-  const name = el("input", { type: "text", value: options.name, aria: { label: `Name for ${called}` } });
-  const told = el("p", { class: "hint", hidden: true, aria: { live: "polite" } });
+  const called = options.kind === "web" ? "Search index" : "Target control";
+  const name = el("input", { type: "text", value: options.name, aria: { label: `${called} name` } });
+  const message = el("p", { class: "hint", hidden: true, aria: { live: "polite" } });
   const instead = button("Overwrite", () => void save(true), "Overwrite the existing file");
-  const write = button("Save", () => void save(false), `Save ${called} to the folder as NAME.npz`);
+  const write = button("Save", () => void save(false), `Save the ${called.toLowerCase()} to the open folder as NAME.npz`);
   const again = el("div", { class: "row", hidden: true }, instead);
-  const saving = el("div", { class: "stack", hidden: true }, el("div", { class: "save-row" }, name, write), told, again);
+  const saving = el("div", { class: "stack", hidden: true }, el("div", { class: "save-row" }, name, write), message, again);
 
   const say = (text: string, mayReplace = false) => {
-    told.textContent = text;
-    told.hidden = !text;
+    message.textContent = text;
+    message.hidden = !text;
     again.hidden = !mayReplace;
   };
   async function save(replace: boolean): Promise<void> {
     const called = name.value.trim();
     if (!called) {
-      say("Enter a name first.");
+      say("Enter a file name first.");
       name.focus();
       return;
     }
-    // What is wrong with the name is told beside it, not in a notice for each try.
+    // Problems with the name are shown next to it, not in a notice for each try.
     const done = await app.connection.ask("find_save", { kind: options.kind, name: called, replace }).catch((error: unknown) => {
       say(sentence(messageOf(error)));
       return null;
@@ -72,9 +72,9 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
     opening: list,
     saving,
     show(files, mayBeSaved) {
-      const ours = files.filter(({ kind }) => kind === options.kind).map(({ path }): [string, string] => [path, path]);
-      list.hidden = !ours.length;
-      setOptions(list.select, [["", CHOOSE], ...ours], "");
+      const saved = files.filter(({ kind }) => kind === options.kind).map(({ path }): [string, string] => [path, path]);
+      list.hidden = !saved.length;
+      setOptions(list.select, [["", CHOOSE], ...saved], "");
       saving.hidden = !mayBeSaved;
     },
   };

@@ -1,4 +1,4 @@
-/** What is sought, and whether it can be: one sentence for whatever stands in the way, with the remedy. */
+/** The range to search for, and whether that is possible; if not, one sentence with the reason and the remedy. */
 import { messageOf, type App } from "../app";
 import { Failed } from "../connection";
 import type { Commands, WebBuilt, ClipStatus } from "../messages";
@@ -12,9 +12,9 @@ export interface Stretch {
 
 const ABOUT: Record<ClipStatus["where"], string> = {
   inside: "",
-  changed: "This clip has changed since it was indexed; the search uses its current version. Index the clips again to find matches in it.",
-  outside: "This clip is not in the index but can be used as the example. Index the clips again to find matches in it.",
-  figure: "This clip has different joints or bone lengths than the indexed clips. Index again while it is selected, or mark a range in one of the indexed clips.",
+  changed: "This clip has changed since it was indexed; the search uses its current version. Press Index clips again to find matches in it.",
+  outside: "This clip is not indexed. You can use it as the example; to find matches in it, press Index clips again.",
+  figure: "This clip has different joints or bone lengths than the indexed clips. Press Index clips to index the clips that have its skeleton, or mark a range in an indexed clip.",
 };
 
 /** What is marked on the timeline now. */
@@ -27,7 +27,7 @@ export function same(a: Stretch | null, b: Stretch | null): boolean {
   return a?.motion === b?.motion && a?.start === b?.start && a?.stop === b?.stop;
 }
 
-export function told(app: App, { motion, start, stop }: Stretch): string {
+export function describeRange(app: App, { motion, start, stop }: Stretch): string {
   const info = app.motions.get(motion)?.info;
   return info ? `${info.name}, ${(start / info.fps).toFixed(2)} to ${(stop / info.fps).toFixed(2)} s` : "";
 }
@@ -35,16 +35,16 @@ export function told(app: App, { motion, start, stop }: Stretch): string {
 /** Why there is nothing to compare; "" where there is. */
 export function cannotCompare(app: App): string {
   const info = app.selected?.info;
-  if (!info) return "Open a motion first. Clips with the same skeleton are indexed.";
-  return info.kind === "motion" ? "" : "Marker data cannot be searched. Select a motion with a skeleton.";
+  if (!info) return "Open a clip first. All clips with its skeleton are indexed.";
+  return info.kind === "motion" ? "" : "Marker data cannot be searched. Select a clip with a skeleton.";
 }
 
 /** Why nothing can be sought; "" where it can. */
 export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | null, before: Stretch | null): string {
-  if (!web) return cannotCompare(app) || "Press Index clips first. Then you can search for any marked range.";
+  if (!web) return cannotCompare(app) || "Press Index clips first. Then mark a range and search for it.";
   if (!sought) {
-    if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another motion.";
-    return cannotCompare(app) || "Mark a range on the timeline: Shift-drag on its ruler, or set its ends with [ and ].";
+    if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another clip.";
+    return cannotCompare(app) || "Mark a range on the timeline: Shift+drag on its ruler, or press [ and ] to set start and end.";
   }
   const fps = app.motions.get(sought.motion)!.info.fps;
   const seconds = (sought.stop - sought.start) / fps;
@@ -52,7 +52,7 @@ export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | nul
   return `The range is ${seconds.toFixed(2)} s long. Mark at least ${web.least.toFixed(2)} s.`;
 }
 
-/** Keeps track of whether a motion is among the compared clips, as it stands. */
+/** Tracks whether the current state of a motion is among the indexed clips. */
 export class About {
   text = "";
   /** Why a motion cannot be sought at all; "" where it can. */
@@ -78,15 +78,15 @@ export class About {
 }
 
 /**
- * Ask for long work whose failure the panel tells, and nobody else: `tell` gets a sentence, and whether the person has
- * ended it. Null where it came to nothing.
+ * Ask for long work whose failure only the panel reports: `report` gets a sentence, and whether the user canceled
+ * it. Returns null if it failed.
  */
 export async function outcome<K extends "find_build" | "find_suggest" | "find_search">(
   app: App,
   title: string,
   name: K,
   fields: Commands[K]["fields"],
-  tell: (text: string, ended: boolean) => void,
+  report: (text: string, ended: boolean) => void,
 ): Promise<Commands[K]["reply"] | null> {
   const stop = new AbortController();
   const notice = app.notices.job(title, () => stop.abort());
@@ -94,21 +94,21 @@ export async function outcome<K extends "find_build" | "find_suggest" | "find_se
     return await app.connection.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) });
   } catch (error) {
     const ended = error instanceof Failed && error.type === "Cancelled";
-    tell(ended ? "Cancelled." : sentence(messageOf(error)), ended);
+    report(ended ? "Canceled." : sentence(messageOf(error)), ended);
     return null;
   } finally {
     notice.close();
   }
 }
 
-/** An error's text as a sentence of its own. */
+/** An error's text as a sentence. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 const BUSY = "marey.find.busy";
 
-/** What was under way when the page was loaded again, "" for nothing; and what there was before it, as `remembered` was told. */
+/** The job that a reload interrupted, "" for none; and the state before it, as passed to `remembered`. */
 export function interruptedJob(): { what: string; before: string } {
   try {
     const [what = "", before = ""] = (sessionStorage.getItem(BUSY) ?? "").split("\n");
@@ -119,13 +119,13 @@ export function interruptedJob(): { what: string; before: string } {
   }
 }
 
-/** Remember, over a reload of the page, what is under way; work that is done leaves something else than there was `before`. */
+/** Remember a job in progress across a reload; a finished job leaves a state other than `before`. */
 export async function remembered<T>(what: string, before: string, work: Promise<T>): Promise<T> {
   const put = (text: string) => {
     try {
       sessionStorage.setItem(BUSY, text);
     } catch {
-      // A browser that stores nothing does not tell what a reload has stopped.
+      // In a browser that stores nothing, work that a reload interrupted is not reported.
     }
   };
   put(`${what}\n${before}`);

@@ -30,7 +30,7 @@ class GraphPanel {
   private rate: number | null = 30;
   private label: string | null = null;
   private clean = true;
-  private readonly list = el("ul", { class: "blend-list", aria: { label: "Clips" } });
+  private readonly list = el("ul", { class: "blend-list", aria: { label: "Clips to use" } });
   private readonly about = el("div", { class: "stack", aria: { live: "polite" } });
   private readonly limitBox = el("section", { hidden: true });
   private readonly walkBox = el("section", { hidden: true });
@@ -39,15 +39,15 @@ class GraphPanel {
   private readonly pairs = new PairSection(() => this.limit.value, () => this.relink());
   private readonly findings = el("div", { class: "stack" });
   private readonly curve = limitCurve();
-  private readonly window = slider({ label: "Transition length", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
-  private readonly seconds = slider({ label: "Length", unit: "s", min: 5, max: 120, step: 5, value: 20 });
-  private readonly seed = slider({ label: "Seed", min: 0, max: 99, step: 1, value: 0 });
-  private readonly does = choice("Action", [], "", (value) => (this.label = value || null));
+  private readonly window = slider({ label: "Transition length", title: "How long one clip fades into the other", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
+  private readonly seconds = slider({ label: "Duration", unit: "s", min: 5, max: 120, step: 5, value: 20 });
+  private readonly seed = slider({ label: "Random seed", title: "Another number gives another random walk", min: 0, max: 99, step: 1, value: 0 });
+  private readonly does = choice("Action", [], "", (value) => (this.label = value || null), "Use only clips with this label");
   private readonly source: ReturnType<typeof choice>;
   private readonly rateChoice: ReturnType<typeof choice>;
   /** Whether the server was asked what it still has. */
   private asked = false;
-  private readonly go = button("Find transitions", () => void this.build(), "Find where the clips are similar enough to switch between them", "primary");
+  private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
   private readonly path: PathSection;
   private readonly steer: SteerSection;
   private readonly limit: Slider;
@@ -55,23 +55,23 @@ class GraphPanel {
 
   constructor(private readonly app: App) {
     this.relink = latest(() => this.askLinks());
-    this.limit = slider({ label: "Similarity threshold", unit: "m", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
+    this.limit = slider({ label: "Similarity threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
     this.path = new PathSection(app, (stretches) => this.follow(stretches));
     this.steer = new SteerSection(app, (direction, label, clean, stop) =>
-      app.run("Preparing controls", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
-    const froms: [From, string][] = [["open", "open motions"], ["folder", "all files in the folder"]];
-    const rates: [string, string][] = [["30", "30 Hz"], ["", "lowest rate of the clips"]];
-    this.source = choice("Source", froms, this.from, (value) => {
+      app.run("Preparing keyboard control", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
+    const froms: [From, string][] = [["open", "open clips"], ["folder", "files in open folder"]];
+    const rates: [string, string][] = [["30", "30 Hz"], ["", "highest of the clips"]];
+    this.source = choice("Clips", froms, this.from, (value) => {
       this.from = value as From;
       this.draw();
     });
-    this.rateChoice = choice("Rate", rates, "30", (value) => (this.rate = value ? Number(value) : null));
+    this.rateChoice = choice("Frame rate", rates, "30", (value) => (this.rate = value ? Number(value) : null), "Frame rate of the graph and of what it generates");
     this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
     this.walkBox.append(el("h3", { text: "Random walk" }), this.does, this.seconds.element, this.seed.element,
-      check("Lock feet", this.clean, (on) => (this.clean = on)),
+      check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, on paths too"),
       el("div", { class: "row" },
-        button("Random walk", () => void this.walk(), "Create a random walk that visits all parts of the graph about equally", "primary"),
+        button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
         button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
       this.findings);
     this.element = el("div", { class: "panel" },
@@ -105,7 +105,7 @@ class GraphPanel {
     this.go.disabled = this.from === "open" && !this.chosen().length;
   }
 
-  /** What came from a file is a clip, as long as nobody says otherwise; what was made here is not. */
+  /** By default, motions from files are clips; results made here are not. */
   private ticked(id: string): boolean {
     return this.wanted.get(id) ?? Boolean(this.app.motions.get(id)?.info.file);
   }
@@ -123,7 +123,7 @@ class GraphPanel {
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
     const motions = this.from === "open" ? this.chosen() : [];
     const fields = { motions, files, window: this.window.value, rate: this.rate };
-    const built = await this.app.run("Finding transitions", "graph_build", fields).catch(() => null);
+    const built = await this.app.run("Building the graph", "graph_build", fields).catch(() => null);
     if (!built) return;
     await this.steer.stop();
     this.take(built, built.suggested, []);
@@ -194,7 +194,7 @@ class GraphPanel {
       const to = part.reaches.length === others ? "all" : part.reaches.join(", ") || "none";
       return el("tr", {}, el("th", { text: part.label }), el("td", { text: `${part.seconds.toFixed(1)} of ${part.of_seconds.toFixed(1)} s` }), el("td", { text: others ? to : "" }));
     });
-    const head = el("tr", {}, ...["", "connected", built.labels.length > 1 ? "can reach" : ""].map((text) => el("th", { text })));
+    const head = el("tr", {}, ...["", "connected", built.labels.length > 1 ? "leads to" : ""].map((text) => el("th", { text })));
     this.labelTable.replaceChildren(el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
     this.pairs.show(links);
   }
@@ -202,7 +202,7 @@ class GraphPanel {
   private async walk(): Promise<void> {
     await this.steer.stop();
     const fields = { ...this.limits(), seconds: this.seconds.value, seed: this.seed.value, label: this.label, clean: this.clean };
-    const done = await this.app.run("Creating the walk", "graph_walk", fields).catch(() => null);
+    const done = await this.app.run("Creating the random walk", "graph_walk", fields).catch(() => null);
     if (!done) return;
     this.showFindings(done.findings);
     this.play(done.motion);
@@ -211,8 +211,8 @@ class GraphPanel {
   private showFindings(findings: string[]): void {
     const lines = findings.map((text) => el("li", { text }));
     const list = el("ul", { class: "findings" }, ...lines);
-    const told = lines.length > FEW ? el("details", {}, el("summary", { text: `${lines.length} notes about this graph` }), list) : list;
-    this.findings.replaceChildren(...(lines.length ? [told] : []));
+    const content = lines.length > FEW ? el("details", {}, el("summary", { text: `${lines.length} notes about this graph` }), list) : list;
+    this.findings.replaceChildren(...(lines.length ? [content] : []));
   }
 
   private async follow(stretches: Parameters<ConstructorParameters<typeof PathSection>[1]>[0]): ReturnType<ConstructorParameters<typeof PathSection>[1]> {
@@ -220,18 +220,18 @@ class GraphPanel {
     return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, clean: this.clean }).catch(() => null);
   }
 
-  /** Show what was made; while a path is drawn nothing may come under the hand. */
+  /** Show the result; nothing may get in the way while a path is drawn. */
   private play(info: MotionInfo): void {
     if (!this.path.isDrawing) {
       this.app.present(info);
       return;
     }
     this.app.add(info, false);
-    this.app.notices.info(`Added ${info.name} to the motions.`);
+    this.app.notices.info(`Added ${info.name} to the clips.`);
   }
 
   private async save(): Promise<void> {
-    const made = await this.app.run("Writing the graph", "graph_save", this.limits()).catch(() => null);
-    if (made) download(made.url, made.name);
+    const file = await this.app.run("Saving the graph", "graph_save", this.limits()).catch(() => null);
+    if (file) download(file.url, file.name);
   }
 }

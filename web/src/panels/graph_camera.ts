@@ -1,69 +1,69 @@
-/** Where the camera stands to see a path: the whole of it from half above, or straight from above to draw on. */
+/** Camera positions for a path: obliquely from above to see all of it, or straight from above to draw. */
 import * as THREE from "three";
 import type { App, Shot } from "../app";
 import type { Stage } from "../scene";
 import type { Place } from "./graph_lines";
 
-/** Half from above, with the same side of the path up as while it was drawn. */
+/** Half from above, with the same side of the path up as while it was path. */
 const OBLIQUE = new THREE.Vector3(0, Math.sin(0.8), Math.cos(0.8));
 const ABOVE = new THREE.Vector3(0, 1, 0.0001).normalize();
 /** Share of the picture's half that may be filled: buttons and notices lie along its edges. */
 const FILL = 0.78;
-/** Metres: beyond, a figure is too small; nearer than that, there is too little floor to draw on. */
+/** Meters: beyond, a character is too small; nearer than that, there is too little floor to draw on. */
 const FARTHEST = 24;
 const LEAST_FLOOR = 9;
-/** Metres from which a figure is followed along a path that is too long to be seen whole. */
+/** Meters from which a character is followed along a path that is too long to fit in the view. */
 const ALONG = 9;
 const TALL = 1.8;
 
-/** From how far away, in metres, all points are seen from a side. */
-function distanceTo(stage: Stage, points: THREE.Vector3[], centre: THREE.Vector3, from: THREE.Vector3): number {
+/** From how far away, in meters, all points are seen from a side. */
+function distanceTo(stage: Stage, points: THREE.Vector3[], center: THREE.Vector3, from: THREE.Vector3): number {
   const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
   const up = from.clone().cross(right);
   const high = Math.tan(THREE.MathUtils.degToRad(stage.camera.fov / 2)) * FILL;
   const wide = high * stage.camera.aspect;
   return Math.max(...points.map((point) => {
-    const beside = point.clone().sub(centre);
-    return beside.dot(from) + Math.max(Math.abs(beside.dot(right)) / wide, Math.abs(beside.dot(up)) / high);
+    const relative = point.clone().sub(center);
+    return relative.dot(from) + Math.max(Math.abs(relative.dot(right)) / wide, Math.abs(relative.dot(up)) / high);
   }));
 }
 
-function stand(stage: Stage, centre: THREE.Vector3, from: THREE.Vector3, away: number): void {
-  stage.controls.target.copy(centre);
-  stage.camera.position.copy(centre).addScaledVector(from, away);
+function stand(stage: Stage, center: THREE.Vector3, from: THREE.Vector3, away: number): void {
+  stage.controls.target.copy(center);
+  stage.camera.position.copy(center).addScaledVector(from, away);
   stage.controls.update();
   stage.invalidate();
 }
 
-/** The places on the floor, and as high above it as a figure is. */
+/** The places on the floor, and as high above it as a character is. */
 function room(stage: Stage, places: Place[], height: number): THREE.Vector3[] {
   return places.flatMap(([x, z]) => [new THREE.Vector3(x, stage.floor, z), new THREE.Vector3(x, stage.floor + height, z)]);
 }
 
 /** Look from above, at what is drawn already where something is, with floor to draw on around it. */
-export function lookFromAbove(stage: Stage, drawn: Place[]): void {
-  const points = room(stage, drawn, 0);
-  const centre = drawn.length ? new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3()) : stage.controls.target.clone();
-  centre.y = stage.floor;
-  const needed = drawn.length ? 1.3 * distanceTo(stage, points, centre, ABOVE) : 0;
-  stand(stage, centre, ABOVE, Math.max(LEAST_FLOOR, needed));
+export function lookFromAbove(stage: Stage, path: Place[]): void {
+  const points = room(stage, path, 0);
+  const center = path.length ? new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3()) : stage.controls.target.clone();
+  center.y = stage.floor;
+  const needed = path.length ? 1.3 * distanceTo(stage, points, center, ABOVE) : 0;
+  stand(stage, center, ABOVE, Math.max(LEAST_FLOOR, needed));
 }
 
 /**
- * Look at a whole path and whoever goes along it. The camera then stands still for as long as that motion is shown, or
- * until the person lets it follow. A path that is too long to be seen whole is gone along.
+ * Look at a whole path and the character on it. The camera then stands still for as long as that motion is shown, or
+ * until the person lets it follow. The camera follows along a path that is too long to fit in the view.
  */
 export function lookAtPath(app: App, shot: Shot, places: Place[]): void {
   const { stage } = app;
   const points = room(stage, places, TALL);
   if (!points.length) return;
-  const centre = new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3());
-  const away = distanceTo(stage, points, centre, OBLIQUE);
+  const center = new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3());
+  const away = distanceTo(stage, points, center, OBLIQUE);
   if (away > FARTHEST) {
-    stand(stage, shot.figure.centre(), OBLIQUE, ALONG);
+    stand(stage, shot.character.center(), OBLIQUE, ALONG);
     return;
   }
-  stand(stage, centre, OBLIQUE, Math.max(away, 3 * TALL));
+  stand(stage, center, OBLIQUE, Math.max(away, 3 * TALL));
   if (!app.following) return;
   app.following = false;
   const stops = [

@@ -7,7 +7,7 @@ export type Place = [number, number];
 const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#c04fc0", "#8fb339", "#d64540"];
 const ABOVE = 0.008;
 
-/** A colour for each label, by its place among them; grey for none. */
+/** A color for each label, by its place among them; grey for none. */
 export function labelColor(labels: readonly string[], label: string | null): string {
   const at = label === null ? -1 : labels.indexOf(label);
   return at < 0 ? "#8d949d" : COLORS[at % COLORS.length]!;
@@ -19,19 +19,19 @@ export class Ribbons {
   /** `level`: those of a higher one lie over the others. */
   constructor(private readonly stage: Stage, private readonly level = 0) {}
 
-  /** Points x, z in metres. */
+  /** Points x, z in meters. */
   add(points: Place[], color: string, width: number, opacity = 1): void {
     if (points.length < 2) return;
     const look = new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: opacity < 1, opacity });
     const mesh = new THREE.Mesh(strip(points, width), look);
-    // Those that are drawn later lie over those before.
+    // Later lines cover earlier ones.
     mesh.position.y = this.stage.floor + ABOVE + 0.02 * this.level + 0.002 * this.meshes.length;
     this.stage.scene.add(mesh);
     this.meshes.push(mesh);
     this.stage.invalidate();
   }
 
-  /** Draw a single line anew. Its material stays: with each new one, the graphics card's program would be made again. */
+  /** Draw a single line again. Its material is reused, because a new one would compile the shader again. */
   redraw(points: Place[], color: string, width: number, opacity = 1): void {
     const mesh = this.meshes[0];
     if (!mesh) {

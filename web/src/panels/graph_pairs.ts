@@ -15,17 +15,17 @@ export class PairSection {
   private readonly rest = el("div", { class: "pair-list" });
   private readonly restTitle = el("summary", {});
   private readonly more = el("details", { hidden: true }, this.restTitle, this.rest);
-  private readonly before = choice("From", [], "", () => undefined);
-  private readonly after = choice("To", [], "", () => undefined);
+  private readonly before = choice("From label", [], "", () => undefined);
+  private readonly after = choice("To label", [], "", () => undefined);
   private readonly other: HTMLElement;
   private readonly sliders = el("div", { class: "stack" });
 
   /** `usual` is the threshold for all, with which a pair's own begins; `changed` follows each change of one. */
   constructor(private readonly usual: () => number, private readonly changed: () => void) {
-    const add = button("Set threshold", () => this.choose(this.before.select.value, this.after.select.value), "Set a separate threshold for this pair");
+    const add = button("Set threshold", () => this.choose(this.before.select.value, this.after.select.value), "Use a different threshold for this pair of labels");
     this.other = el("details", {}, el("summary", { text: "Other pairs" }),
       el("div", { class: "stack" }, this.before, this.after, el("div", { class: "row" }, add)));
-    this.element = el("details", {}, el("summary", { text: "Per pair of labels" }),
+    this.element = el("details", {}, el("summary", { text: "Thresholds per pair of labels" }),
       el("div", { class: "stack pairs" }, this.first, this.more, this.other, this.sliders));
   }
 
@@ -50,7 +50,7 @@ export class PairSection {
     const most = Math.max(1, ...links.pairs.map(({ transitions }) => transitions));
     if (this.labels.length <= TABLE) this.showTable(links.pairs, most);
     else this.showList(links.pairs, most);
-    // What was pressed has been drawn anew.
+    // The pressed button has been replaced.
     if (focused && !this.element.contains(document.activeElement)) {
       [...this.element.querySelectorAll<HTMLElement>(".cell")].find((cell) => cell.dataset["pair"] === focused.split(":")[0])?.focus();
     }
@@ -81,7 +81,7 @@ export class PairSection {
 
   private cell({ before, after, transitions }: PairCount, most: number, named: boolean): HTMLButtonElement {
     const own = this.limits.some((pair) => pair.before === before && pair.after === after);
-    const node = button(named ? "" : String(transitions), () => this.choose(before, after), `${before} to ${after}: set a separate threshold`, "cell");
+    const node = button(named ? "" : String(transitions), () => this.choose(before, after), `${before} to ${after}: set a different threshold`, "cell");
     if (named) node.append(el("span", { text: `${before} to ${after}` }), el("span", { text: String(transitions) }));
     node.dataset["pair"] = `${before} to ${after}`;
     node.setAttribute("aria-label", `${before} to ${after}: ${transitions} transitions`);
@@ -92,19 +92,19 @@ export class PairSection {
 
   private choose(before: string, after: string): void {
     if (!this.limits.some((pair) => pair.before === before && pair.after === after)) {
-      this.limits = [...this.limits, { before, after, metres: this.usual() }];
+      this.limits = [...this.limits, { before, after, meters: this.usual() }];
     }
     this.drawSliders();
     this.changed();
   }
 
   private drawSliders(): void {
-    this.sliders.replaceChildren(...this.limits.map(({ before, after, metres }) => {
+    this.sliders.replaceChildren(...this.limits.map(({ before, after, meters }) => {
       const same = (pair: PairLimit) => pair.before === before && pair.after === after;
       const own = slider({
-        label: `${before} to ${after}`, unit: "m", min: 0, max: 0.25, step: 0.001, value: metres,
+        label: `${before} to ${after}`, unit: "m", min: 0, max: 0.25, step: 0.001, value: meters,
         input: (value) => {
-          this.limits = this.limits.map((pair) => (same(pair) ? { ...pair, metres: value } : pair));
+          this.limits = this.limits.map((pair) => (same(pair) ? { ...pair, meters: value } : pair));
           this.changed();
         },
       });
@@ -112,7 +112,7 @@ export class PairSection {
         this.limits = this.limits.filter((pair) => !same(pair));
         this.drawSliders();
         this.changed();
-      }, "Use the common threshold again", "quiet");
+      }, "Reset to the common threshold", "quiet");
       drop.setAttribute("aria-label", `Clear the threshold from ${before} to ${after}`);
       return el("div", { class: "pair" }, own.element, drop);
     }));

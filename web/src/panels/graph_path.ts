@@ -1,19 +1,19 @@
-/** A path on the ground, drawn stretch by stretch, each with what to do along it; then walked by the graph. */
+/** A path on the ground, drawn in segments with a label each, that the graph then walks along. */
 import type { App } from "../app";
 import { button, choice, cssVariable, el, setOptions, toggle } from "../dom";
-import { keepChoice, kept } from "../kept";
+import { saveChoice, tabState } from "../tab_state";
 import type { PathFollowed, PathStretch } from "../messages";
-import { figureText } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
 import { lookAtPath, lookFromAbove } from "./graph_camera";
 import { labelColor, Ribbons, type Place } from "./graph_lines";
 
 const DRAWN = 0.12;
 const WALKED = 0.03;
 const SMOOTHED = 0.045;
-/** A stretch that begins this near to the end of the last one goes on from there, metres. */
+/** A stretch that begins this near to the end of the last one goes on from there, meters. */
 const JOINS = 0.6;
 
-/** What is known of a way that was followed, but for its motion. */
+/** Facts about a walk along a path, except its motion. */
 type Way = Omit<PathFollowed, "motion">;
 
 export class PathSection {
@@ -23,19 +23,19 @@ export class PathSection {
   private style: string | null = null;
   private done: Way | null = null;
   private endDrawing: (() => void) | null = null;
-  private readonly drawn: Ribbons;
+  private readonly ribbons: Ribbons;
   private readonly walked: Ribbons;
   private readonly list = el("ul", { class: "stretches", aria: { label: "Segments of the path" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly why = el("p", { hidden: true, aria: { live: "polite" } });
-  private readonly styles = choice("Style", [], "", (value) => (this.style = value || null));
-  private readonly pen = toggle("Draw", false, (on) => this.drawing(on), "Draw on the ground with the left mouse button");
+  private readonly styles = choice("Action", [], "", (value) => (this.style = value || null), "Label of the clips for the segments that you draw next");
+  private readonly pen = toggle("Draw path", false, (on) => this.drawing(on), "Draw on the ground with the left mouse button; press again to turn the camera instead");
   private readonly clear = button("Clear", () => this.reset(), "Remove the path");
-  private readonly go = button("Walk the path", () => void this.follow(), "Create a motion that walks along the path", "primary");
+  private readonly go = button("Follow path", () => void this.follow(), "Generate a motion that follows the path", "primary");
 
   /** `walk` asks the server. */
   constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
-    this.drawn = new Ribbons(app.stage);
+    this.ribbons = new Ribbons(app.stage);
     this.walked = new Ribbons(app.stage, 1);
     this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list,
       el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
@@ -50,7 +50,7 @@ export class PathSection {
     this.done = done;
     this.show();
     this.showWay();
-    this.tell();
+    this.updateText();
   }
 
   /** Whether the mouse draws. */
@@ -68,7 +68,7 @@ export class PathSection {
     this.show();
   }
 
-  /** The tab was left: the mouse turns the camera again. */
+  /** The tab was left: the mouse rotates the camera again. */
   leave(): void {
     this.pen.set(false);
     this.drawing(false);
@@ -78,7 +78,7 @@ export class PathSection {
     this.endDrawing?.();
     this.endDrawing = null;
     if (!on) return;
-    // A figure that plays takes the camera along, and the floor away from under the hand.
+    // A playing character moves the camera, and with it the floor under the pointer.
     this.app.playback.step(0);
     // From above, what is drawn is what is meant.
     lookFromAbove(this.app.stage, this.stretches.flatMap(({ points }) => points));
@@ -97,21 +97,21 @@ export class PathSection {
   }
 
   private store(): void {
-    keepChoice("graph", { stretches: this.stretches, done: this.done });
+    saveChoice("graph", { stretches: this.stretches, done: this.done });
   }
 
   private reset(): void {
     this.stretches = [];
     this.done = null;
     this.showWay();
-    this.tell();
+    this.updateText();
     this.show();
     this.store();
   }
 
   private show(): void {
-    this.drawn.clear();
-    for (const { points, label } of this.stretches) this.drawn.add(points, labelColor(this.labels, label), DRAWN, 0.85);
+    this.ribbons.clear();
+    for (const { points, label } of this.stretches) this.ribbons.add(points, labelColor(this.labels, label), DRAWN, 0.85);
     this.list.replaceChildren(...this.stretches.map((stretch, i) => this.row(stretch, i)));
     this.go.disabled = this.clear.disabled = !this.stretches.length;
   }
@@ -134,7 +134,7 @@ export class PathSection {
     return el("li", {}, pick, remove);
   }
 
-  /** The smoothed path and the way, in colours that no label has. */
+  /** The smoothed path and the walk, in colors that no label has. */
   private showWay(): void {
     this.walked.clear();
     if (!this.done) return;
@@ -143,7 +143,7 @@ export class PathSection {
   }
 
   private async follow(): Promise<void> {
-    // Where one stretch has a label, the graph wants one for each: those without take their neighbour's.
+    // Where one stretch has a label, the graph wants one for each: those without take their neighbor's.
     const named = this.stretches.find(({ label }) => label !== null)?.label ?? null;
     let last = named;
     const stretches = this.stretches.map(({ points, label }) => ({ points, label: (last = label ?? last) }));
@@ -154,7 +154,7 @@ export class PathSection {
     const { motion, ...done } = followed;
     this.done = done;
     this.showWay();
-    this.tell();
+    this.updateText();
     this.store();
     const shot = this.app.present(motion);
     // Once it is there, and was brought into the middle.
@@ -162,10 +162,10 @@ export class PathSection {
     if (this.app.selected === shot && !this.isDrawing) lookAtPath(this.app, shot, [...done.path, ...done.way]);
   }
 
-  private tell(): void {
+  private updateText(): void {
     const { done } = this;
-    this.said.textContent = !done ? "" : `${figureText(done.length)} m. Distance from the path: average ${figureText(100 * done.mean_distance)} cm, `
-      + `max ${figureText(100 * done.largest_distance)} cm, at the end ${figureText(100 * done.end_distance)} cm.`;
+    this.said.textContent = !done ? "" : `${metricText(done.length)} m. Distance from the path: average ${metricText(100 * done.mean_distance)} cm, `
+      + `max ${metricText(100 * done.largest_distance)} cm, at the end ${metricText(100 * done.end_distance)} cm.`;
     this.why.textContent = done?.why ?? "";
     this.why.hidden = !done?.why;
   }
@@ -174,14 +174,14 @@ export class PathSection {
 const isPlaces = (points: unknown): points is Place[] =>
   Array.isArray(points) && points.length > 1 && points.every((at) => Array.isArray(at) && at.length === 2 && at.every((each) => Number.isFinite(each)));
 
-/** The path and the way along it as this tab has kept them; what is none is left out. */
+/** The path and the walk along it that this tab has saved; invalid data is skipped. */
 function stored(labels: readonly string[]): { stretches: PathStretch[]; done: Way | null } {
-  const read = (kept().choices["graph"] ?? {}) as { stretches?: unknown; done?: Partial<Way> | null };
+  const read = (tabState().choices["graph"] ?? {}) as { stretches?: unknown; done?: Partial<Way> | null };
   const stretches = (Array.isArray(read.stretches) ? (read.stretches as Partial<PathStretch>[]) : [])
     .filter((one) => isPlaces(one?.points))
     .map(({ points, label }) => ({ points: points!, label: typeof label === "string" && labels.includes(label) ? label : null }));
   const { done } = read;
-  const whole = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string"
+  const isValid = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string"
     && [done.length, done.mean_distance, done.largest_distance, done.end_distance].every((each) => Number.isFinite(each));
-  return { stretches, done: whole ? (done as Way) : null };
+  return { stretches, done: isValid ? (done as Way) : null };
 }

@@ -11,7 +11,7 @@ import { labelColor, Ribbons, type Place } from "./graph_lines";
 const KEYS: Record<string, Place> = {
   w: [0, 1], arrowup: [0, 1], s: [0, -1], arrowdown: [0, -1], a: [-1, 0], arrowleft: [-1, 0], d: [1, 0], arrowright: [1, 0],
 };
-/** Every so many frames: the trail gets a point, and the server hears that frames arrive. */
+/** Number of frames between points of the trail, and between echoes to the server. */
 const TRAIL_EVERY = 5;
 const ECHO_EVERY = 10;
 const MOST_TRAIL = 400;
@@ -37,13 +37,13 @@ export class SteerSection {
   private direction = 0;
   private clean = false;
   private playing: Playing | null = null;
-  /** Ends the start that is under way, if one is. */
+  /** Cancels a start in progress, if there is one. */
   private starting: AbortController | null = null;
   private readonly held = new Set<string>();
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly does = choice("Action", [], "", (value) => {
     this.label = value || null;
-    this.wish();
+    this.sendRequest();
   });
   private readonly run = toggle("Start steering", false, (on) => void (on ? this.start() : this.stop()), "Steer with WASD or the arrow keys, relative to the camera");
 
@@ -52,10 +52,10 @@ export class SteerSection {
     private readonly app: App,
     private readonly begin: (direction: number, label: string | null, clean: boolean, stop: AbortController) => Promise<GraphSteered | null>,
   ) {
-    const plant = check("Lock feet (adds delay)", this.clean, (on) => (this.clean = on));
+    const plant = check("Lock feet (adds delay)", this.clean, (on) => (this.clean = on), "Keep feet from sliding; the character then responds later");
     this.element = el("section", {}, el("h3", { text: "Keyboard control" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
     handsFree(this.element);
-    app.connection.live.on(({ block, sent, told }) => this.show(block.id, block.first, block.positions, sent, told["note"]));
+    app.connection.live.on(({ block, sent, info }) => this.show(block.id, block.first, block.positions, sent, info["note"]));
     app.events.on((event) => {
       if (event.event !== "live_ended" || event.stream !== this.playing?.stream) return;
       if (event.error) app.notices.error(event.error);
@@ -108,8 +108,8 @@ export class SteerSection {
     const limbs = new Limbs(bonesOf(body), body.joints.length, 1, "#c98a5e", 1, app.shown.style);
     const arrow = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 0.9, cssVariable("--accent"), 0.22, 0.16);
     app.stage.scene.add(limbs.group, arrow);
-    const hidden = new Set([...app.motions].filter(([, { figure }]) => figure.visible).map(([id]) => id));
-    for (const id of hidden) app.motions.get(id)!.figure.visible = false;
+    const hidden = new Set([...app.motions].filter(([, { character }]) => character.visible).map(([id]) => id));
+    for (const id of hidden) app.motions.get(id)!.character.visible = false;
     const hips = body.roles["hips"] ?? 0;
     this.playing = { stream: begun.stream, hips, limbs, arrow, trail: new Ribbons(app.stage), points: [], last: null, hidden };
     this.point();
@@ -131,8 +131,8 @@ export class SteerSection {
     for (const id of playing.hidden) {
       const shot = app.motions.get(id);
       if (!shot) continue;
-      shot.figure.visible = true;
-      shot.figure.show(app.frameOf(shot));
+      shot.character.visible = true;
+      shot.character.show(app.frameOf(shot));
     }
     this.said.textContent = "";
     // The camera has gone along with who was steered.
@@ -163,7 +163,7 @@ export class SteerSection {
 
   private key(event: KeyboardEvent, down: boolean): void {
     const name = event.key.toLowerCase();
-    // A key is let go wherever the focus has gone meanwhile, and under the Command key nobody tells of it.
+    // A key may be released while the focus is elsewhere, and while the Command key is down there is no event.
     if (event.metaKey) this.held.clear();
     else if (!down) this.held.delete(name);
     if (!this.playing || !meant(event)) return;
@@ -174,7 +174,7 @@ export class SteerSection {
     } else if (label !== undefined && down) {
       this.label = label;
       this.does.select.value = label;
-      this.wish();
+      this.sendRequest();
     } else if (name === "escape" && down) void this.stop();
     else return;
     event.preventDefault();
@@ -197,14 +197,14 @@ export class SteerSection {
     const turned = Math.abs(Math.atan2(Math.sin(direction - this.direction), Math.cos(direction - this.direction)));
     if (turned < LEAST_TURN) return;
     this.direction = direction;
-    this.wish();
+    this.sendRequest();
   }
 
   private point(): void {
     this.playing?.arrow.setDirection(new THREE.Vector3(Math.sin(this.direction), 0, Math.cos(this.direction)));
   }
 
-  private wish(): void {
+  private sendRequest(): void {
     if (!this.playing) return;
     this.point();
     this.app.ask("graph_request", { direction: this.direction, label: this.label }).catch(() => undefined);

@@ -13,16 +13,18 @@ export interface PanelEntry {
   /** As the server calls it; a panel that the server does not have is not shown. */
   name: string;
   title: string;
+  /** What it is for, as its tab's tooltip. */
+  about: string;
   mount: (app: App) => Panel;
 }
 
 export const PANELS: PanelEntry[] = [
-  { name: "look", title: "View", mount: look },
-  { name: "compare", title: "Compare", mount: compare },
-  { name: "blend", title: "Blend", mount: blend },
-  { name: "graph", title: "Graph", mount: graph },
-  { name: "find", title: "Find", mount: find },
-  { name: "layer", title: "Layers & gaze", mount: layer },
-  { name: "author", title: "Characters", mount: author },
-  { name: "drive", title: "Drive", mount: drive },
+  { name: "look", title: "View", about: "Display options, contacts and labels, curves, export", mount: look },
+  { name: "compare", title: "Compare", about: "Compare two clips, and remove foot sliding", mount: compare },
+  { name: "blend", title: "Blend", about: "Blend clips, or make a transition from one to another", mount: blend },
+  { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion along a path or by keyboard", mount: graph },
+  { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target", mount: find },
+  { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point", mount: layer },
+  { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them", mount: author },
+  { name: "drive", title: "Drive", about: "Control a character live with keyboard, mouse or gamepad", mount: drive },
 ];

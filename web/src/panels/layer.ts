@@ -2,14 +2,14 @@
 import type { App, Panel } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { SpliceMotions, TransplantLimb } from "../messages";
-import { figureText } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
 import { slider } from "../widgets/slider";
 import { LookSection } from "./layer_look";
 
 type What = "splice" | TransplantLimb["part"];
 
 const WHAT: [What, string][] = [
-  ["splice", "upper body, in sync"], ["upper_body", "upper body, as is"], ["arms", "both arms"],
+  ["splice", "upper body, in sync"], ["upper_body", "upper body, own timing"], ["arms", "both arms"],
   ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"],
 ];
 const POSTURES: [NonNullable<SpliceMotions["posture"]>, string][] = [
@@ -28,12 +28,12 @@ function spliceSection(app: App): HTMLElement {
   let posture = POSTURES[0]![0];
   let align = ALIGNS[0]![0];
   const said = el("p", { class: "dim", aria: { live: "polite" } });
-  const donor = choice("From", [], "", () => undefined);
-  const base = choice("Apply to", [], "", () => undefined);
-  const postures = choice("Posture", POSTURES, posture, (value) => (posture = value as typeof posture));
-  const aligns = choice("Timing", ALIGNS, align, (value) => (align = value as typeof align));
-  const at = slider({ label: "Starts at", unit: "s", min: 0, max: 10, step: 0.05, value: 0 });
-  const ease = slider({ label: "Fade-in", unit: "s", min: 0, max: 2, step: 0.05, value: 0.3 });
+  const donor = choice("From", [], "", () => undefined, "Source: the clip that the body part is taken from");
+  const base = choice("Apply to", [], "", () => undefined, "The clip that gets the body part and keeps its legs and path");
+  const postures = choice("Posture", POSTURES, posture, (value) => (posture = value as typeof posture), "How the upper body stands on the legs: with the source's lean forward or back, with its whole posture, or as the legs' own clip does");
+  const aligns = choice("Timing", ALIGNS, align, (value) => (align = value as typeof align), "Which part of the source is used: a cycle of it, looped, or all of it from the first step that matches");
+  const at = slider({ label: "Start at", title: "Time in the result at which the body part starts", unit: "s", min: 0, max: 10, step: 0.05, value: 0 });
+  const ease = slider({ label: "Fade-in", title: "How long the body part fades in", unit: "s", min: 0, max: 2, step: 0.05, value: 0.3 });
   const fit = () => {
     postures.hidden = aligns.hidden = what !== "splice";
     at.element.hidden = ease.element.hidden = what === "splice";
@@ -46,19 +46,19 @@ function spliceSection(app: App): HTMLElement {
     setOptions(base.select, options, keep(base.select.value, 0));
     setOptions(donor.select, options, keep(donor.select.value, -1));
     go.disabled = ids.length < 2;
-    go.title = ids.length < 2 ? "Open two motions first" : "Create the combined motion and play it";
+    go.title = ids.length < 2 ? "Open two clips first." : "Create the combined clip and play it";
   };
   const splice = async () => {
     const [lower, upper] = [base.select.value, donor.select.value];
-    const done = await app.run("Splicing", "layer_splice", { lower, upper, posture, align });
+    const done = await app.run("Combining clips", "layer_splice", { lower, upper, posture, align });
     const looped = done.looped ? ", looped" : "";
     said.textContent = `Step difference ${(100 * done.distance).toFixed(1)} cm; source used from ${done.start.toFixed(2)} to ${done.stop.toFixed(2)} s`
-      + `${looped}; upper body rotated by ${figureText(Number(done.leaned.toFixed(1)))}° overall.`;
+      + `${looped}; upper body rotated by ${metricText(Number(done.leaned.toFixed(1)))}° overall.`;
     return done.motion;
   };
   const transplant = async (part: TransplantLimb["part"]) => {
     const fields = { base: base.select.value, donor: donor.select.value, part, at: at.value, ease: ease.value };
-    const done = await app.run("Combining", "layer_transplant", fields);
+    const done = await app.run("Combining clips", "layer_transplant", fields);
     said.textContent = done.notes.join(" ");
     return done.motion;
   };
@@ -73,6 +73,6 @@ function spliceSection(app: App): HTMLElement {
     choice("Take", WHAT, what, (value) => {
       what = value as What;
       fit();
-    }),
+    }, "The body part to take from the source; in sync: aligned in time with the steps of the other clip"),
     donor, base, postures, aligns, at.element, ease.element, el("div", { class: "row" }, go), said);
 }

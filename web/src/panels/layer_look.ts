@@ -2,11 +2,11 @@
 import * as THREE from "three";
 import type { App } from "../app";
 import { button, check, cssVariable, el } from "../dom";
-import { keepChoice, kept } from "../kept";
+import { saveChoice, tabState } from "../tab_state";
 import type { LookDone } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
-import { figureText } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
 
 type Place = [number, number, number];
 
@@ -18,7 +18,7 @@ interface Goal {
   /** Of its ball, and of its number in the list. */
   color: string;
   /** Its line in the list: what came of it, and where it is, for those who type. */
-  told: HTMLElement;
+  status: HTMLElement;
   fields: HTMLInputElement[];
 }
 
@@ -30,11 +30,11 @@ interface Choices {
   options: { steady: boolean; eyes: boolean };
 }
 
-/** Metres that the line of sight is drawn. */
+/** Meters that the line of sight is drawn. */
 const SIGHT = 1.2;
 /** Seconds that two looks are apart at least. */
 const APART = 0.05;
-/** Metres that a new ball is from all others at least, and how far it is moved aside at a time. */
+/** Meters that a new ball is from all others at least, and how far it is moved aside at a time. */
 const [ROOM, ASIDE] = [0.25, 0.3];
 const COLORS = ["#2f7fd1", "#d1702f", "#3a9a5c", "#9a5cc0", "#b8932a", "#c2486f"];
 
@@ -47,8 +47,8 @@ export class LookSection {
   private visible = false;
   /** Counts the series of looks: an answer to one that is over is of no use. */
   private series = 0;
-  /** What was wished for, and answered, and whether the series ends with that. */
-  private wishes = 0;
+  /** Number of requests sent and answered, and whether the series ends with the last. */
+  private requests = 0;
   private answered = 0;
   private ending = false;
   private colorsUsed = 0;
@@ -57,20 +57,20 @@ export class LookSection {
   private readonly about = el("p", { class: "dim" });
   private readonly list = el("ul", { class: "looks", aria: { label: "Gaze targets" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly add = button("Add gaze target", () => this.addGoal(true), "From the current time on, look at a point that you drag in the scene", "primary");
-  private readonly back = button("Release gaze", () => this.addGoal(false), "From the current time on, look where the original motion looks");
-  private readonly fresh = button("Done", () => this.end(), "Finish this motion; the next gaze target starts a new one");
+  private readonly add = button("Add gaze target", () => this.addGoal(true), "From the current time on, look at a point that you can drag in the scene", "primary");
+  private readonly back = button("End gaze", () => this.addGoal(false), "From the current time on, return to the original gaze");
+  private readonly fresh = button("Finish", () => this.end(), "Finish this clip; the next gaze target starts a new one");
   private readonly next: () => void;
 
   constructor(private readonly app: App) {
     this.next = latest(() => this.answer());
-    const before = app.welcome?.resumed ? (kept().choices["look"] as Choices | undefined) : undefined;
+    const before = app.welcome?.resumed ? (tabState().choices["look"] as Choices | undefined) : undefined;
     if (before) Object.assign(this.options, before.options);
     this.element = el("section", {}, el("h3", { text: "Gaze" }), this.about,
       el("div", { class: "row" }, this.add, this.back), this.list, this.said,
       el("div", { class: "checks" },
-        check("Steady eyes", this.options.steady, (on) => this.change({ steady: on })),
-        check("Add an eye joint", this.options.eyes, (on) => this.change({ eyes: on })),
+        check("Stabilize eyes", this.options.steady, (on) => this.change({ steady: on }), "The eyes compensate for the bobbing of the body"),
+        check("Add an eye joint", this.options.eyes, (on) => this.change({ eyes: on }), "Add a joint to the head that points along the gaze"),
       ),
       el("div", { class: "row" }, this.fresh));
     app.selectionChanged.on(() => this.draw());
@@ -81,7 +81,7 @@ export class LookSection {
     window.addEventListener("pagehide", () => {
       const { base, made, options } = this;
       const choices: Choices = { base, made, options, goals: this.goals.map(({ time, point }) => ({ time, point })) };
-      keepChoice("look", choices);
+      saveChoice("look", choices);
     });
     this.draw();
     // On a reload the motions come right after the panels.
@@ -131,8 +131,8 @@ export class LookSection {
     }
     const time = this.freeTime(this.app.playback.seconds, shot.info.seconds);
     const stature = shot.info.stature || 1.7;
-    const centre = shot.figure.centre();
-    const point: Place | null = atPoint ? [centre.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, centre.z + 0.7 * stature] : null;
+    const center = shot.character.center();
+    const point: Place | null = atPoint ? [center.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, center.z + 0.7 * stature] : null;
     const goal = this.newGoal(time, point && this.freePlace(point));
     this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
     this.hold(goal);
@@ -142,7 +142,7 @@ export class LookSection {
 
   private newGoal(time: number, point: Place | null): Goal {
     const color = COLORS[this.colorsUsed++ % COLORS.length]!;
-    return { time, point, color, target: null, told: el("span", { class: "what" }), fields: [] };
+    return { time, point, color, target: null, status: el("span", { class: "what" }), fields: [] };
   }
 
   /** A place where no other ball is: aside, as the camera sees it. */
@@ -172,12 +172,12 @@ export class LookSection {
 
   /** The looks are others: make the motion again. */
   private ask(): void {
-    this.wishes++;
+    this.requests++;
     this.next();
   }
 
   private async answer(): Promise<void> {
-    const { app, base, goals, series, wishes } = this;
+    const { app, base, goals, series, requests } = this;
     if (!goals.length) return;
     const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), ...this.options };
     const done = await app.ask("layer_look", fields).catch(() => null);
@@ -187,9 +187,9 @@ export class LookSection {
       else if (done) void app.connection.ask("close", { motion: done.motion.motion }).catch(() => undefined);
       return;
     }
-    this.answered = wishes;
+    this.answered = requests;
     if (done) this.take(done, base);
-    if (this.ending && wishes === this.wishes) this.finish();
+    if (this.ending && requests === this.requests) this.finish();
   }
 
   private take(done: LookDone, base: string): void {
@@ -198,7 +198,7 @@ export class LookSection {
     this.made = done.motion.motion;
     if (first) {
       const under = this.app.motions.get(base);
-      if (under) under.figure.visible = false;
+      if (under) under.character.visible = false;
       this.app.add(done.motion);
     } else this.app.update(done.motion);
     this.draw();
@@ -208,12 +208,12 @@ export class LookSection {
   /** Keep the motion: where it is still being made, as soon as it is. */
   private end(): void {
     this.ending = true;
-    if (this.answered === this.wishes) this.finish();
+    if (this.answered === this.requests) this.finish();
   }
 
   private finish(): void {
     this.series++;
-    this.answered = this.wishes;
+    this.answered = this.requests;
     this.ending = false;
     this.colorsUsed = 0;
     for (const goal of this.goals) release(goal);
@@ -237,9 +237,9 @@ export class LookSection {
     this.add.disabled = this.back.disabled = !usable;
     this.fresh.hidden = !this.goals.length;
     const base = this.app.motions.get(this.base)?.info.name;
-    this.about.textContent = !usable ? "Select a motion first." : this.last && base ? `Gaze targets of ${base}. Drag them in the scene.`
+    this.about.textContent = !usable ? "Select a clip first." : this.last && base ? `Gaze targets of ${base}. Drag them in the scene.`
       : `Make ${info.name} look at something.`;
-    for (const goal of this.goals) goal.told.textContent = this.told(goal);
+    for (const goal of this.goals) goal.status.textContent = this.describe(goal);
     this.said.textContent = this.done?.notes.join(" ") ?? "";
   }
 
@@ -257,10 +257,10 @@ export class LookSection {
     gone.setAttribute("aria-label", `Remove gaze target ${k + 1}`);
     const number = el("span", { class: "letter", text: goal.point ? String(k + 1) : "" });
     number.style.setProperty("--dot", goal.color);
-    return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.told, gone), this.placeFields(goal, k));
+    return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.status, gone), this.placeFields(goal, k));
   }
 
-  /** Where the point is, to be typed: x, y, z in metres. */
+  /** Where the point is, to be typed: x, y, z in meters. */
   private placeFields(goal: Goal, k: number): HTMLElement | null {
     if (!goal.point) return null;
     goal.fields = goal.point.map((value, axis) => {
@@ -288,18 +288,18 @@ export class LookSection {
     const { made, base } = this;
     this.finish();
     const under = this.app.motions.get(base);
-    if (under) under.figure.visible = true;
+    if (under) under.character.visible = true;
     if (under) this.app.select(base);
     if (made) void this.app.forget(made).catch(() => undefined);
   }
 
   /** What came of a look. */
-  private told(goal: Goal): string {
-    if (!goal.point) return "released";
+  private describe(goal: Goal): string {
+    if (!goal.point) return "original gaze";
     const report = this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
     if (!report) return "at target";
-    if (report.settled === null) return "not enough time to reach it";
-    const missed = report.missed === null ? "" : `, ${figureText(Number(report.missed.toFixed(1)))}° off`;
+    if (report.settled === null) return "not reached: too little time";
+    const missed = report.missed === null ? "" : `, ${metricText(Number(report.missed.toFixed(1)))}° off`;
     return `reached at ${report.settled.toFixed(2)} s${missed}`;
   }
 

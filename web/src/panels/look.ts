@@ -1,4 +1,4 @@
-/** Look: what is drawn of the figures, what is known of the motion, its contacts and labels, and exporting it. */
+/** Look: what is drawn of the characters, facts about the motion, its contacts and labels, and exporting it. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import type { Style } from "../limbs";
@@ -7,8 +7,8 @@ import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
-  const save = button("Save", () => void saveSidecar(app), "Save contacts and labels to the sidecar file (Ctrl S)");
-  const find = button("Find contacts", () => void findContacts(app), "Detect the floor and foot contacts");
+  const save = button("Save annotations", () => void saveSidecar(app), "Save contacts and labels to the sidecar file (Ctrl+S)");
+  const find = button("Detect contacts", () => void findContacts(app), "Detect the floor height and foot contacts");
   const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
   const remove = button("Remove", () => app.timeline.removeSelected(), "Remove the selected contact or label (Delete)");
   const hint = el("p", { class: "dim", text: "Drag in a lane to add an interval; drag the interval or its ends to change it. Keyboard: Tab to the lanes, select with the arrow keys, Enter adds one over the marked range, Alt+arrows move it." });
@@ -21,7 +21,7 @@ export function mount(app: App): Panel {
 
   const draw = () => {
     const info = app.selected?.info ?? null;
-    about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("dd", { class: "dim", text: "No motion is open." })]));
+    about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("dd", { class: "dim", text: "No clip is open." })]));
     save.disabled = !info?.unsaved;
     find.disabled = info?.kind !== "motion";
   };
@@ -30,7 +30,7 @@ export function mount(app: App): Panel {
   draw();
 
   const element = el("div", { class: "panel" },
-    el("section", {}, el("h3", { text: "Motion" }), about),
+    el("section", {}, el("h3", { text: "Clip" }), about),
     el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
@@ -41,7 +41,7 @@ export function mount(app: App): Panel {
 
 function drawingSection(app: App): HTMLElement {
   const { shown } = app;
-  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"], ["skin", "skin from the file"]];
+  const styles: [Style, string][] = [["limbs", "solid limbs"], ["bones", "thin bones"], ["skin", "skin from the file"]];
   const body = choice("Body", styles, shown.style, (style) => {
     app.show({ style: style as Style });
     markSkin();
@@ -49,23 +49,23 @@ function drawingSection(app: App): HTMLElement {
   const markSkin = () => {
     const none = !app.selected?.info.skin;
     body.select.options[2]!.disabled = none && body.select.value !== "skin";
-    body.title = none ? "Only GLB files contain a skin" : "";
+    body.title = none ? "How the body is drawn. Skins are shown only for GLB files." : "How the body is drawn";
   };
   app.selectionChanged.on(markSkin);
   markSkin();
   return el("section", {}, el("h3", { text: "Display" }),
     body,
     el("div", { class: "checks" },
-      check("Trail", shown.trail, (trail) => app.show({ trail })),
-      check("Contacts", shown.contacts, (contacts) => app.show({ contacts })),
+      check("Trail", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
+      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show the contact points, orange while they touch"),
       check("Joint names", shown.names, (names) => app.show({ names })),
       check("Point cloud", shown.cloud, (cloud) => {
         app.show({ cloud });
         void showCloud(app);
-      }),
+      }, "Show the points by which frames are compared"),
     ),
-    slider({ label: "Onion skin frames", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
-    slider({ label: "Onion skin spacing", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
+    slider({ label: "Onion skin poses", title: "Number of earlier and of later poses that are shown", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
+    slider({ label: "Onion skin spacing", title: "Time between two of these poses", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
     cloudWatch(app),
   );
 }
@@ -90,7 +90,7 @@ async function showCloud(app: App): Promise<void> {
   if (!shot || !app.shown.cloud) return;
   try {
     const { points } = await app.ask("cloud", { motion: shot.info.motion, frame: app.playback.frame });
-    if (app.shown.cloud) shot.figure.setCloud(new Float32Array(points));
+    if (app.shown.cloud) shot.character.setCloud(new Float32Array(points));
   } catch {
     app.show({ cloud: false });
   }
@@ -100,13 +100,13 @@ function facts(info: MotionInfo): HTMLElement[] {
   const rows: [string, string][] = [
     ["Name", info.name],
     ["File", info.file || "not saved"],
-    ["Length", `${info.n_frames} frames, ${info.seconds.toFixed(2)} s at ${Number(info.fps.toFixed(3))} Hz`],
+    ["Duration", `${info.n_frames} frames, ${info.seconds.toFixed(2)} s at ${Number(info.fps.toFixed(3))} Hz`],
     [info.kind === "markers" ? "Markers" : "Joints", String(info.joints.length)],
   ];
   if (info.stature > 0) rows.push(["Height", `${info.stature.toFixed(2)} m`]);
-  if (info.floor !== null) rows.push(["Floor", `${info.floor.toFixed(3)} m`]);
+  if (info.floor !== null) rows.push(["Floor height", `${info.floor.toFixed(3)} m`]);
   if (info.history.length) rows.push(["History", info.history.join("; ")]);
-  for (const line of info.warnings) rows.push(["Note", line]);
+  for (const line of info.warnings) rows.push(["Notes", line]);
   const out = rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]);
   if (info.evidence.length) {
     const lines = info.evidence.map((text) => el("li", { text }));
@@ -120,12 +120,12 @@ function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
   if (info.clips.length < 2 || !info.file) return [];
   const clips = info.clips.map((clip): [string, string] => [clip, clip]);
   const open = (clip: string) => void app.open({ path: info.file, where: info.where, clip });
-  return [choice("Clip", [["", "open another…"], ...clips], "", (clip) => clip && open(clip))];
+  return [choice("Clip", [["", "open another clip…"], ...clips], "", (clip) => clip && open(clip))];
 }
 
 async function findContacts(app: App): Promise<void> {
   const motion = app.selected?.info.motion;
-  if (motion) await app.run("Finding contacts", "detect_contacts", { motion }).then((info) => app.update(info), () => undefined);
+  if (motion) await app.run("Detecting contacts", "detect_contacts", { motion }).then((info) => app.update(info), () => undefined);
 }
 
 export async function saveSidecar(app: App): Promise<void> {
@@ -137,7 +137,7 @@ export async function saveSidecar(app: App): Promise<void> {
     if (saved.url) download(saved.url, saved.path);
     app.notices.info(`Saved ${saved.path}`);
   } catch {
-    // The person has been told.
+    // The error was already shown.
   }
 }
 
@@ -150,7 +150,7 @@ function exportSection(app: App): HTMLElement {
   const said = el("p", { class: "dim", aria: { live: "polite" } });
   const hasFolder = Boolean(app.welcome?.folder);
   const save = button("Save to folder", () => void saveToFolder(app, format, name, said), "Save to the open folder, with contacts and labels in a sidecar file. Existing files are never overwritten.");
-  const fetch = button(hasFolder ? "Download" : "Export", () => void exportFile(app, format, said), "Download the selected motion");
+  const fetch = button(hasFolder ? "Download" : "Export", () => void exportFile(app, format, said), "Download the selected clip");
   let named = "";
   const draw = () => {
     const info = app.selected?.info;
@@ -168,8 +168,8 @@ function exportSection(app: App): HTMLElement {
   app.selectionChanged.on(draw);
   draw();
   const lacks = hasFolder
-    ? "A download contains only the motion. Save to folder also writes contacts, labels and floor to a sidecar file."
-    : "A download contains only the motion. Contacts, labels and floor are in a separate sidecar file, NAME.marey.json.";
+    ? "A download contains only the motion. To keep contacts, labels and floor, use Save to folder, which also writes NAME.marey.json."
+    : "The exported file contains only the motion. Contacts, labels and floor are in a separate sidecar file, NAME.marey.json.";
   const rows = hasFolder ? [el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, save, fetch)] : [el("div", { class: "row" }, fetch)];
   return el("section", {}, el("h3", { text: "Export" }), pick, ...rows, said, el("p", { class: "dim", text: lacks }));
 }
@@ -181,17 +181,17 @@ async function saveToFolder(app: App, format: Export["format"], name: HTMLInputE
   const saved = await app.run("Writing the file", "save_in_folder", { motion, format, name: wanted }).catch(() => null);
   if (!saved) return;
   name.value = saved.free;
-  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” already exists, so nothing was saved. Press again to save as “${saved.free}”.`;
+  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” already exists. Nothing was saved. Press Save to folder again to save as “${saved.free}”.`;
   if (saved.path) app.folderChanged.emit();
 }
 
 async function exportFile(app: App, format: Export["format"], said: HTMLElement): Promise<void> {
   const info = app.selected?.info;
   if (!info) return;
-  const made = await app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).catch(() => null);
-  if (!made) return;
-  download(made.url, made.name);
-  const { sidecar, sidecar_name } = made;
+  const file = await app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).catch(() => null);
+  if (!file) return;
+  download(file.url, file.name);
+  const { sidecar, sidecar_name } = file;
   said.replaceChildren(...(sidecar ? ["Contacts and labels: ", button(sidecar_name, () => download(sidecar, sidecar_name), "Download the sidecar file; keep it next to the motion file", "quiet")] : []));
 }
 

@@ -15,7 +15,7 @@ export interface CurveEditor {
 
 const REACH = 9;
 const HEIGHT = 96;
-/** Pixels around the drawing, so that the points at its ends are whole. */
+/** Pixels around the drawing, so that the points at its ends are fully visible. */
 const [SIDE, ABOVE] = [8, 7];
 
 export function curveEditor(label: string, start: Point[], changed: (points: Point[]) => void): CurveEditor {
@@ -46,7 +46,7 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
     chosen = Math.max(0, index - 1);
     report();
   };
-  /** The ends stay at the ends, others between their neighbours. */
+  /** The ends stay at the ends, others between their neighbors. */
   const moveTo = (index: number, [t, v]: Point) => {
     const low = index === 0 ? 0 : points[index - 1]![0] + 1e-3;
     const high = index === points.length - 1 ? 1 : points[index + 1]![0] - 1e-3;

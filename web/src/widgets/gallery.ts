@@ -1,5 +1,5 @@
 /**
- * Small figures that move in a loop, a page of them at a time. A click, Space or Enter throws one out or takes it back;
+ * Small characters that move in a loop, a page of them at a time. A click, Space or Enter throws one out or takes it back;
  * a double click, or O, puts it on the stage. The arrows go from one to the next, and from page to page.
  */
 import { button, cssVariable, el } from "../dom";
@@ -19,7 +19,7 @@ export interface Gallery {
   element: HTMLElement;
   /** Numbers of the tiles that were thrown out. */
   readonly dropped: ReadonlySet<number>;
-  /** Begin anew, with so many tiles of a body, some of which are thrown out already. */
+  /** Start again with this many tiles of a body, some of which are already excluded. */
   show(count: number, body: TileBody, thrownOut?: number[]): Promise<void>;
 }
 
@@ -36,12 +36,12 @@ interface Drawn {
   tile: MatchTile;
   canvas: HTMLCanvasElement;
   node: HTMLElement;
-  /** Across, up, and towards the viewer for each joint and frame, metres. */
+  /** Across, up, and towards the viewer for each joint and frame, meters. */
   seen: Float32Array;
   shown: number;
 }
 
-/** Pixels per metre that fit all tiles, and the height that lies at their lower edge. */
+/** Pixels per meter that fit all tiles, and the height that lies at their lower edge. */
 interface Scale {
   perMetre: number;
   low: number;
@@ -62,7 +62,7 @@ export function gallery(options: GalleryOptions): Gallery {
   let first = 0;
   let bones: Bone[] = [];
   let nJoints = 0;
-  let drawn: Drawn[] = [];
+  let shownTiles: Drawn[] = [];
   let scale: Scale = { perMetre: 1, low: 0 };
   let asked = 0;
   let running = false;
@@ -75,23 +75,23 @@ export function gallery(options: GalleryOptions): Gallery {
   };
   const takeBack = () => {
     dropped.clear();
-    drawn.forEach(mark);
+    shownTiles.forEach(mark);
     changed();
   };
   /** Bring the focus to a tile, on whichever page it is. */
   const go = async (number: number) => {
     const to = Math.max(0, Math.min(count - 1, number));
     if (to < first || to >= first + options.perPage) await load(options.perPage * Math.floor(to / options.perPage));
-    drawn.find(({ tile }) => tile.number === to)?.node.focus();
+    shownTiles.find(({ tile }) => tile.number === to)?.node.focus();
   };
   const load = async (from: number) => {
     const mine = ++asked;
     const tiles = await options.fetch(from, options.perPage).catch(() => null);
     if (!tiles || mine !== asked) return;
     first = from;
-    drawn = tiles.map((tile) => make(tile));
-    scale = scaleOf(drawn, nJoints);
-    grid.replaceChildren(...drawn.map(({ node }) => node));
+    shownTiles = tiles.map((tile) => make(tile));
+    scale = scaleOf(shownTiles, nJoints);
+    grid.replaceChildren(...shownTiles.map(({ node }) => node));
     const last = Math.min(count, first + options.perPage);
     where.textContent = `${first + 1}–${last} of ${count}`;
     back.disabled = first === 0;
@@ -149,7 +149,7 @@ export function gallery(options: GalleryOptions): Gallery {
     }
     requestAnimationFrame((next) => play(next));
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    for (const each of drawn) {
+    for (const each of shownTiles) {
       const { fps, n_frames } = each.tile;
       const period = n_frames / fps + REST;
       const at = still ? Math.floor(n_frames / 2) : Math.min(n_frames - 1, Math.floor(((now / 1000) % period) * fps));
@@ -161,9 +161,9 @@ export function gallery(options: GalleryOptions): Gallery {
 
   // A gallery that was out of sight goes on when it is seen again.
   new ResizeObserver(() => {
-    if (running || !element.isConnected || !drawn.length) return;
+    if (running || !element.isConnected || !shownTiles.length) return;
     running = true;
-    for (const each of drawn) each.shown = -1;
+    for (const each of shownTiles) each.shown = -1;
     requestAnimationFrame((now) => play(now));
   }).observe(element);
 
@@ -193,7 +193,7 @@ function tileTitle(name: string, { number, distance, tier }: MatchTile): string 
   return `${name}\n${distance.toFixed(3)} m from the example${through}\nclick: exclude or include; double-click: open in scene`;
 }
 
-/** Left, up and ahead in millimetres to across, up and towards the viewer in metres. */
+/** Left, up and ahead in millimeters to across, up and towards the viewer in meters. */
 function project(points: number[]): Float32Array {
   const out = new Float32Array(points.length);
   const [c, s, ce, se] = [Math.cos(AZIMUTH), Math.sin(AZIMUTH), Math.cos(ELEVATION), Math.sin(ELEVATION)];
@@ -207,9 +207,9 @@ function project(points: number[]): Float32Array {
   return out;
 }
 
-function scaleOf(drawn: Drawn[], nJoints: number): Scale {
+function scaleOf(shownTiles: Drawn[], nJoints: number): Scale {
   let [low, high, wide] = [Infinity, -Infinity, 0.5];
-  for (const { seen } of drawn) {
+  for (const { seen } of shownTiles) {
     let [left, right] = [Infinity, -Infinity];
     for (let i = 0; i < seen.length; i += 3) {
       low = Math.min(low, seen[i + 1]!);

@@ -102,14 +102,14 @@ export function gridView(picked: (cell: Cell) => void): GridView {
     choose(near ? [near[0], near[1]] : at);
   });
   canvas.addEventListener("keydown", (event) => {
-    const ways: Record<string, Cell> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    const way = ways[event.key];
-    if (!way || !grid) return;
+    const steps: Record<string, Cell> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const step = steps[event.key];
+    if (!step || !grid) return;
     event.preventDefault();
     event.stopPropagation();
     const by = event.shiftKey ? 10 : 1;
     const from = chosen ?? (grid.minima[0]?.slice(0, 2) as Cell | undefined) ?? [0, 0];
-    choose([from[0] + by * way[0], from[1] + by * way[1]]);
+    choose([from[0] + by * step[0], from[1] + by * step[1]]);
   });
   new ResizeObserver(draw).observe(canvas);
   return {
@@ -134,7 +134,7 @@ export function gridView(picked: (cell: Cell) => void): GridView {
   };
 }
 
-/** The grid in the accent colour, full where the distance is smallest, and nothing of it where it is largest. */
+/** The grid in the accent color, full where the distance is smallest, and nothing of it where it is largest. */
 function paint(grid: GridImage): HTMLCanvasElement {
   const picture = el("canvas");
   picture.width = grid.columns;

@@ -11,7 +11,7 @@ export function latest(work: () => Promise<void>): () => void {
     try {
       do {
         again = false;
-        // What fails has been told to the person; the next wish is tried all the same.
+        // The error was already shown; the next request is tried anyway.
         await work().catch(() => undefined);
       } while (again);
     } finally {

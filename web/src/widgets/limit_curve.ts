@@ -11,7 +11,7 @@ export interface LimitCurve {
 const HEIGHT = 56;
 
 export function limitCurve(): LimitCurve {
-  const label = "Connected percentage of frames, by threshold";
+  const label = "Percentage of the footage that is connected, by threshold";
   const canvas = el("canvas", { class: "limit-curve", role: "img", aria: { label } });
   let points: LimitPoint[] = [];
   let chosen = 0;
@@ -23,18 +23,18 @@ export function limitCurve(): LimitCurve {
     canvas.height = Math.round(HEIGHT * ratio);
     const pen = canvas.getContext("2d")!;
     pen.scale(ratio, ratio);
-    const last = points[points.length - 1]?.metres ?? 0;
+    const last = points[points.length - 1]?.meters ?? 0;
     if (!last) return;
-    const x = (metres: number) => (metres / last) * width;
-    const y = (share: number) => HEIGHT - 2 - share * (HEIGHT - 6);
+    const x = (meters: number) => (meters / last) * width;
+    const y = (fraction: number) => HEIGHT - 2 - fraction * (HEIGHT - 6);
     pen.beginPath();
     pen.moveTo(0, HEIGHT);
-    for (const point of points) pen.lineTo(x(point.metres), y(point.share));
+    for (const point of points) pen.lineTo(x(point.meters), y(point.share));
     pen.lineTo(width, HEIGHT);
     pen.fillStyle = cssVariable("--accent-soft");
     pen.fill();
     pen.beginPath();
-    points.forEach((point, i) => (i ? pen.lineTo(x(point.metres), y(point.share)) : pen.moveTo(x(point.metres), y(point.share))));
+    points.forEach((point, i) => (i ? pen.lineTo(x(point.meters), y(point.share)) : pen.moveTo(x(point.meters), y(point.share))));
     pen.strokeStyle = cssVariable("--accent");
     pen.lineWidth = 1.5;
     pen.stroke();

@@ -1,4 +1,4 @@
-/** A table of figures: name and unit, before, after; the definition shows where the mouse rests. */
+/** A table of metrics: name and unit, before, after; the definition shows where the mouse rests. */
 import { el } from "../dom";
 import type { Measure } from "../messages";
 
@@ -8,16 +8,16 @@ export function measureTable(measures: Measure[], headings: { value: string; aga
   const rows = measures.map((measure) => {
     const cells = [
       el("th", { title: measure.definition }, `${measure.name.replaceAll("_", " ")} `, el("span", { class: "unit", text: measure.unit })),
-      ...(headings.against === null ? [] : [el("td", { text: figureText(measure.against) })]),
-      el("td", { text: figureText(measure.value), title: measure.note }),
+      ...(headings.against === null ? [] : [el("td", { text: metricText(measure.against) })]),
+      el("td", { text: metricText(measure.value), title: measure.note }),
     ];
     return el("tr", {}, ...cells);
   });
   return el("div", { class: "table-box" }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
 }
 
-/** Three digits that matter, nothing of what is mere rounding; a dash where there is no figure. */
-export function figureText(value: number | null): string {
+/** Three digits that matter, nothing of what is mere rounding; a dash if there is no value. */
+export function metricText(value: number | null): string {
   if (value === null) return "–";
   if (Math.abs(value) < 1e-6) return "0";
   if (Number.isInteger(value)) return String(value);

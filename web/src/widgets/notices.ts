@@ -41,7 +41,9 @@ export class Notices {
     };
   }
 
-  private say(text: string, kind: "error" | "info", milliseconds: number): void {
+  private say(words: string, kind: "error" | "info", milliseconds: number): void {
+    // Starts with a capital letter, unless with the name of a file or a clip in quotes.
+    const text = words.replace(/^[a-z]+(?= )/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
     // What is said again stands there once, for longer.
     for (const same of this.host.querySelectorAll(`.notice.${kind}`)) if (same.firstElementChild?.textContent === text) same.remove();
     const box = el("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, el("span", { text }));

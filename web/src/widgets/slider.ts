@@ -1,4 +1,4 @@
-/** A labelled slider with its number beside it; both can be typed into, dragged, or moved with the keys. */
+/** A labeled slider with a number field; both can be typed into, dragged, or moved with the keys. */
 import { el } from "../dom";
 
 export interface SliderOptions {
@@ -8,6 +8,8 @@ export interface SliderOptions {
   step: number;
   value: number;
   unit?: string;
+  /** Explains it. */
+  title?: string;
   /** While it moves. */
   input?: (value: number) => void;
   /** When it is let go. */
@@ -41,7 +43,7 @@ export function slider(options: SliderOptions): Slider {
   set(options.value);
   const name = el("span", { text: options.unit ? `${options.label} (${options.unit})` : options.label });
   return {
-    element: el("div", { class: "slider" }, name, el("div", { class: "slider-row" }, range, number)),
+    element: el("div", { class: "slider", title: options.title ?? "" }, name, el("div", { class: "slider-row" }, range, number)),
     get value() {
       return Number(range.value);
     },

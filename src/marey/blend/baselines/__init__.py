@@ -2,15 +2,16 @@
 
 - `linear_blend`, `linear_transition`: frame by frame, without matching times (Kovar 5.1, H 3.3);
 - `discrete_blend`, `cubic_blend`: timewarps along the cells of a path, and along a spline through them (thesis S);
-- `brute_force`, `thresholded`, `greedy`, `dynamic`: ways to find that path;
+- `brute_force`, `threshold_search`, `greedy`, `dynamic`: methods to find that path;
 - `compare`: all of them on one pair of motions, in tables.
 """
 
-from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, compare
+from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, PathSearch, compare
 from marey.blend.baselines.cubic import cubic_blend, cubic_warp
 from marey.blend.baselines.discrete import Correspondence, discrete_blend, match_frames
 from marey.blend.baselines.linear import linear_blend, linear_transition
-from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, thresholded
+from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, threshold_search
+from marey.deprecation import renamed_names
 
 __all__ = [
     "BlendRow",
@@ -18,6 +19,7 @@ __all__ = [
     "Correspondence",
     "GridPath",
     "PathRow",
+    "PathSearch",
     "brute_force",
     "compare",
     "cubic_blend",
@@ -29,5 +31,7 @@ __all__ = [
     "linear_transition",
     "match_frames",
     "start_cell",
-    "thresholded",
+    "threshold_search",
 ]
+
+__getattr__ = renamed_names(__name__, {"correspondence": "match_frames", "thresholded": "threshold_search"})

@@ -1,10 +1,10 @@
-"""All path finders and all ways to blend on one pair of motions: cost, accuracy and time in tables (thesis S 7.3)."""
+"""All path finders and blending methods on one pair of motions: cost, accuracy and time in tables (thesis S 7.3)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,12 @@ from marey.blend.baselines import paths
 from marey.blend.baselines.cubic import cubic_blend
 from marey.blend.baselines.discrete import discrete_blend
 from marey.blend.baselines.linear import linear_blend
-from marey.blend.baselines.paths import SLOPE_LIMIT, THRESHOLD, TIME_LIMIT, End, GridPath, Start
-from marey.blend.baselines.poses import Weights, prepare_clips
+from marey.blend.baselines.paths import DISCRETE_SLOPE_LIMIT, THRESHOLD, TIME_LIMIT, End, GridPath, Start
+from marey.blend.baselines.poses import Weights
 from marey.core.arrays import Floats
+from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
+from marey.deprecation import bundled_parameters, renamed_fields, renamed_method
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.measure import measure
 from marey.register.registration import RegistrationCurve
@@ -39,11 +41,11 @@ OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathRow:
-    """How one way to find a path did.
+    """Result of one method to find a path.
 
-    cost : the sum of its cells, m^2 (of gray levels where costs are whole); None where there is no path.
+    cost : the sum of its cells, m^2 (of gray levels where costs are integers); None where there is no path.
     distance : meters, the root of the mean of its cells.
-    accuracy : percent, 100 * optimal cost / cost (S (4), the right way up).
+    accuracy : percent, 100 * optimal cost / cost (S (4), with the fraction the right way up).
     seconds : it took, without the grid.
     note : why there is no path, or that the search was cut.
     """
@@ -56,7 +58,7 @@ class PathRow:
     path: GridPath | None
     note: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         path = self.path
         return {
@@ -71,14 +73,17 @@ class PathRow:
             "note": self.note,
         }
 
+    as_dict = renamed_method("as_dict", "to_dict")
 
+
+@renamed_fields(figures="metrics")
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendRow:
-    """How one way to blend did.
+    """Result of one blending method.
 
     seconds : it took, without grid, path and registration; None for an input.
     performance : percent, 100 * time of the discrete timewarp / its time (S (6)).
-    figures : measures by name, in the units that `Comparison.units` gives; None where one cannot be had.
+    metrics : by name, in the units that `Comparison.units` gives; None where one is not available.
     note : why there is no blend.
     """
 
@@ -86,10 +91,10 @@ class BlendRow:
     motion: Motion | None
     seconds: float | None
     performance: float | None
-    figures: Mapping[str, float | None]
+    metrics: Mapping[str, float | None]
     note: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         motion = self.motion
         return {
@@ -97,21 +102,23 @@ class BlendRow:
             "frames": None if motion is None else len(motion),
             "seconds": self.seconds,
             "performance": self.performance,
-            "figures": dict(self.figures),
+            "figures": dict(self.metrics),
             "note": self.note,
         }
+
+    as_dict = renamed_method("as_dict", "to_dict")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The tables.
 
-    frames : of both motions, as they were compared.
+    frames : of both motions, as they are compared.
     optimum : the least cost found; `proven` says whether it is the least there is.
     paths : a row for each path finder.
-    inputs : the motions themselves, for their figures.
-    blends : a row for each way to blend.
-    units : of the figures.
+    inputs : the motions themselves, for their metrics.
+    blends : a row for each blending method.
+    units : of the metrics.
     notes : what was done to the motions beforehand, and what could not be.
     """
 
@@ -124,30 +131,47 @@ class Comparison:
     units: Mapping[str, str]
     notes: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             "frames": list(self.frames),
             "optimum": self.optimum,
             "proven": self.proven,
-            "paths": [row.as_dict() for row in self.paths],
-            "inputs": [row.as_dict() for row in self.inputs],
-            "blends": [row.as_dict() for row in self.blends],
+            "paths": [row.to_dict() for row in self.paths],
+            "inputs": [row.to_dict() for row in self.inputs],
+            "blends": [row.to_dict() for row in self.blends],
             "units": dict(self.units),
             "notes": list(self.notes),
         }
 
+    as_dict = renamed_method("as_dict", "to_dict")
 
+
+@dataclass(frozen=True, slots=True)
+class PathSearch:
+    """How `compare` finds paths through the grid.
+
+    Parameters
+    ----------
+    start, end, slope_limit : of the paths; see `paths`.
+    threshold : of the recursion, a fraction of the largest cell.
+    time_limit : seconds for each search; None for none.
+    """
+
+    start: Start = "corner"
+    end: End = "corner"
+    slope_limit: int = DISCRETE_SLOPE_LIMIT
+    threshold: float = THRESHOLD
+    time_limit: float | None = TIME_LIMIT
+
+
+@bundled_parameters("search", PathSearch, **{field.name: field.name for field in fields(PathSearch)})
 def compare(
     a: Motion | RegistrationCurve,
     b: Motion | None = None,
     weights: Weights = (0.5, 0.5),
     *,
-    start: Start = "corner",
-    end: End = "corner",
-    slope_limit: int = SLOPE_LIMIT,
-    threshold: float = THRESHOLD,
-    time_limit: float | None = TIME_LIMIT,
+    search: PathSearch | None = None,
     whole_costs: bool = False,
     n_frames: int | None = None,
     window: float = 0.1,
@@ -160,11 +184,9 @@ def compare(
     Parameters
     ----------
     a, b : two motions, or one registration of two. Motions are registered first, so that all methods start from the
-        same crops; where that is refused they are taken whole, and a note says why.
+        same crops; where that is refused they are not cropped, and a note says why.
     weights : (2,), or a function of time in seconds.
-    start, end, slope_limit : of the paths; see `paths`.
-    threshold : of the recursion, a share of the largest cell.
-    time_limit : seconds for each search; None for none.
+    search : of the paths; see `PathSearch`.
     whole_costs : round the cells to gray levels 0 to 255, as S does, instead of square meters.
     n_frames : of the cubic timewarp.
     window, markers : of the grid.
@@ -173,31 +195,31 @@ def compare(
     """
     registration, notes = _register_pair(a, b, crop=crop, window=window, markers=markers)
     if registration is not None:
-        one, two = prepare_clips(registration.motions, "compare")
+        one, two = prepare_clips(registration.motions, "compare", min_clips=2).motions
     else:
         assert isinstance(a, Motion)
         assert b is not None
-        one, two = prepare_clips([a, b], "compare")
+        one, two = prepare_clips([a, b], "compare", min_clips=2).motions
     from marey.compare.grid import distance_grid
 
     values = distance_grid(one, two, window=window, markers=markers).values
     if whole_costs:
         values = np.rint(_GRAYS * values / max(float(values.max()), 1e-300))
-    rows = _make_path_rows(values, start, end, slope_limit, threshold, time_limit)
+    rows = _make_path_rows(values, PathSearch() if search is None else search)
     found = [row.path for row in rows if row.path is not None]
     best = min(found, key=lambda path: path.cost, default=None)
     inputs: tuple[BlendRow, ...] = ()
-    made: tuple[BlendRow, ...] = ()
+    result: tuple[BlendRow, ...] = ()
     if blends:
         inputs = tuple(BlendRow(clip.name, clip, None, None, _measure_blend(clip)) for clip in (one, two))
-        made = _make_blend_rows(one, two, weights, best, registration, n_frames)
+        result = _make_blend_rows(one, two, weights, best, registration, n_frames)
     return Comparison(
         frames=(len(one), len(two)),
         optimum=None if best is None else best.cost,
         proven=rows[0].path is not None and rows[0].path.complete,
         paths=rows,
         inputs=inputs,
-        blends=made,
+        blends=result,
         units=_find_units(one) if blends else {},
         notes=notes,
     )
@@ -217,23 +239,21 @@ def _register_pair(
     from marey.register.registration import register
 
     try:
-        made = register([a, b], **options)
+        result = register([a, b], **options)
     except NoResult as refusal:
         return None, (f"registration was refused, so the motions are taken whole: {refusal}",)
-    return made, made.notes
+    return result, result.notes
 
 
 # Paths --------------------------------------------------------------------------------------------------------
 
 
-def _make_path_rows(
-    values: Floats, start: Start, end: End, slope_limit: int, threshold: float, time_limit: float | None
-) -> tuple[PathRow, ...]:
-    rules: dict[str, Any] = {"start": start, "end": end, "slope_limit": slope_limit}
+def _make_path_rows(values: Floats, search: PathSearch) -> tuple[PathRow, ...]:
+    rules: dict[str, Any] = {"start": search.start, "end": search.end, "slope_limit": search.slope_limit}
     finders: dict[str, Callable[[Floats], GridPath]] = {
-        "brute force": lambda grid: paths.brute_force(grid, time_limit=time_limit, **rules),
-        f"recursion below {100 * threshold:.3g} %": lambda grid: paths.thresholded(
-            grid, threshold=threshold, time_limit=time_limit, **rules
+        "brute force": lambda grid: paths.brute_force(grid, time_limit=search.time_limit, **rules),
+        f"recursion below {100 * search.threshold:.3g} %": lambda grid: paths.threshold_search(
+            grid, threshold=search.threshold, time_limit=search.time_limit, **rules
         ),
         "greedy": lambda grid: paths.greedy(grid, **rules),
         OURS: lambda grid: paths.dynamic(grid, **rules),
@@ -241,7 +261,7 @@ def _make_path_rows(
     found = {method: _run_timed(lambda finder=finder: finder(values)) for method, finder in finders.items()}  # type: ignore[misc]
     costs = [path.cost for path, _, _ in found.values() if path is not None]
     optimum = min(costs, default=None)
-    return tuple(_make_path_row(method, *row, optimum, time_limit) for method, row in found.items())
+    return tuple(_make_path_row(method, *row, optimum, search.time_limit) for method, row in found.items())
 
 
 def _make_path_row(
@@ -255,14 +275,14 @@ def _make_path_row(
 
 
 def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
-    """What it made, or None where there is no result; how long it took; why there is none."""
+    """Its result, or None if there is none; how long it took; why there is no result."""
     before = time.perf_counter()
-    made, note = None, ""
+    result, note = None, ""
     try:
-        made = work()
+        result = work()
     except NoResult as refusal:
         note = str(refusal)
-    return made, time.perf_counter() - before, note
+    return result, time.perf_counter() - before, note
 
 
 # Blends -------------------------------------------------------------------------------------------------------
@@ -283,30 +303,30 @@ def _make_blend_rows(
             raise NoResult("there is no path to go by")
         return warped(a, b, weights, path=path, **options)
 
-    def ours() -> Motion:
+    def blend_registered() -> Motion:
         if registration is None:
             raise NoResult("registration was refused")
         return blend(registration, weights)
 
-    ways: dict[str, Callable[[], Motion]] = {
+    methods: dict[str, Callable[[], Motion]] = {
         "linear, Euler angles": lambda: linear_blend([a, b], weights, angles="euler"),
         "linear, quaternions": lambda: linear_blend([a, b], weights),
         "linear, root velocities": lambda: linear_blend([a, b], weights, root="velocities"),
         "timewarp, discrete path": lambda: along(discrete_blend),
         "timewarp, cubic spline": lambda: along(cubic_blend, n_frames=n_frames),
-        OUR_BLEND: ours,
+        OUR_BLEND: blend_registered,
     }
     done = {}
-    for method, way in ways.items():
-        _run_timed(way)  # a discarded run, which imports what it needs and fills caches
-        done[method] = _run_timed(way)
+    for method, run in methods.items():
+        _run_timed(run)  # a discarded run, which imports what it needs and fills caches
+        done[method] = _run_timed(run)
     discrete = done["timewarp, discrete path"]
     rows = []
     for method, (motion, seconds, note) in done.items():
         known = motion is not None and discrete[0] is not None
         performance = 100.0 * discrete[1] / seconds if known else None
-        figures = dict.fromkeys(METRICS) if motion is None else _measure_blend(motion)
-        rows.append(BlendRow(method, motion, None if motion is None else seconds, performance, figures, note))
+        metrics = dict.fromkeys(METRICS) if motion is None else _measure_blend(motion)
+        rows.append(BlendRow(method, motion, None if motion is None else seconds, performance, metrics, note))
     return tuple(rows)
 
 

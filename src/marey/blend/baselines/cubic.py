@@ -17,9 +17,9 @@ from marey.blend.baselines.poses import (
     blend_poses,
     evaluate_weights,
     finish_result,
-    prepare_clips,
 )
 from marey.core.arrays import Floats, check_index
+from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
@@ -73,23 +73,23 @@ def cubic_blend(
     n_frames : of the result, at the motions' own rate; by default the weighted mean of what the path covers of both.
     angles, align : as in `discrete_blend`.
     """
-    one, two = prepare_clips([a, b], "cubic_blend")
+    one, two = prepare_clips([a, b], "cubic_blend", min_clips=2).motions
     cells = resolve_path_cells(one, two, path)
     n = _compute_mean_length(cells, weights) if n_frames is None else _check_count(n_frames)
     if align:
         two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
     frames = cubic_warp(cells, n)
     poses = [clip.at(frames[:, k] / clip.fps) for k, clip in enumerate((one, two))]
-    made = blend_poses(poses, evaluate_weights(weights, 2, np.arange(n) / one.fps), angles=angles)
+    result = blend_poses(poses, evaluate_weights(weights, 2, np.arange(n) / one.fps), angles=angles)
     return finish_result(
-        made, name or "cubic timewarp", "cubic_blend", [a, b], weights,
+        result, name or "cubic timewarp", "cubic_blend", [a, b], weights,
         start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
     )  # fmt: skip
 
 
 def _compute_mean_length(cells: Any, weights: Weights) -> int:
-    share = np.array([0.5, 0.5]) if callable(weights) else evaluate_weights(weights, 2, np.zeros(1))[0]
-    return max(2, round(float(share @ (cells[-1] - cells[0]))) + 1)
+    weight = np.array([0.5, 0.5]) if callable(weights) else evaluate_weights(weights, 2, np.zeros(1))[0]
+    return max(2, round(float(weight @ (cells[-1] - cells[0]))) + 1)
 
 
 def _check_count(n_frames: Any) -> int:

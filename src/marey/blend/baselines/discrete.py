@@ -9,54 +9,41 @@ steps; the same rules serve for any number.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.blend.baselines.linear import WINDOW
 from marey.blend.baselines.paths import GridPath, dynamic
-from marey.blend.baselines.poses import (
-    Angles,
-    Weights,
-    align_at,
-    blend_poses,
-    evaluate_weights,
-    finish_result,
-    prepare_clips,
-)
-from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
+from marey.blend.baselines.poses import Angles, Weights, align_at, blend_poses, evaluate_weights, finish_result
+from marey.core.arrays import Floats, FrozenRecord, Ints, freeze_array, set_readonly
+from marey.core.clips import prepare_clips
 from marey.core.labels import Labels
 from marey.core.motion import Motion
+from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 from marey.maths import quat
 
 
+@renamed_fields(share="fraction")
 @dataclass(frozen=True, slots=True, eq=False)
-class Correspondence:
+class Correspondence(FrozenRecord):
     """For N consecutive frames of the first motion, what stands against them in the second.
 
     Parameters
     ----------
     frames : (N,) of the first motion.
     low, high : (N,) frames of the second, between which the pose is interpolated.
-    share : (N,) of the frame `high`, in [0, 1].
+    fraction : (N,) of the frame `high`, in [0, 1].
     """
 
     frames: Ints
     low: Ints
     high: Ints
-    share: Floats
+    fraction: Floats
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "frames", freeze_array(self.frames, "frames", (None,), np.int64))
-        for name in ("low", "high"):
-            put(self, name, freeze_array(getattr(self, name), name, (len(self.frames),), np.int64))
-        put(self, "share", freeze_array(self.share, "share", (len(self.frames),)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
+        self._freeze(frames=("n",), low=("n",), high=("n",), fraction=("n",))
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -64,7 +51,7 @@ class Correspondence:
     @property
     def at(self) -> Floats:
         """(N,) the time in the second motion, in frames."""
-        return np.asarray(self.low + self.share * (self.high - self.low))
+        return np.asarray(self.low + self.fraction * (self.high - self.low))
 
 
 def match_frames(path: GridPath | ArrayLike) -> Correspondence:
@@ -75,8 +62,8 @@ def match_frames(path: GridPath | ArrayLike) -> Correspondence:
     # The first and the last frame of the second motion in each row.
     low = cells[np.searchsorted(cells[:, 0], rows, side="left"), 1]
     high = cells[np.searchsorted(cells[:, 0], rows, side="right") - 1, 1]
-    low, high, share = low.copy(), high.copy(), np.where(low < high, 0.5, 0.0)
-    middle = low + share * (high - low)
+    low, high, weight = low.copy(), high.copy(), np.where(low < high, 0.5, 0.0)
+    middle = low + weight * (high - low)
     for start, stop in _find_runs_down(cells):
         top, foot = int(cells[start, 0]), int(cells[stop, 0])
         before = _find_anchor(cells, start, -1, middle, first)
@@ -86,9 +73,9 @@ def match_frames(path: GridPath | ArrayLike) -> Correspondence:
                 at = before[1] + (after[1] - before[1]) * (row - before[0]) / (after[0] - before[0])
                 k = row - first
                 low[k] = int(np.floor(at + 1e-9))
-                share[k] = at - low[k] if at - low[k] > 1e-9 else 0.0
-                high[k] = low[k] + (share[k] > 0.0)
-    return Correspondence(rows, low, high, share)
+                weight[k] = at - low[k] if at - low[k] > 1e-9 else 0.0
+                high[k] = low[k] + (weight[k] > 0.0)
+    return Correspondence(rows, low, high, weight)
 
 
 def discrete_blend(
@@ -106,8 +93,8 @@ def discrete_blend(
     Parameters
     ----------
     weights : (2,), of which only the ratio counts, or a function of time in seconds.
-    path : (N, 2) frames of a and of b, as the functions in `paths` find them; by default the cheapest from the first
-        frames to the last.
+    path : (N, 2) frames of a and of b, at the higher of their rates, as the functions in `paths` find them; by default
+        the cheapest from the first frames to the last.
     angles : as in `linear_blend`; S averages Euler angles.
     align : lay b's first frame of the path on a's. What follows is averaged in the world.
 
@@ -115,15 +102,15 @@ def discrete_blend(
     -------
     Motion of as many frames as the path has frames of a, without contacts.
     """
-    one, two = prepare_clips([a, b], "discrete_blend")
+    one, two = prepare_clips([a, b], "discrete_blend", min_clips=2).motions
     cells = resolve_path_cells(one, two, path)
     if align:
         two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
     pairs = match_frames(cells)
     poses = [_take_frames(one, pairs.frames), _interpolate_frames(two, pairs)]
-    made = blend_poses(poses, evaluate_weights(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
+    result = blend_poses(poses, evaluate_weights(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
     return finish_result(
-        made, name or "discrete timewarp", "discrete_blend", [a, b], weights,
+        result, name or "discrete timewarp", "discrete_blend", [a, b], weights,
         start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
     )  # fmt: skip
 
@@ -158,14 +145,14 @@ def _find_runs_down(cells: Ints) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 
 
-def _find_anchor(cells: Ints, end: int, way: int, middle: Floats, first: int) -> tuple[int, float]:
-    """Where the spread over a run of steps down begins (way -1) or ends (+1): a frame of each motion.
+def _find_anchor(cells: Ints, end: int, direction: int, middle: Floats, first: int) -> tuple[int, float]:
+    """Where the spread over a run of steps down begins (direction -1) or ends (+1): a frame of each motion.
 
     It is the cell before or after the run; where the path goes on with a step right, the middle of that row; at the end
     of the path the run's own end.
     """
     row, column = (int(k) for k in cells[end])
-    beyond = end + way
+    beyond = end + direction
     if not 0 <= beyond < len(cells):
         return row, float(column)
     if cells[beyond, 0] == row:
@@ -179,17 +166,17 @@ def _take_frames(motion: Motion, frames: Ints) -> Motion:
 
 def _interpolate_frames(motion: Motion, pairs: Correspondence) -> Motion:
     """The second motion's poses, each interpolated between two of its frames."""
-    share = pairs.share
+    fraction = pairs.fraction
 
     def mix(values: Floats) -> Floats:
-        weight = share.reshape(-1, *[1] * (values.ndim - 1))
+        weight = fraction.reshape(-1, *[1] * (values.ndim - 1))
         return set_readonly(values[pairs.low] * (1.0 - weight) + values[pairs.high] * weight)
 
-    turned = quat.normalize(quat.slerp(motion.rotations[pairs.low], motion.rotations[pairs.high], share[:, None]))
+    rotated = quat.normalize(quat.slerp(motion.rotations[pairs.low], motion.rotations[pairs.high], fraction[:, None]))
     return replace(
         motion[0],
         root_positions=mix(motion.root_positions),
-        rotations=set_readonly(turned),
+        rotations=set_readonly(rotated),
         bone_offsets=None if motion.bone_offsets is None else mix(motion.bone_offsets),
         contacts=None,
         labels=Labels(),

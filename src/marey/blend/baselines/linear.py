@@ -1,7 +1,7 @@
 """Linear blending (Kovar 5.1, thesis S 6.2.2) and the linear-blend transition (dissertation H 3.3).
 
-The simplest way to blend: the i-th frame of the result averages the i-th frames of the inputs. Timing is not matched,
-paths are averaged in the world, contacts are not known: it is here to compare with and to learn from.
+The simplest blending method: the i-th frame of the result averages the i-th frames of the inputs. Timing is not
+matched, paths are averaged in the world, contacts are not known: it is here to compare with and to learn from.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from marey.blend.baselines.poses import (
     blend_poses,
     evaluate_weights,
     finish_result,
-    prepare_clips,
 )
 from marey.core.arrays import check_number
+from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import ease_in
@@ -55,15 +55,15 @@ def linear_blend(
     -------
     Motion without contacts.
     """
-    clips = prepare_clips(motions, "linear_blend")
+    clips = list(prepare_clips(motions, "linear_blend", min_clips=2).motions)
     n_frames = min(map(len, clips))
     if align:
         clips = [clips[0], *(align_at(clips[0], 0, clip, 0, WINDOW) for clip in clips[1:])]
     clips = [clip[:n_frames] for clip in clips]
-    share = evaluate_weights(weights, len(clips), np.arange(n_frames) / clips[0].fps)
-    made = blend_poses(clips, share, angles=angles, root=root)
+    weight = evaluate_weights(weights, len(clips), np.arange(n_frames) / clips[0].fps)
+    result = blend_poses(clips, weight, angles=angles, root=root)
     return finish_result(
-        made, name or "linear blend", "linear_blend", motions, weights, angles=angles, root=root, align=align
+        result, name or "linear blend", "linear_blend", motions, weights, angles=angles, root=root, align=align
     )
 
 
@@ -85,14 +85,14 @@ def linear_transition(
 
     Parameters
     ----------
-    at : seconds in a and in b that coincide in the middle; None takes the pair of frames that are most alike, among
-        those from which half the length can be had on both sides.
+    at : seconds in a and in b that coincide in the middle; None takes the pair of most similar frames, among
+        those from which half the length is available on both sides.
     eased : the C1 ease of alpha (Kovar 3.5) instead of alpha itself, which has kinks at both ends.
     angles : as in `linear_blend`.
     align : lay b's frame in the middle on a's; False takes b where it is.
-    window : seconds of motion that are compared, for `at` and for `align`.
+    window : seconds of motion to compare, for `at` and for `align`.
     """
-    one, two = prepare_clips([a, b], "linear_transition")
+    one, two = prepare_clips([a, b], "linear_transition", min_clips=2).motions
     long = check_number(length, "length in seconds", above=True)
     half = 0.5 * long
     for clip in (one, two):
@@ -105,7 +105,7 @@ def linear_transition(
     fps = one.fps
     if align:
         two = align_at(one, middle[0] * fps, two, middle[1] * fps, window)
-    # Frames are those of a; b is taken between its own frames where it has to be.
+    # Frames are those of a; b is interpolated between its frames if needed.
     n_frames = int(np.floor((middle[0] + two.duration - middle[1]) * fps + 1e-6)) + 1
     times = np.arange(n_frames) / fps
     alpha = np.clip((times - middle[0]) / long + 0.5, 0.0, 1.0)
@@ -115,9 +115,9 @@ def linear_transition(
         one.at(np.clip(times, 0.0, one.duration)),
         two.at(np.clip(times - middle[0] + middle[1], 0.0, two.duration)),
     ]
-    made = blend_poses(poses, np.stack([1.0 - alpha, alpha], axis=1), angles=angles)
+    result = blend_poses(poses, np.stack([1.0 - alpha, alpha], axis=1), angles=angles)
     return finish_result(
-        made, name or "linear transition", "linear_transition", [a, b], None,
+        result, name or "linear transition", "linear_transition", [a, b], None,
         at=[float(t) for t in middle], length=long, eased=bool(eased), angles=angles, align=bool(align),
     )  # fmt: skip
 

@@ -26,10 +26,12 @@ from marey.blend.baselines.paths_kernels import (
     next_state,
     search_paths,
 )
-from marey.core.arrays import Bools, Floats, Ints, check_index, freeze_array, reduce_frozen
+from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, freeze_array
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoTimewarp
 
-SLOPE_LIMIT = 3
+# The slope limit of S; registration allows 2 (`marey.register.dtw.SLOPE_LIMIT`).
+DISCRETE_SLOPE_LIMIT = 3
 THRESHOLD = 0.33
 TIME_LIMIT = 10.0
 
@@ -42,7 +44,7 @@ _LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GridPath:
+class GridPath(FrozenRecord):
     """A path through a grid.
 
     Parameters
@@ -59,9 +61,7 @@ class GridPath:
     visited: int = 0
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "cells", freeze_array(self.cells, "cells", (None, 2), np.int64))
-        put(self, "distances", freeze_array(self.distances, "distances", (len(self.cells),)))
+        self._freeze(cells=("n", 2), distances=("n",))
         if not len(self.cells):
             raise InvalidValue("a path needs at least one cell")
         steps = np.diff(self.cells, axis=0)
@@ -71,9 +71,6 @@ class GridPath:
                 "a path must go one frame further in one motion or in both with every step, but goes from "
                 f"{tuple(self.cells[k].tolist())} to {tuple(self.cells[k + 1].tolist())}"
             )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -94,12 +91,13 @@ class GridPath:
         return "".join(_LETTERS[int(i), int(j)] for i, j in np.diff(self.cells, axis=0))
 
 
-def start_cell(values: Floats, share: float = 1.0 / 3.0) -> tuple[int, int]:
-    """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another share."""
+@renamed_parameters(share="fraction")
+def start_cell(values: Floats, fraction: float = 1.0 / 3.0) -> tuple[int, int]:
+    """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another fraction."""
     grid = check_grid(values)
-    if not 0.0 < share <= 1.0:
-        raise InvalidValue(f"the share of the borders to look at must lie in (0, 1], got {share!r}")
-    rows, columns = (max(1, round(share * n)) for n in grid.shape)
+    if not 0.0 < fraction <= 1.0:
+        raise InvalidValue(f"the fraction of the borders to look at must lie in (0, 1], got {fraction!r}")
+    rows, columns = (max(1, round(fraction * n)) for n in grid.shape)
     i, j = int(np.argmin(grid[:rows, 0])), int(np.argmin(grid[0, :columns]))
     return (i, 0) if grid[i, 0] < grid[0, j] else (0, j)
 
@@ -109,7 +107,7 @@ def brute_force(
     *,
     start: Start = "corner",
     end: End = "corner",
-    slope_limit: int = SLOPE_LIMIT,
+    slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
     """Find the cheapest path by exhaustive search (S figure 13), right before down before both.
@@ -125,22 +123,22 @@ def brute_force(
     return _search(grid, everywhere, start, end, slope_limit, time_limit, short_first=False, first=first)
 
 
-def thresholded(
+def threshold_search(
     values: Floats,
     *,
     threshold: float = THRESHOLD,
     start: Start = "corner",
     end: End = "corner",
-    slope_limit: int = SLOPE_LIMIT,
+    slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """The cheapest path over cells below a threshold, short ways first (S 5.2.1, recursion with thresholds).
+    """The cheapest path over cells below a threshold, short paths first (S 5.2.1, recursion with thresholds).
 
     Pruned as `brute_force` is; the greedy path is the first to beat where it keeps below the threshold too.
 
     Parameters
     ----------
-    threshold : share of the grid's largest cell above which cells are not visited; S found 0.30 to 0.35 best.
+    threshold : fraction of the grid's largest cell above which cells are not visited; S found 0.30 to 0.35 best.
 
     Raises
     ------
@@ -148,15 +146,17 @@ def thresholded(
     """
     grid = check_grid(values)
     if not 0.0 < threshold <= 1.0:
-        raise InvalidValue(f"the area threshold is a share of the largest cell, above 0 and up to 1, got {threshold!r}")
+        raise InvalidValue(
+            f"the area threshold is a fraction of the largest cell, above 0 and up to 1, got {threshold!r}"
+        )
     cell, run = _check_settings(grid, start, end, slope_limit)
     most = float(grid.max()) * (1.0 + 1e-12)
     dearest = float(find_bottleneck(grid, cell, end == "corner", run))
     if dearest > threshold * most:
-        share = dearest / most
+        fraction = dearest / most
         raise NoTimewarp(
             f"no path from {cell} to the {end} keeps to cells of at most {100 * threshold:.4g} % of the largest; it "
-            f"takes {100 * share:.4g} %, so raise the threshold to {np.ceil(1e3 * share) / 1e3:g}"
+            f"takes {100 * fraction:.4g} %, so raise the threshold to {np.ceil(1e3 * fraction) / 1e3:g}"
         )
     first = greedy(grid, start=cell, end=end, slope_limit=slope_limit)
     below = grid <= threshold * most
@@ -166,27 +166,29 @@ def thresholded(
     )  # fmt: skip
 
 
-def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = SLOPE_LIMIT) -> GridPath:
+def greedy(
+    values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = DISCRETE_SLOPE_LIMIT
+) -> GridPath:
     """Find a path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
     grid = check_grid(values)
     (i, j), run = _check_settings(grid, start, end, slope_limit)
     rows, columns = grid.shape
     cells, state = [(i, j)], 0
     while (i, j) != (rows - 1, columns - 1) if end == "corner" else (i < rows - 1 and j < columns - 1):
-        ways = []
+        options = []
         for step, row, column in ((BOTH, i + 1, j + 1), (RIGHT, i, j + 1), (DOWN, i + 1, j)):
             after = next_state(state, step, run)
             inside = row < rows and column < columns and after >= 0
             if inside and (end == "border" or is_within_reach(rows - 1 - row, columns - 1 - column, after, run)):
-                ways.append((grid[row, column], row, column, after))
+                options.append((grid[row, column], row, column, after))
         # The first of equals, which is the step that takes both: no two straight steps where one across will do.
-        _, i, j, state = min(ways, key=lambda way: way[0])
+        _, i, j, state = min(options, key=lambda option: option[0])
         cells.append((i, j))
     return _make_path(grid, np.array(cells, dtype=np.int64), complete=True, visited=len(cells))
 
 
 def dynamic(
-    values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = SLOPE_LIMIT
+    values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = DISCRETE_SLOPE_LIMIT
 ) -> GridPath:
     """The cheapest path by dynamic timewarping (Kovar 5.2.1): `marey.register.dtw`.
 

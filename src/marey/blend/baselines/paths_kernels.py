@@ -106,8 +106,8 @@ def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, bu
     depth, visited = counts[0], counts[2]
     spent = 0
     while depth > 0 and spent < budget:
-        at = depth - 1
-        i, j, state, tried = stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3]
+        top = depth - 1
+        i, j, state, tried = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         if tried == 3:
             depth -= 1
             continue
@@ -117,9 +117,9 @@ def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, bu
                 first, second = BOTH, RIGHT
                 if i < last_row and (j == last_column or values[i + 1, j] < values[i, j + 1]):
                     second = DOWN
-            stack[at, 4], stack[at, 5] = first, second
-        step = stack[at, 4] if tried == 0 else stack[at, 5] if tried == 1 else 3 - stack[at, 4] - stack[at, 5]
-        stack[at, 3] = tried + 1
+            stack[top, 4], stack[top, 5] = first, second
+        step = stack[top, 4] if tried == 0 else stack[top, 5] if tried == 1 else 3 - stack[top, 4] - stack[top, 5]
+        stack[top, 3] = tried + 1
         spent += 1
         row = i + (1 if step != RIGHT else 0)
         column = j + (1 if step != DOWN else 0)
@@ -128,7 +128,7 @@ def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, bu
         after = next_state(state, step, run)
         if after < 0 or (to_corner and not is_within_reach(last_row - row, last_column - column, after, run)):
             continue
-        cost = costs[at] + values[row, column]
+        cost = costs[top] + values[row, column]
         by_rows, by_columns = rows_left[row], columns_left[column]
         left = max(by_rows, by_columns) if to_corner else min(by_rows, by_columns)
         if cost + left >= best[0] or _is_no_better(seen[row, column], after, cost, run):

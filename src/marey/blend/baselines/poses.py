@@ -1,4 +1,4 @@
-"""What the baselines share: checked inputs, weights over time, and the average of poses."""
+"""Common to the baselines: checked inputs, weights over time, and the average of poses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from marey.blend.weights import WeightFunction, Weighting
 from marey.core.arrays import Floats, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.errors import InvalidValue
 from marey.maths import euler, quat
 
@@ -23,23 +22,6 @@ Weights = ArrayLike | WeightFunction
 
 _ANGLES, _ROOTS = ("quaternion", "euler"), ("positions", "velocities")
 _ORDER = "ZYX"
-
-
-def prepare_clips(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
-    """The motions on the first one's skeleton and carried by joint 0; refused unless of one figure and one rate."""
-    clips = [motions] if isinstance(motions, Motion) else list(motions)
-    if len(clips) < 2:
-        raise InvalidValue(f"{where} needs at least two motions, got {len(clips)}")
-    first = clips[0]
-    for clip in clips[1:]:
-        check_same_skeleton(first.skeleton, clip.skeleton, where)
-        if abs(first.fps - clip.fps) > 1e-6 * first.fps:
-            raise InvalidValue(
-                f"{where} needs one rate, got {first.fps:g} Hz in {first.name!r} and {clip.fps:g} Hz in {clip.name!r}; "
-                "resample one first"
-            )
-    others = (replace(bake_hips_into_root(clip, first.skeleton), fps=first.fps) for clip in clips[1:])
-    return [bake_hips_into_root(first), *others]
 
 
 def align_at(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
@@ -58,9 +40,9 @@ def evaluate_weights(weights: Weights, n: int, times: Floats) -> Floats:
 
 
 def blend_poses(
-    poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternion", root: Root = "positions"
+    poses: Sequence[Motion], weights: Floats, *, angles: Angles = "quaternion", root: Root = "positions"
 ) -> Motion:
-    """The weighted average of the poses of n motions of F frames, share (F, n); without contacts and labels.
+    """The weighted average of the poses of n motions of F frames, weights (F, n); without contacts and labels.
 
     Two motions are mixed by slerp, more by the average rotation. Bones that move are averaged linearly.
     """
@@ -71,18 +53,18 @@ def blend_poses(
     first = poses[0]
     places = np.stack([pose.root_positions for pose in poses])
     rotations = np.stack([pose.rotations for pose in poses])
-    turned = (
-        _average_euler(rotations, share, find_euler_orders(first))
+    rotated = (
+        _average_euler(rotations, weights, find_euler_orders(first))
         if angles == "euler"
-        else _average_rotations(rotations, share)
+        else _average_rotations(rotations, weights)
     )
     bones = None
     if any(pose.bone_offsets is not None for pose in poses):
-        bones = set_readonly(np.einsum("fn,nfjk->fjk", share, np.stack([_get_offsets(pose) for pose in poses])))
+        bones = set_readonly(np.einsum("fn,nfjk->fjk", weights, np.stack([pose.frame_offsets for pose in poses])))
     return replace(
         first,
-        root_positions=set_readonly(_average_positions(places, share, root)),
-        rotations=set_readonly(quat.unroll(turned)),
+        root_positions=set_readonly(_average_positions(places, weights, root)),
+        rotations=set_readonly(quat.unroll(rotated)),
         bone_offsets=bones,
         contacts=None,
         labels=Labels(),
@@ -91,14 +73,14 @@ def blend_poses(
 
 
 def finish_result(
-    made: Motion, name: str, op: str, motions: Sequence[Motion], weights: Weights | None, **record: Any
+    result: Motion, name: str, op: str, motions: Sequence[Motion], weights: Weights | None, **record: Any
 ) -> Motion:
-    """The result with its name and with what it was made of as its provenance."""
-    told: dict[str, Any] = {"op": op, "inputs": [clip.name for clip in motions], **record}
+    """The result with its name and with its inputs as provenance."""
+    step: dict[str, Any] = {"op": op, "inputs": [clip.name for clip in motions], **record}
     if weights is not None:
-        told["weights"] = "a function of time" if callable(weights) else np.asarray(weights, dtype=np.float64).tolist()
-    told["inputs_provenance"] = [[dict(step) for step in clip.source.provenance] for clip in motions]
-    return replace(made, name=name, source=replace(made.source, provenance=(told,)))
+        step["weights"] = "a function of time" if callable(weights) else np.asarray(weights, dtype=np.float64).tolist()
+    step["inputs_provenance"] = [[dict(step) for step in clip.source.provenance] for clip in motions]
+    return replace(result, name=name, source=replace(result.source, provenance=(step,)))
 
 
 def find_euler_orders(motion: Motion) -> list[str]:
@@ -111,14 +93,14 @@ def find_euler_orders(motion: Motion) -> list[str]:
     return orders
 
 
-def _average_rotations(rotations: Floats, share: Floats) -> Floats:
+def _average_rotations(rotations: Floats, weights: Floats) -> Floats:
     """(F, J, 4) from rotations (n, F, J, 4)."""
     if len(rotations) == 2:
-        return quat.normalize(quat.slerp(rotations[0], rotations[1], share[:, 1:]))
-    return quat.average(rotations, share.T[:, :, None], axis=0)
+        return quat.normalize(quat.slerp(rotations[0], rotations[1], weights[:, 1:]))
+    return quat.average(rotations, weights.T[:, :, None], axis=0)
 
 
-def _average_euler(rotations: Floats, share: Floats, orders: list[str]) -> Floats:
+def _average_euler(rotations: Floats, weights: Floats, orders: list[str]) -> Floats:
     out = np.empty(rotations.shape[1:])
     for order in dict.fromkeys(orders):
         joints = [j for j, other in enumerate(orders) if other == order]
@@ -126,20 +108,14 @@ def _average_euler(rotations: Floats, share: Floats, orders: list[str]) -> Float
         # All start from the triple nearest to the first motion's: 179 and -179 degrees are neighbors.
         runs = [np.concatenate([first, euler.to_euler(each[:, joints], order)]) for each in rotations]
         angles = [euler.continuous(run, order)[1:] for run in runs]
-        out[:, joints] = euler.from_euler(np.einsum("fn,nfjk->fjk", share, np.stack(angles)), order)
+        out[:, joints] = euler.from_euler(np.einsum("fn,nfjk->fjk", weights, np.stack(angles)), order)
     return out
 
 
-def _average_positions(places: Floats, share: Floats, root: Root) -> Floats:
+def _average_positions(places: Floats, weights: Floats, root: Root) -> Floats:
     """(F, 3) from the roots' positions (n, F, 3)."""
-    mean: Floats = np.einsum("fn,nfk->fk", share, places)
+    mean: Floats = np.einsum("fn,nfk->fk", weights, places)
     if root == "velocities" and len(mean) > 1:
-        steps = np.einsum("fn,nfk->fk", 0.5 * (share[1:] + share[:-1]), np.diff(places, axis=1))
+        steps = np.einsum("fn,nfk->fk", 0.5 * (weights[1:] + weights[:-1]), np.diff(places, axis=1))
         mean[1:, [0, 2]] = mean[0, [0, 2]] + np.cumsum(steps, axis=0)[:, [0, 2]]
     return mean
-
-
-def _get_offsets(pose: Motion) -> Floats:
-    if pose.bone_offsets is not None:
-        return pose.bone_offsets
-    return np.broadcast_to(pose.skeleton.offsets, (len(pose), *pose.skeleton.offsets.shape))

@@ -2,8 +2,9 @@
 
 A new panel ``blend`` needs four things and no other change:
 
-- ``panels/blend_messages.py``: a frozen dataclass for each command, a `Message` with a class attribute `do` that no
-  other command has, and one for each reply; fields are plain data, tuples, dict[str, ...] and other dataclasses.
+- ``panels/blend_messages.py``: ``class BlendMotions(Message, do="blend")`` for each command, with a name that no other
+  command has, and a `Value` for each reply. Fields are plain data, tuples, dict[str, ...] and other values; the base
+  classes turn them into frozen dataclasses.
 - ``panels/blend.py``: ``@command(BlendMotions)`` before ``def blend(session: Session, message: BlendMotions) -> Made``.
   A plain function runs in a thread, one at a time per session, unless it is marked ``reads=True`` because it
   changes nothing. An ``async def`` runs in the event loop and must not compute there: it awaits

@@ -49,17 +49,17 @@ def make(
 
     progress(0.0, "searching")
     found = run_search(**how, **query)
-    kept = found.without(*drop) if drop else found
+    selected = found.without(*drop) if drop else found
     progress(0.0, "reading")
-    motions, notes = cut_matches(kept, list(range(len(kept))), query, sources)
-    kept = replace(kept, motions=tuple(motions))
+    motions, notes = cut_matches(selected, list(range(len(selected))), query, sources)
+    selected = replace(selected, motions=tuple(motions))
     space = ParametricMotion.build(
-        kept, feature, samples=samples, progress=lambda share: progress(share, "sampling blends")
+        selected, feature, samples=samples, progress=lambda fraction: progress(fraction, "sampling blends")
     )
     space = replace(space, notes=(*notes, *space.notes))
     space.save(into)
-    stands = find_placement(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
-    return _describe_space(space, stands.tolist()) | {"given": len(kept)}
+    stands = find_placement(selected.motions[0], 0)
+    return _describe_space(space, stands.tolist()) | {"given": len(selected)}
 
 
 def load(progress: Progress, space: str) -> dict[str, Any]:
@@ -120,13 +120,13 @@ def _synthesize(
     space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
 ) -> tuple[Motion, dict[str, Any]]:
     """Make a motion and describe it for the page."""
-    from marey.parametric.points import path_of
+    from marey.parametric.points import find_path
 
     motion, info = _evaluate(space, wanted, refine, stands)
     motion = replace(motion, name=name_motion(space, info["reached"]))
     info |= {"motion": to_parts(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
     if is_position(space):
-        path = path_of(motion.skeleton, motion.world(), space.features[0].joint)
+        path = find_path(motion.skeleton, motion.world(), space.features[0].joint)
         ends = np.array([info["target"], info["reached"]])
         target_at, hit = _to_world(np.array(stands), _floor(space), ends)
         info |= {
@@ -142,21 +142,14 @@ def _evaluate(
     space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
 ) -> tuple[Motion, dict[str, Any]]:
     """Make a motion and measure what it reaches; for user-given parameters, report the aimed values instead."""
-    if space.features[0].kind == "given":
-        motion = space(wanted, start=stands)
-        aimed, projected = space.aim(wanted)
-        off = {unit: float(np.linalg.norm((aimed - wanted)[[each == unit for each in space.units]]))
-               for unit in dict.fromkeys(space.units)}  # fmt: skip
-        reached = aimed.tolist()
-        return motion, {"target": wanted.tolist(), "aimed": reached, "reached": reached, "errors": off,
-                        "projected": projected}  # fmt: skip
-    motion, got = space.made(wanted, refine=refine, start=stands)
-    return motion, {
-        "target": got.target.tolist(),
-        "aimed": got.aimed.tolist(),
-        "reached": got.reached.tolist(),
-        "errors": got.distances(),
-        "projected": got.projected,
+    by_hand = space.features[0].kind == "given"
+    result = space.synthesize(wanted, refine=refine and not by_hand, start=stands)
+    return result.motion(), {
+        "target": result.target.tolist(),
+        "aimed": result.aimed.tolist(),
+        "reached": (result.aimed if by_hand else result.reached).tolist(),
+        "errors": result.moved() if by_hand else result.distances(),
+        "projected": result.projected,
     }
 
 

@@ -9,44 +9,15 @@ from typing import TYPE_CHECKING
 
 from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.studio.messages import MotionInfo
+from marey.studio.panels import author_messages as messages
 from marey.studio.panels.author_files import check_name, copy_into_folder, find_authored, list_authored, opened_folder
-from marey.studio.panels.author_messages import (
-    AddGait,
-    AddLook,
-    AddPart,
-    AimedGaze,
-    AimGaze,
-    Character,
-    CompareNodes,
-    ConnectNodes,
-    CostChart,
-    Disconnect,
-    GazeChart,
-    GazeCosts,
-    ListSources,
-    LoadCharacter,
-    MakeMotion,
-    NewCharacter,
-    RecipeInfo,
-    RemoveLook,
-    RemoveNode,
-    SaveAuthored,
-    SavedAuthored,
-    ShowCharacter,
-    ShowGaze,
-    Sources,
-    TriedEdge,
-    TryEdge,
-    UseRecipe,
-    WalkCharacter,
-)
 from marey.studio.panels.author_state import (
     WORK,
-    chart_of,
     check_order,
     describe_character,
     describe_gaze,
     get_draft,
+    make_chart,
     recipe_file,
     stuck_note,
     try_thresholds,
@@ -69,26 +40,26 @@ _MAX_MOTIONS, _MAX_SAMPLES, _MAX_LENGTH = 200, 1_000, 600.0
 # --- Nodes
 
 
-@command(ShowCharacter, reads=True)
-def show_character(session: Session, message: ShowCharacter) -> Character:
+@command(messages.ShowCharacter, reads=True)
+def show_character(session: Session, message: messages.ShowCharacter) -> messages.Character:
     """Return the current character."""
     return describe_character(get_draft(session))
 
 
-@command(ListSources, reads=True)
-def list_sources(session: Session, message: ListSources) -> Sources:
+@command(messages.ListSources, reads=True)
+def list_sources(session: Session, message: messages.ListSources) -> messages.Sources:
     """List built-in recipes and files."""
     from marey.pmg import read_recipe, shipped_recipes
 
     recipes = tuple(
-        RecipeInfo(name, about, tuple(node.name for node in read_recipe(name).nodes))
+        messages.RecipeInfo(name, about, tuple(node.name for node in read_recipe(name).nodes))
         for name, about in shipped_recipes().items()
     )
-    return Sources(recipes, list_authored(session.places))
+    return messages.Sources(recipes, list_authored(session.places))
 
 
-@command(NewCharacter)
-def new_character(session: Session, message: NewCharacter) -> Character:
+@command(messages.NewCharacter)
+def new_character(session: Session, message: messages.NewCharacter) -> messages.Character:
     """Start a new character."""
     from marey.pmg import ParametricMotionGraph
 
@@ -97,8 +68,8 @@ def new_character(session: Session, message: NewCharacter) -> Character:
     return describe_character(draft)
 
 
-@command(UseRecipe)
-async def use_recipe(session: Session, message: UseRecipe) -> Character:
+@command(messages.UseRecipe)
+async def use_recipe(session: Session, message: messages.UseRecipe) -> messages.Character:
     """Replace the character with a recipe, or add some of its nodes."""
     draft = get_draft(session)
     if not message.nodes:
@@ -112,8 +83,8 @@ async def use_recipe(session: Session, message: UseRecipe) -> Character:
     return await asyncio.to_thread(describe_character, draft)
 
 
-@command(AddGait)
-async def add_gait(session: Session, message: AddGait) -> Character:
+@command(messages.AddGait)
+async def add_gait(session: Session, message: messages.AddGait) -> messages.Character:
     """Add a node of gait cycles."""
     draft = get_draft(session)
     if not 1 <= len(message.motions) <= _MAX_MOTIONS:
@@ -135,12 +106,12 @@ async def add_gait(session: Session, message: AddGait) -> Character:
     return await asyncio.to_thread(describe_character, draft, note)
 
 
-@command(AddPart)
-def add_part(session: Session, message: AddPart) -> Character:
+@command(messages.AddPart)
+def add_part(session: Session, message: messages.AddPart) -> messages.Character:
     """Add a sub-range of a node."""
     draft = get_draft(session)
     with draft.lock:
-        n = draft.graph.node(message.of).n_dims
+        n = draft.graph[message.of].n_dims
         if len(message.low) != n or len(message.high) != n:
             raise InvalidValue(
                 f"{message.of!r} has {n} parameters, got {len(message.low)} minima and {len(message.high)} maxima"
@@ -149,8 +120,8 @@ def add_part(session: Session, message: AddPart) -> Character:
     return describe_character(draft)
 
 
-@command(RemoveNode)
-def remove_node(session: Session, message: RemoveNode) -> Character:
+@command(messages.RemoveNode)
+def remove_node(session: Session, message: messages.RemoveNode) -> messages.Character:
     """Remove a node."""
     draft = get_draft(session)
     with draft.lock:
@@ -158,73 +129,66 @@ def remove_node(session: Session, message: RemoveNode) -> Character:
     return describe_character(draft)
 
 
-@command(MakeMotion)
-def make_motion(session: Session, message: MakeMotion) -> MotionInfo:
+@command(messages.MakeMotion)
+def make_motion(session: Session, message: messages.MakeMotion) -> MotionInfo:
     """Make the motion of a node for given parameters."""
-    node = get_draft(session).graph.node(message.node)
-    made = node.motion(message.parameters)
-    shown = replace_result(session, message.result, replace(made, name=node.name), "updated", message.merge_undo)
+    node = get_draft(session).graph[message.node]
+    motion = node.motion(message.parameters)
+    shown = replace_result(session, message.result, replace(motion, name=node.name), "updated", message.merge_undo)
     return session.info(shown)
 
 
 # --- Edges
 
 
-@command(CompareNodes)
-async def compare_nodes(session: Session, message: CompareNodes) -> CostChart:
+@command(messages.CompareNodes)
+async def compare_nodes(session: Session, message: messages.CompareNodes) -> messages.CostChart:
     """Compute the transition costs between samples of two nodes."""
-    from marey.pmg import Compared
+    from marey.pmg import NodeComparison
 
     draft = get_draft(session)
     for value in (message.n_source, message.n_target):
         if not 2 <= value <= _MAX_SAMPLES:
             raise InvalidValue(f"expected 2 to {_MAX_SAMPLES} samples of each node, got {value}")
-    source, target = draft.graph.node(message.source), draft.graph.node(message.target)
+    source, target = draft.graph[message.source], draft.graph[message.target]
     async with draft.shared_file() as character:
-        found = await session.jobs.run(
-            f"{WORK}:compare",
-            character=character,
-            source=message.source,
-            target=message.target,
-            n_source=message.n_source,
-            n_target=message.n_target,
-        )
-    compared = Compared(**found)
+        found = await session.jobs.run(f"{WORK}:compare", character=character, **message.fields())
+    comparison = NodeComparison(**found)
     with draft.lock:
-        draft.compared[message.source, message.target] = source, target, compared
-    return await asyncio.to_thread(chart_of, source, target, compared)
+        draft.comparisons[message.source, message.target] = source, target, comparison
+    return await asyncio.to_thread(make_chart, source, target, comparison)
 
 
-@command(TryEdge, reads=True)
-def try_edge(session: Session, message: TryEdge) -> TriedEdge:
+@command(messages.TryEdge, reads=True)
+def try_edge(session: Session, message: messages.TryEdge) -> messages.TriedEdge:
     """Preview the effect of thresholds."""
     pair = get_draft(session).pair(message.source, message.target)
     return try_thresholds(*pair, message.good, message.bad, message.sample)
 
 
-@command(ConnectNodes)
-def connect_nodes(session: Session, message: ConnectNodes) -> Character:
+@command(messages.ConnectNodes)
+def connect_nodes(session: Session, message: messages.ConnectNodes) -> messages.Character:
     """Connect two nodes that were compared."""
     draft = get_draft(session)
     with draft.lock:
-        source, target, compared = draft.pair(message.source, message.target)
+        source, target, comparison = draft.pair(message.source, message.target)
         check_order(message.good, message.bad)
         part = None if message.part is None else _free_name(draft, message.part)
         try:
             edge = draft.graph.connect(
-                message.source, message.target, good=message.good, bad=message.bad, part=part, compared=compared
+                message.source, message.target, good=message.good, bad=message.bad, part=part, compared=comparison
             )
         except NoResult:
-            if not (compared.costs.min(axis=1) > message.good).any():
+            if not (comparison.costs.min(axis=1) > message.good).any():
                 raise
             none = "" if part is None else "No sub-range was found in which all motions can continue. "
-            raise NoResult(none + stuck_note(source, target, compared, message.good)) from None
+            raise NoResult(none + stuck_note(source, target, comparison, message.good)) from None
         note = _connection_note(draft, edge.source, edge.target, message.source)
     return describe_character(draft, note)
 
 
-@command(Disconnect)
-def disconnect(session: Session, message: Disconnect) -> Character:
+@command(messages.Disconnect)
+def disconnect(session: Session, message: messages.Disconnect) -> messages.Character:
     """Remove a transition."""
     draft = get_draft(session)
     with draft.lock:
@@ -232,21 +196,21 @@ def disconnect(session: Session, message: Disconnect) -> Character:
     return describe_character(draft)
 
 
-@command(WalkCharacter)
-async def walk_character(session: Session, message: WalkCharacter) -> MotionInfo:
+@command(messages.WalkCharacter)
+async def walk_character(session: Session, message: messages.WalkCharacter) -> MotionInfo:
     """Make a random walk of the character."""
     if not 1.0 <= message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected 1 to {_MAX_LENGTH:g} s, got {message.seconds:g}")
     async with get_draft(session).shared_file() as character:
-        done = await session.jobs.run(f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed)
+        done = await session.jobs.run(f"{WORK}:walk", character=character, **message.fields())
     return session.info(session.motions.add_result(done["motion"]))
 
 
 # --- Files
 
 
-@command(SaveAuthored)
-def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
+@command(messages.SaveAuthored)
+def save_authored(session: Session, message: messages.SaveAuthored) -> messages.SavedAuthored:
     """Save the character or the gaze map to the folder."""
     draft = get_draft(session)
     opened_folder(session.places)
@@ -262,14 +226,16 @@ def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
         try:
             if message.kind == "character":
                 draft.graph.save(path)
-            return SavedAuthored(copy_into_folder(session.places, path, kind=message.kind, replace=message.replace))
+            return messages.SavedAuthored(
+                copy_into_folder(session.places, path, kind=message.kind, replace=message.replace)
+            )
         except Exception:
             draft.graph.name = before
             raise
 
 
-@command(LoadCharacter)
-def load_character(session: Session, message: LoadCharacter) -> Character:
+@command(messages.LoadCharacter)
+def load_character(session: Session, message: messages.LoadCharacter) -> messages.Character:
     """Load a character from the folder."""
     draft = get_draft(session)
     _put_file(draft, find_authored(session.places, message.path, "character"))
@@ -279,8 +245,8 @@ def load_character(session: Session, message: LoadCharacter) -> Character:
 # --- Gaze
 
 
-@command(ShowGaze)
-def show_gaze(session: Session, message: ShowGaze) -> GazeChart:
+@command(messages.ShowGaze)
+def show_gaze(session: Session, message: messages.ShowGaze) -> messages.GazeChart:
     """Show a gaze map."""
     from marey.layer import GazeMap
 
@@ -292,8 +258,8 @@ def show_gaze(session: Session, message: ShowGaze) -> GazeChart:
     return describe_gaze(_get_gaze(draft), draft.costs)
 
 
-@command(GazeCosts)
-async def gaze_costs(session: Session, message: GazeCosts) -> GazeChart:
+@command(messages.GazeCosts)
+async def gaze_costs(session: Session, message: messages.GazeCosts) -> messages.GazeChart:
     """Compute the leave-one-out error of each example."""
     draft = get_draft(session)
     gaze = _get_gaze(draft)
@@ -305,8 +271,8 @@ async def gaze_costs(session: Session, message: GazeCosts) -> GazeChart:
     return describe_gaze(gaze, tuple(done["costs"]))
 
 
-@command(AddLook)
-def add_look(session: Session, message: AddLook) -> GazeChart:
+@command(messages.AddLook)
+def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
     """Add an example from a motion."""
     from marey.layer import GazeMap, gaze_example
 
@@ -321,8 +287,8 @@ def add_look(session: Session, message: AddLook) -> GazeChart:
     return describe_gaze(_get_gaze(draft), None, _sentences(said))
 
 
-@command(RemoveLook)
-def remove_look(session: Session, message: RemoveLook) -> GazeChart:
+@command(messages.RemoveLook)
+def remove_look(session: Session, message: messages.RemoveLook) -> messages.GazeChart:
     """Remove an example."""
     from marey.layer import GazeMap
 
@@ -333,22 +299,22 @@ def remove_look(session: Session, message: RemoveLook) -> GazeChart:
             f"expected an example from 1 to {len(gaze.examples) - 1}, got {message.example}; the first, which looks "
             "straight ahead, cannot be removed"
         )
-    kept = [each for k, each in enumerate(gaze.examples) if k != message.example]
-    _set_gaze(draft, GazeMap.build(kept, k=gaze.k))
+    examples = [each for k, each in enumerate(gaze.examples) if k != message.example]
+    _set_gaze(draft, GazeMap.build(examples, k=gaze.k))
     return describe_gaze(_get_gaze(draft), None)
 
 
-@command(AimGaze)
-def aim_gaze(session: Session, message: AimGaze) -> AimedGaze:
+@command(messages.AimGaze)
+def aim_gaze(session: Session, message: messages.AimGaze) -> messages.AimedGaze:
     """Make a motion look in a given direction."""
     motion = session.motions.motion(message.motion)
     goals = [(0.5 * motion.duration, message.yaw, message.pitch)]
     with reword_errors(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
-        made = _get_gaze(get_draft(session)).apply(motion, goals)
-    made = replace(made, name=f"{motion.name} (looking)")
-    shown = replace_result(session, message.result, made, "updated", False, message.motion)
-    return AimedGaze(session.info(shown), _sentences(said))
+        result = _get_gaze(get_draft(session)).apply(motion, goals)
+    result = replace(result, name=f"{motion.name} (looking)")
+    shown = replace_result(session, message.result, result, "updated", False, message.motion)
+    return messages.AimedGaze(session.info(shown), _sentences(said))
 
 
 def _put_file(draft: Draft, path: Path) -> None:
@@ -368,7 +334,7 @@ def _add_from(draft: Draft, path: Path, names: tuple[str, ...]) -> None:
         added: list[str] = []
         try:
             for name in names:
-                node = given.node(name)
+                node = given[name]
                 draft.graph.add(name, node.space, request=node.request, low=node.low, high=node.high)
                 added.append(name)
         except Exception:
@@ -385,12 +351,12 @@ def _free_name(draft: Draft, name: str) -> str:
 
 def _connection_note(draft: Draft, source: str, target: str, asked: str) -> str:
     """Describe a new transition, and warn if only a sub-range of the node was connected."""
-    made = f"Connected {source!r} → {target!r}"
+    text = f"Connected {source!r} → {target!r}"
     if source == asked:
-        return f"{made}."
+        return f"{text}."
     leads = any(each == asked for each, _ in draft.graph.edges)
     rest = "" if leads else f"; {asked!r} itself is still a dead end"
-    return f"{made}, the sub-range of {asked!r} that can continue{rest}."
+    return f"{text}, the sub-range of {asked!r} that can continue{rest}."
 
 
 def _get_gaze(draft: Draft) -> GazeMap:

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile
 from marey.studio.folder import Folder
@@ -20,6 +21,7 @@ _SIDECAR = ".marey.json"
 # Limits: listed files, searched folders, bytes of a file.
 _MAX_LISTED, _MAX_FOLDERS = 500, 2_000
 _MAX_BYTES = 16 * 2**20
+Kind = TypeVar("Kind")
 _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
@@ -30,24 +32,33 @@ def opened_folder(places: Places) -> Folder:
     return places.folder
 
 
-def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
-    """List the characters and gaze maps in the folder and its subfolders; reads only the first bytes of each file."""
-    found: list[AuthoredFile] = []
+def find_files(
+    places: Places, suffix: str, read_kind: Callable[[Path], Kind | None], skip: str | None = None
+) -> Iterator[tuple[str, Kind]]:
+    """Find files in the open folder and its subfolders: their paths within it, and their kinds.
+
+    Files that end in `skip`, or whose kind is None, are left out. The number of files and folders is limited.
+    """
     if places.folder is None:
-        return ()
-    root = places.folder.root
+        return
+    root, n_found = places.folder.root, 0
     for k, (place, folders, files) in enumerate(os.walk(root)):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if not name.endswith(".json") or name.endswith(_SIDECAR) or name.startswith("."):
+            if name.startswith(".") or not name.lower().endswith(suffix) or (skip and name.endswith(skip)):
                 continue
-            path = Path(place, name)
-            kind = _kind(path)
-            if kind is not None:
-                found.append(AuthoredFile(path.relative_to(root).as_posix(), kind))
-        if len(found) >= _MAX_LISTED or k >= _MAX_FOLDERS:
-            break
-    return tuple(found[:_MAX_LISTED])
+            kind = read_kind(Path(place, name))
+            if kind is not None and n_found < _MAX_LISTED:
+                n_found += 1
+                yield Path(place, name).relative_to(root).as_posix(), kind
+        if n_found >= _MAX_LISTED or k >= _MAX_FOLDERS:
+            return
+
+
+def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
+    """List the characters and gaze maps in the folder and its subfolders; reads only the first bytes of each file."""
+    found: Iterator[tuple[str, FileKind]] = find_files(places, ".json", _kind, skip=_SIDECAR)
+    return tuple(AuthoredFile(path, kind) for path, kind in found)
 
 
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:
@@ -66,26 +77,26 @@ def find_authored(places: Places, path: str, kind: FileKind) -> Path:
     return found
 
 
-def copy_into_folder(places: Places, made: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
+def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
     """Copy a file and the files it refers to into the folder. Returns their names there.
 
     Overwrites only an earlier version of the same character or gaze map.
     """
     folder = opened_folder(places)
-    names = [*_referenced_files(made), made.name]
+    names = [*_referenced_files(file), file.name]
     targets = {name: folder.inside(name) for name in names}
     there = [name for name in names if targets[name].exists()]
     if there:
-        ours = _kind(targets[made.name]) == kind if targets[made.name].is_file() else False
-        before = {made.name, *_referenced_files(targets[made.name])} if ours else set()
+        is_same_kind = _kind(targets[file.name]) == kind if targets[file.name].is_file() else False
+        before = {file.name, *_referenced_files(targets[file.name])} if is_same_kind else set()
         foreign = next((name for name in there if name not in before), None)
         if foreign is not None:
             raise InvalidValue(f"{foreign} already exists and is a different kind of file; choose another name")
         if not replace:
-            raise InvalidValue(f"{made.name} already exists; check “Overwrite”, or choose another name")
+            raise InvalidValue(f"{file.name} already exists; check “Overwrite”, or choose another name")
     for name in names:
         part = targets[name].with_name(f".{name}.part")
-        shutil.copyfile(made.with_name(name), part)
+        shutil.copyfile(file.with_name(name), part)
         os.replace(part, targets[name])
     return tuple(reversed(names))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import Message, MotionCommand, MotionInfo, Value
 
 FileKind = Literal["character", "gaze"]
 
@@ -13,8 +12,7 @@ FileKind = Literal["character", "gaze"]
 # --- Characters
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterRange:
+class CharacterRange(Value):
     """One parameter of a node; `unit` says whether it is in radians."""
 
     name: str
@@ -23,8 +21,7 @@ class CharacterRange:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterNode:
+class CharacterNode(Value):
     """A node; `of` is the node that it is a sub-range of, or "". `request` says how requests become parameters.
 
     `stuck`: a dead end, so the character cannot play yet.
@@ -38,8 +35,7 @@ class CharacterNode:
     stuck: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterEdge:
+class CharacterEdge(Value):
     """A transition, in meters: thresholds, median cost, and the largest best cost over all source motions.
 
     `share` is the fraction of the target's range, by volume, that can follow a source motion, on average.
@@ -55,8 +51,7 @@ class CharacterEdge:
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class Character:
+class Character(Value):
     """The character being edited. `note` comments on the last change; "" for none."""
 
     name: str
@@ -65,15 +60,11 @@ class Character:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowCharacter(Message):
+class ShowCharacter(Message, do="author_show"):
     """Get the character being edited, initially empty."""
 
-    do: ClassVar[str] = "author_show"
 
-
-@dataclass(frozen=True, slots=True)
-class RecipeInfo:
+class RecipeInfo(Value):
     """A built-in recipe."""
 
     name: str
@@ -81,102 +72,91 @@ class RecipeInfo:
     nodes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AuthoredFile:
+class AuthoredFile(Value):
     """A character or a gaze map in the folder."""
 
     path: str
     kind: FileKind
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Value):
     """Sources of characters and gaze maps."""
 
     recipes: tuple[RecipeInfo, ...]
     files: tuple[AuthoredFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListSources(Message):
+class ListSources(Message, do="author_sources"):
     """List the recipes, and the characters and gaze maps in the folder."""
 
-    do: ClassVar[str] = "author_sources"
 
-
-@dataclass(frozen=True, slots=True)
-class NewCharacter(Message):
+class NewCharacter(Message, do="author_new"):
     """Start a new character. `length` is the transition length in seconds."""
 
-    do: ClassVar[str] = "author_new"
     name: str
     length: float = 1.0 / 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class UseRecipe(Message):
+class UseRecipe(Message, do="author_recipe"):
     """Replace the character with a built-in recipe; or, if `nodes` are given, add only these."""
 
-    do: ClassVar[str] = "author_recipe"
     recipe: str
     nodes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AddGait(Message):
+class AddGait(Message, do="author_add"):
     """Add a node of the gait cycles in open motions; `speed` adds speed as a second parameter besides turn rate."""
 
-    do: ClassVar[str] = "author_add"
     name: str
     motions: tuple[str, ...]
     speed: bool = False
     mirror: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class AddPart(Message):
+class AddPart(Message, do="author_part"):
     """Add a sub-range of a node as a new node."""
 
-    do: ClassVar[str] = "author_part"
     name: str
     of: str
     low: tuple[float, ...]
     high: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveNode(Message):
+class RemoveNode(Message, do="author_remove"):
     """Remove a node and its transitions."""
 
-    do: ClassVar[str] = "author_remove"
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Disconnect(Message):
-    """Remove a transition."""
+class EdgeCommand(Message):
+    """A command about the transition between two nodes."""
 
-    do: ClassVar[str] = "author_disconnect"
     source: str
     target: str
+
+
+class ThresholdCommand(EdgeCommand):
+    """A command with the thresholds of a transition, in meters."""
+
+    good: float
+    bad: float
+
+
+class Disconnect(EdgeCommand, do="author_disconnect"):
+    """Remove a transition."""
 
 
 # --- Transitions and their costs
 
 
-@dataclass(frozen=True, slots=True)
-class CompareNodes(Message):
+class CompareNodes(EdgeCommand, do="author_compare"):
     """Find the best transition for many pairs of motions, from which to choose thresholds."""
 
-    do: ClassVar[str] = "author_compare"
-    source: str
-    target: str
     n_source: int = 60
     n_target: int = 400
 
 
-@dataclass(frozen=True, slots=True)
-class CostChart:
+class CostChart(Value):
     """Histogram of transition costs: `counts` between 0 and `top` meters, in equal bins.
 
     `best` are the sorted costs of each source sample's best transition: a transition needs `good` above all of them.
@@ -191,20 +171,13 @@ class CostChart:
     bad: float
 
 
-@dataclass(frozen=True, slots=True)
-class TryEdge(Message):
+class TryEdge(ThresholdCommand, do="author_try"):
     """Preview thresholds, in meters, for compared nodes; `sample` selects the source motion whose box is shown."""
 
-    do: ClassVar[str] = "author_try"
-    source: str
-    target: str
-    good: float
-    bad: float
     sample: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TriedEdge:
+class TriedEdge(Value):
     """Fractions of good and bad pairs, and the number of source samples that cannot continue (see `note`).
 
     `points` are all target samples with their costs from source sample `sample`; `low` and `high` are its box, null if
@@ -223,74 +196,58 @@ class TriedEdge:
     high: tuple[float, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectNodes(Message):
+class ConnectNodes(ThresholdCommand, do="author_connect"):
     """Connect compared nodes; `part` names the sub-range to connect if not all motions can continue."""
 
-    do: ClassVar[str] = "author_connect"
-    source: str
-    target: str
-    good: float
-    bad: float
     part: str | None = None
 
 
 # --- Motions
 
 
-@dataclass(frozen=True, slots=True)
-class MakeMotion(Message):
+class MakeMotion(Message, do="author_motion"):
     """Make a motion of a node; it replaces `result` if that is open.
 
     `merge_undo`: undo it together with the previous change, as while a slider moves.
     """
 
-    do: ClassVar[str] = "author_motion"
     node: str
     parameters: tuple[float, ...]
     result: str | None = None
     merge_undo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WalkCharacter(Message):
+class WalkCharacter(Message, do="author_walk"):
     """Make a random walk of the character."""
 
-    do: ClassVar[str] = "author_walk"
     seconds: float = 20.0
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SaveAuthored(Message):
+class SaveAuthored(Message, do="author_save"):
     """Save the character or the gaze map to the folder as NAME.json."""
 
-    do: ClassVar[str] = "author_save"
     kind: FileKind
     name: str
     replace: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SavedAuthored:
+class SavedAuthored(Value):
     """The saved files."""
 
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadCharacter(Message):
+class LoadCharacter(Message, do="author_load"):
     """Load a character from the folder."""
 
-    do: ClassVar[str] = "author_load"
     path: str
 
 
 # --- Gaze
 
 
-@dataclass(frozen=True, slots=True)
-class GazeExample:
+class GazeExample(Value):
     """An example: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
 
     `cost` is the leave-one-out error in radians: how far the head of a map of all other examples is off; null if the
@@ -305,8 +262,7 @@ class GazeExample:
     cost: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class GazeChart:
+class GazeChart(Value):
     """A gaze map: its examples, and the corners of the region it can look at."""
 
     examples: tuple[GazeExample, ...]
@@ -314,56 +270,43 @@ class GazeChart:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowGaze(Message):
+class ShowGaze(Message, do="author_gaze"):
     """Load a gaze map from the folder, or the built-in one; null shows the current one."""
 
-    do: ClassVar[str] = "author_gaze"
     path: str | None = None
     shipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AddLook(Message):
+class AddLook(MotionCommand, do="author_gaze_add"):
     """Add an open motion as an example: at rest, a look at the goal (radians), at rest again."""
 
-    do: ClassVar[str] = "author_gaze_add"
-    motion: str
     yaw: float
     pitch: float
     start: int | None = None
     stop: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveLook(Message):
+class RemoveLook(Message, do="author_gaze_remove"):
     """Remove an example by its index."""
 
-    do: ClassVar[str] = "author_gaze_remove"
     example: int
 
 
-@dataclass(frozen=True, slots=True)
-class AimGaze(Message):
+class AimGaze(Message, do="author_gaze_aim"):
     """Make an open motion look somewhere (radians) from its middle on, using the current map."""
 
-    do: ClassVar[str] = "author_gaze_aim"
     yaw: float
     pitch: float
     motion: str
     result: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AimedGaze:
+class AimedGaze(Value):
     """The resulting motion; `note` is a comment, "" for none."""
 
     motion: MotionInfo
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class GazeCosts(Message):
+class GazeCosts(Message, do="author_gaze_costs"):
     """Compute the leave-one-out error of each example."""
-
-    do: ClassVar[str] = "author_gaze_costs"

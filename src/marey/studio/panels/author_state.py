@@ -14,20 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.errors import InvalidValue, NoResult
-from marey.studio.panels.author_messages import (
-    Character,
-    CharacterEdge,
-    CharacterNode,
-    CharacterRange,
-    CostChart,
-    GazeChart,
-    GazeExample,
-    TriedEdge,
-)
+from marey.studio.panels import author_messages as messages
 
 if TYPE_CHECKING:
     from marey.layer import GazeMap
-    from marey.pmg import Compared, Edge, Node, ParametricMotionGraph
+    from marey.pmg import Edge, Node, NodeComparison, ParametricMotionGraph
     from marey.studio.session import Session
 
 WORK = "marey.studio.panels.author_work"
@@ -49,14 +40,14 @@ class SharedFile:
 class Draft:
     """The character being edited.
 
-    compared : results by node names, valid as long as the nodes are unchanged.
+    comparisons : results by node names, valid as long as the nodes are unchanged.
     folder : for files that the worker reads and writes. counts : the session's count of their bytes.
     """
 
     graph: ParametricMotionGraph
     folder: Path
     counts: dict[str, int]
-    compared: dict[tuple[str, str], tuple[Node, Node, Compared]] = field(default_factory=dict)
+    comparisons: dict[tuple[str, str], tuple[Node, Node, NodeComparison]] = field(default_factory=dict)
     gaze: GazeMap | None = None
     costs: tuple[float | None, ...] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -114,12 +105,12 @@ class Draft:
         """Replace the character."""
         with self.lock:
             self.graph = graph
-            self.compared.clear()
+            self.comparisons.clear()
 
-    def pair(self, source: str, target: str) -> tuple[Node, Node, Compared]:
-        """Return two compared nodes and the result; an error if they have changed since."""
-        start, end = self.graph.node(source), self.graph.node(target)
-        known = self.compared.get((source, target))
+    def pair(self, source: str, target: str) -> tuple[Node, Node, NodeComparison]:
+        """Return two nodes and their comparison; an error if they have changed since."""
+        start, end = self.graph[source], self.graph[target]
+        known = self.comparisons.get((source, target))
         if known is None or known[0] is not start or known[1] is not end:
             raise InvalidValue(
                 f"{source!r} and {target!r} have no computed transitions; press “Find transitions” first"
@@ -137,7 +128,7 @@ def get_draft(session: Session) -> Draft:
     def create() -> Draft:
         from marey.pmg import ParametricMotionGraph
 
-        return Draft(ParametricMotionGraph("character"), session.places.own / "author", session.places.kept)
+        return Draft(ParametricMotionGraph("character"), session.places.own / "author", session.places.panel_bytes)
 
     return session.state.get_or_create("author", create)
 
@@ -153,43 +144,50 @@ async def recipe_file(session: Session, recipe: str) -> Path:
     return await session.shared.file(recipe, session.jobs, make)
 
 
-def describe_character(draft: Draft, note: str = "") -> Character:
+def describe_character(draft: Draft, note: str = "") -> messages.Character:
     """Describe the character for the page."""
     with draft.lock:
         graph = draft.graph
         stuck = graph.dead_ends()
         nodes = tuple(_node(node, node.name in stuck) for node in graph.nodes.values())
-        edges = tuple(_edge(edge, graph.node(edge.target)) for edge in graph.edges.values())
-        return Character(graph.name, nodes, edges, note)
+        edges = tuple(_edge(edge, graph[edge.target]) for edge in graph.edges.values())
+        return messages.Character(graph.name, nodes, edges, note)
 
 
-def _node(node: Node, stuck: bool) -> CharacterNode:
+def _node(node: Node, stuck: bool) -> messages.CharacterNode:
     from marey.pmg.requests import request_name
 
     ranges = tuple(
-        CharacterRange(*row) for row in zip(node.names, node.units, node.low.tolist(), node.high.tolist(), strict=True)
+        messages.CharacterRange(*row)
+        for row in zip(node.names, node.units, node.low.tolist(), node.high.tolist(), strict=True)
     )
     seconds = node.motion(node.middle).duration
-    return CharacterNode(node.name, node.of or "", ranges, request_name(node.request) or "its own", seconds, stuck)
+    return messages.CharacterNode(
+        node.name, node.parent or "", ranges, request_name(node.request) or "its own", seconds, stuck
+    )
 
 
-def _edge(edge: Edge, target: Node) -> CharacterEdge:
+def _edge(edge: Edge, target: Node) -> messages.CharacterEdge:
     wide = np.where(target.high > target.low, (edge.high - edge.low) / target.scale, 1.0)
-    share = float(wide.prod(axis=1).mean())
+    fraction = float(wide.prod(axis=1).mean())
     middle = float(edge.costs[len(edge.costs) // 2])
-    return CharacterEdge(edge.source, edge.target, edge.good, edge.bad, middle, edge.worst, share, len(edge))
+    return messages.CharacterEdge(
+        edge.source, edge.target, edge.good, edge.bad, middle, edge.worst, fraction, len(edge)
+    )
 
 
-def chart_of(source: Node, target: Node, compared: Compared) -> CostChart:
+def make_chart(source: Node, target: Node, comparison: NodeComparison) -> messages.CostChart:
     """Make the histogram of transition costs, with the default thresholds."""
-    from marey.pmg.connect import edge_from
+    from marey.pmg.connect import build_edge
 
-    values = compared.costs
-    usual = edge_from(compared, source, target)
+    values = comparison.costs
+    usual = build_edge(comparison, source, target)
     top = max(float(np.quantile(values, _DRAWN)), 1.1 * usual.bad)
     counts = np.histogram(values, bins=_BINS, range=(0.0, top))[0]
     best = np.sort(values.min(axis=1))
-    return CostChart(source.name, target.name, top, tuple(counts.tolist()), tuple(best.tolist()), usual.good, usual.bad)
+    return messages.CostChart(
+        source.name, target.name, top, tuple(counts.tolist()), tuple(best.tolist()), usual.good, usual.bad
+    )
 
 
 def check_order(good: float, bad: float) -> None:
@@ -202,66 +200,69 @@ def check_order(good: float, bad: float) -> None:
         )
 
 
-def stuck_note(source: Node, target: Node, compared: Compared, good: float) -> str:
+def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: float) -> str:
     """Describe which source motions cannot continue, and the remedies; in degrees and centimeters, as in the panel.
 
     There must be at least one.
     """
-    from marey.pmg.connect import free_box
-    from marey.pmg.units import rounded_up, told_ranges
+    from marey.pmg.connect import find_free_box
+    from marey.pmg.units import format_ranges, format_rounded_up
 
-    best = compared.costs.min(axis=1)
+    best = comparison.costs.min(axis=1)
     stuck = best > good
-    lost = compared.source[stuck]
-    ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
+    lost = comparison.source[stuck]
+    ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no transition to "
-        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept below” to {rounded_up(100 * float(best.max()))} cm"
+        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept below” to "
+        f"{format_rounded_up(100 * float(best.max()))} cm"
     )
-    box = free_box(compared.source[~stuck], lost)
+    box = find_free_box(comparison.source[~stuck], lost)
     if box is None:
         return f"{text}."
-    return f"{text}, or connect a sub-range, about {told_ranges(source.names, source.units, *box)}."
+    return f"{text}, or connect a sub-range, about {format_ranges(source.names, source.units, *box)}."
 
 
-def try_thresholds(source: Node, target: Node, compared: Compared, good: float, bad: float, sample: int) -> TriedEdge:
+def try_thresholds(
+    source: Node, target: Node, comparison: NodeComparison, good: float, bad: float, sample: int
+) -> messages.TriedEdge:
     """Preview thresholds for two nodes, with the box of one source sample."""
-    from marey.pmg.connect import shrunk_box
+    from marey.pmg.connect import shrink_box
 
     check_order(good, bad)
-    costs = compared.costs
+    costs = comparison.costs
     k = min(max(sample, 0), len(costs) - 1)
     row = costs[k]
     stuck = int((costs.min(axis=1) > good).sum())
     low, high = None, None
     if (row <= good).any():
-        best, apart = compared.target[int(np.argmin(row))], 1e-6 * target.scale
-        box = shrunk_box(compared.target[row <= good], compared.target[row > bad], best, apart)
+        best, apart = comparison.target[int(np.argmin(row))], 1e-6 * target.scale
+        box = shrink_box(comparison.target[row <= good], comparison.target[row > bad], best, apart)
         low, high = tuple(box[0].tolist()), tuple(box[1].tolist())
-    note = stuck_note(source, target, compared, good) if stuck else ""
-    return TriedEdge(
+    note = stuck_note(source, target, comparison, good) if stuck else ""
+    return messages.TriedEdge(
         float((costs <= good).mean()),
         float((costs > bad).mean()),
         stuck,
         note,
         k,
-        tuple(compared.source[k].tolist()),
-        tuple(tuple(point) for point in compared.target.tolist()),
+        tuple(comparison.source[k].tolist()),
+        tuple(tuple(point) for point in comparison.target.tolist()),
         tuple(row.tolist()),
         low,
         high,
     )
 
 
-def describe_gaze(gaze: GazeMap, costs: tuple[float | None, ...] | None, note: str = "") -> GazeChart:
+def describe_gaze(gaze: GazeMap, costs: tuple[float | None, ...] | None, note: str = "") -> messages.GazeChart:
     """Describe a gaze map for the page."""
     from marey.maths import quat
 
     known = costs if costs is not None else (None,) * len(gaze.examples)
     examples = tuple(
-        GazeExample(
+        messages.GazeExample(
             each.name, float(each.goal[0]), float(each.goal[1]), each.length, float(quat.angle(each.pose[4])), cost
         )
         for each, cost in zip(gaze.examples, known, strict=True)
     )
-    return GazeChart(examples, tuple((float(yaw), float(pitch)) for yaw, pitch in gaze.region), note)
+    return messages.GazeChart(examples, tuple((float(yaw), float(pitch)) for yaw, pitch in gaze.region), note)

@@ -28,7 +28,7 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
         needed = {*nodes, *(node.of for node in plan.nodes if node.name in nodes)}
         plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
     progress(0.0, "generating clips")
-    graph = build_recipe(plan, progress=lambda share: progress(share, "building nodes and transitions"))
+    graph = build_recipe(plan, progress=lambda fraction: progress(fraction, "building nodes and transitions"))
     graph.save(into)
     return {}
 
@@ -47,13 +47,13 @@ def known_recipe(name: str) -> str:
 
 def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
     """Build a node from the gait cycles in motions, saved as a separate character."""
-    from marey.clean import detect_contacts
+    from marey.clean import detect_contacts, ensure_contacts
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
     ready = []
     for k, motion in enumerate(motions):
         progress(0.5 * k / len(motions), f"reading {motion.name}")
-        ready.append(motion if motion.contacts is not None else detect_contacts(motion))
+        ready.append(ensure_contacts(motion))
     points = {motion.contacts.names for motion in ready if motion.contacts is not None}
     if len(points) > 1:  # some have hand contacts
         ready = [detect_contacts(motion) for motion in motions]
@@ -147,23 +147,23 @@ def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any
     """Build a motion graph of such clips and save it."""
     from marey.graph import MotionGraph
 
-    ready = _prepare_clips(lambda share, text: progress(0.3 * share, text), motions)
-    made = MotionGraph.build(ready, progress=lambda share: progress(0.3 + 0.7 * share, "comparing all frames"))
-    made.save(into)
+    ready = _prepare_clips(lambda fraction, text: progress(0.3 * fraction, text), motions)
+    graph = MotionGraph.build(ready, progress=lambda fraction: progress(0.3 + 0.7 * fraction, "comparing all frames"))
+    graph.save(into)
     return {}
 
 
 def _prepare_clips(progress: Progress, motions: list[Motion]) -> list[Motion]:
-    from marey.clean import detect_contacts
+    from marey.clean import ensure_contacts
     from marey.edit import mirror
 
     if not motions:
         from marey.pmg.walker import sample_walks
 
-        made = sample_walks(n_turns=_CURVES, speeds=(1.1,))
-        return [replace(walk, name=f"walk, curve {k + 1} of {len(made)}") for k, walk in enumerate(made)]
+        walks = sample_walks(n_turns=_CURVES, speeds=(1.1,))
+        return [replace(walk, name=f"walk, curve {k + 1} of {len(walks)}") for k, walk in enumerate(walks)]
     ready = []
     for k, motion in enumerate(motions):
         progress(k / len(motions), f"reading {motion.name}")
-        ready.append(motion if motion.contacts is not None else detect_contacts(motion))
+        ready.append(ensure_contacts(motion))
     return ready + [replace(mirror(motion), name=f"{motion.name} (mirrored)") for motion in ready]

@@ -7,24 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
 from marey.studio.messages import MotionInfo
-from marey.studio.panels.blend_messages import (
-    Blended,
-    BlendFigures,
-    BlendMotions,
-    BlendStudy,
-    BlendTable,
-    CompareBlends,
-    FitMotion,
-    Fitted,
-    FramesPlaced,
-    GridImage,
-    JoinMotions,
-    PathFigures,
-    PlaceFrames,
-    StudyBlend,
-    TrimRestPose,
-    WarpPath,
-)
+from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
 from marey.studio.panels.ui_wording import reword, reword_errors
 from marey.studio.registry import command
@@ -39,8 +22,8 @@ _MAX_MOTIONS = 16
 _MAX_KEPT = 8
 
 
-@command(StudyBlend, reads=True)
-async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
+@command(messages.StudyBlend, reads=True)
+async def study_blend(session: Session, message: messages.StudyBlend) -> messages.BlendStudy:
     """Register motions, and compute the distance grid of two of them."""
     from marey.io.rest import starts_with_rest_pose
 
@@ -51,15 +34,12 @@ async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
         found = await session.jobs.run(
             f"{_WORK}:study",
             motions=motions,
-            other=message.other,
-            window=message.window,
-            whole=message.whole,
-            force=message.force,
-            cache_file=_registration_file(session, message.motions, message.whole, message.force),
+            cache_file=_registration_file(session, message),
+            **message.fields(without=("motions",)),
         )
-    return BlendStudy(
+    return messages.BlendStudy(
         None if found["grid"] is None else _image(found["grid"]),
-        tuple(WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
+        tuple(messages.WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
         reword(found["refused"]),
         found["distance"],
         found["matches"],
@@ -70,8 +50,8 @@ async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
     )
 
 
-@command(FitMotion)
-async def fit_motion(session: Session, message: FitMotion) -> Fitted:
+@command(messages.FitMotion)
+async def fit_motion(session: Session, message: messages.FitMotion) -> messages.Fitted:
     """Retarget a motion to another skeleton."""
     motion, to = (session.motions.motion(each) for each in (message.motion, message.to))
     for body, frame in ((motion, message.frame), (to, message.to_frame)):
@@ -81,23 +61,26 @@ async def fit_motion(session: Session, message: FitMotion) -> Fitted:
         done = await session.jobs.run(
             f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
         )
-    return Fitted(session.info(session.motions.add_result(done["motion"], message.motion)), tuple(done["notes"]))
+    return messages.Fitted(
+        session.info(session.motions.add_result(done["motion"], message.motion)), tuple(done["notes"])
+    )
 
 
-@command(TrimRestPose)
-def trim_rest_pose(session: Session, message: TrimRestPose) -> MotionInfo:
+@command(messages.TrimRestPose)
+def trim_rest_pose(session: Session, message: messages.TrimRestPose) -> MotionInfo:
     """Remove the leading rest pose of a motion."""
-    from marey.io.rest import starts_with_rest_pose
+    from marey.io.rest import trim_rest_pose as trim
 
     motion = session.motions.motion(message.motion)
-    if not starts_with_rest_pose(motion):
+    trimmed = trim(motion)
+    if trimmed is motion:
         raise InvalidValue(f"{motion.name!r} does not start with a rest pose")
-    session.motions.change(message.motion, motion, motion[1:], "rest pose in frame 0 removed")
+    session.motions.change(message.motion, motion, trimmed, "rest pose in frame 0 skipped")
     return session.info(message.motion)
 
 
-@command(PlaceFrames, reads=True)
-def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
+@command(messages.PlaceFrames, reads=True)
+def place_frames(session: Session, message: messages.PlaceFrames) -> messages.FramesPlaced:
     """Align two frames of two motions."""
     import numpy as np
 
@@ -110,48 +93,26 @@ def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
     rate = max(motion.fps, other.fps)
     weights = frame_weights(message.window, rate)
     half = len(weights) // 2
-    ours, at_ours = _around(motion, message.seconds, half, rate)
-    theirs, at_theirs = _around(other, message.to_seconds, half, rate)
-    left, move = frame_distance(point_clouds(theirs), at_theirs, point_clouds(ours), at_ours, weights)
-    return FramesPlaced(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
+    window, center = _around(motion, message.seconds, half, rate)
+    other_window, other_center = _around(other, message.to_seconds, half, rate)
+    left, move = frame_distance(point_clouds(other_window), other_center, point_clouds(window), center, weights)
+    return messages.FramesPlaced(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
 
 
-@command(BlendMotions)
-async def blend_motions(session: Session, message: BlendMotions) -> Blended:
+@command(messages.BlendMotions)
+async def blend_motions(session: Session, message: messages.BlendMotions) -> messages.Blended:
     """Make a blend, as a new motion or replacing the previous one."""
-    with reword_errors():
-        done = await session.jobs.run(
-            f"{_WORK}:blend_motions",
-            motions=_get_motions(session, message.motions),
-            method=message.method,
-            weights=message.weights,
-            curves=message.curves,
-            clean=message.clean,
-            whole=message.whole,
-            force=message.force,
-            cache_file=_registration_file(session, message.motions, message.whole, message.force),
-        )
-    return _publish(session, message, done)
+    return await _make(session, message, "blend_motions")
 
 
-@command(JoinMotions)
-async def join_motions(session: Session, message: JoinMotions) -> Blended:
+@command(messages.JoinMotions)
+async def join_motions(session: Session, message: messages.JoinMotions) -> messages.Blended:
     """Make a transition, as a new motion or replacing the previous one."""
-    with reword_errors():
-        done = await session.jobs.run(
-            f"{_WORK}:make_transition",
-            motions=_get_motions(session, message.motions),
-            method=message.method,
-            at=message.at,
-            length=message.length,
-            clean=message.clean,
-            force=message.force,
-        )
-    return _publish(session, message, done)
+    return await _make(session, message, "make_transition")
 
 
-@command(CompareBlends, reads=True)
-async def compare_blends(session: Session, message: CompareBlends) -> BlendTable:
+@command(messages.CompareBlends, reads=True)
+async def compare_blends(session: Session, message: messages.CompareBlends) -> messages.BlendTable:
     """Compare all methods on two motions."""
     if not 0.0 < message.limit <= 60.0:
         raise InvalidValue(f"expected a time limit of up to 60 s, got {message.limit:g} s")
@@ -160,26 +121,26 @@ async def compare_blends(session: Session, message: CompareBlends) -> BlendTable
         found = await session.jobs.run(
             f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit
         )
-    return BlendTable(
-        tuple(PathFigures(**row) for row in found["paths"]),
+    return messages.BlendTable(
+        tuple(messages.PathFigures(**row) for row in found["paths"]),
         found["proven"],
         tuple(found["names"]),
         tuple(found["units"]),
-        tuple(BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
+        tuple(messages.BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
         tuple(reword(note) for note in found["notes"]),
     )
 
 
 def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
     if not 2 <= len(names) <= _MAX_MOTIONS:
-        raise InvalidValue(f"expected 2 to {_MAX_MOTIONS} motions to blend, got {len(names)}; select some")
+        raise InvalidValue(f"expected 2 to {_MAX_MOTIONS} clips to blend, got {len(names)}; select some")
     return [session.motions.motion(name) for name in names]
 
 
-def _registration_file(session: Session, names: tuple[str, ...], whole: bool, force: bool) -> str:
+def _registration_file(session: Session, message: messages.StudyBlend | messages.BlendMotions) -> str:
     """Return the cache file for the registration of these motions; the least recently used ones are removed."""
-    digest = hashlib.sha256(repr((whole, force)).encode())
-    for name in names:
+    digest = hashlib.sha256(repr((message.whole, message.force)).encode())
+    for name in message.motions:
         digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())
         contacts = session.motions.motion(name).contacts  # editing contacts does not change the revision
         digest.update(b"" if contacts is None else contacts.mask.tobytes())
@@ -196,18 +157,24 @@ def _registration_file(session: Session, names: tuple[str, ...], whole: bool, fo
     return str(folder / f"{key}.npz")
 
 
-def _publish(session: Session, message: BlendMotions | JoinMotions, done: dict[str, Any]) -> Blended:
-    """Publish the result, replacing the previous one if it is still open."""
+async def _make(session: Session, message: messages.BlendMotions | messages.JoinMotions, work: str) -> messages.Blended:
+    """Let the worker make a motion, and publish it, replacing the previous one if it is still open."""
+    arguments = message.fields(without=("result", "merge_undo"))
+    with reword_errors():
+        arguments["motions"] = _get_motions(session, message.motions)
+        if isinstance(message, messages.BlendMotions):
+            arguments["cache_file"] = _registration_file(session, message)
+        done = await session.jobs.run(f"{_WORK}:{work}", **arguments)
     shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
     at = done["at"]
     notes = tuple(reword(note) for note in done["notes"])
-    return Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
+    return messages.Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
 
 
-def _image(grid: dict[str, Any]) -> GridImage:
+def _image(grid: dict[str, Any]) -> messages.GridImage:
     rows = tuple((float(i), float(j), float(d)) for i, j, d in grid.pop("minima"))
     frames = grid.pop("frames")
-    return GridImage(**grid, frames=(frames[0], frames[1]), minima=rows)
+    return messages.GridImage(**grid, frames=(frames[0], frames[1]), minima=rows)
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
+from marey.studio.panels.compare_messages import Placed
 
 BlendMethod = Literal["ours", "linear", "discrete", "cubic"]
 
 
-@dataclass(frozen=True, slots=True)
-class StudyBlend(Message):
+class StudyBlend(Message, do="blend_study"):
     """Register motions, and compare all frames of the first with all of `other`, an index into `motions`.
 
     `window` is in seconds. `whole` uses full clips instead of the part they have in common; `force` accepts motions
     that are too different.
     """
 
-    do: ClassVar[str] = "blend_study"
     motions: tuple[str, ...]
     other: int = 1
     window: float = 0.1
@@ -26,8 +24,7 @@ class StudyBlend(Message):
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GridImage:
+class GridImage(Value):
     """The distances between frames of A (rows) and B (columns).
 
     `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` meters, averaged over the
@@ -44,16 +41,14 @@ class GridImage:
     minima: tuple[tuple[float, float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WarpPath:
+class WarpPath(Value):
     """The alignment found by one method: frame of A, frame of B, in grid frames."""
 
     method: BlendMethod
     points: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BlendStudy:
+class BlendStudy(Value):
     """The registration of motions. `refused` says why they cannot be synchronized; "" if they can.
 
     `distance` is in meters, root mean square along the path. `crops` are the frames used of each motion, half-open.
@@ -72,60 +67,39 @@ class BlendStudy:
     rests: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FitMotion(Message):
+class FitMotion(MotionCommand, do="blend_fit"):
     """Retarget a motion to another's skeleton, as a new motion.
 
     `frame` and `to_frame` are standing poses of both, used if a rest pose does not stand.
     """
 
-    do: ClassVar[str] = "blend_fit"
-    motion: str
     to: str
     frame: int = 0
     to_frame: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(MotionWithNotes):
     """The motion, with notes."""
 
-    motion: MotionInfo
-    notes: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class TrimRestPose(Message):
+class TrimRestPose(MotionCommand, do="blend_trim_rest"):
     """Remove the first frame of a motion if it is a rest pose; can be undone."""
 
-    do: ClassVar[str] = "blend_trim_rest"
-    motion: str
 
-
-@dataclass(frozen=True, slots=True)
-class PlaceFrames(Message):
+class PlaceFrames(MotionCommand, do="blend_place"):
     """Align `motion` at `seconds` with `to` at `to_seconds` on the floor; their rates may differ."""
 
-    do: ClassVar[str] = "blend_place"
-    motion: str
     seconds: float
     to: str
     to_seconds: float
     window: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class FramesPlaced:
+class FramesPlaced(Placed):
     """A floor-plane transform, theta in radians, x and z in meters; `distance` is the residual in meters."""
 
-    theta: float
-    x: float
-    z: float
-    distance: float
 
-
-@dataclass(frozen=True, slots=True)
-class BlendMotions(Message):
+class BlendMotions(Message, do="blend"):
     """Blend motions. `result` is the result of an earlier blend, which is replaced.
 
     `weights` has one number per motion; or `curves` has, for each motion, points (time, weight), both from 0 to
@@ -133,7 +107,6 @@ class BlendMotions(Message):
     slider moves.
     """
 
-    do: ClassVar[str] = "blend"
     motions: tuple[str, ...]
     method: BlendMethod = "ours"
     weights: tuple[float, ...] = ()
@@ -145,14 +118,12 @@ class BlendMotions(Message):
     merge_undo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JoinMotions(Message):
+class JoinMotions(Message, do="blend_transition"):
     """Make a transition from the first to the second motion; `at` are the times in both that coincide, in seconds.
 
     Without `at`, use the best match. `length` is in seconds; `merge_undo` as for blends.
     """
 
-    do: ClassVar[str] = "blend_transition"
     motions: tuple[str, ...]
     method: BlendMethod = "ours"
     at: tuple[float, float] | None = None
@@ -163,8 +134,7 @@ class JoinMotions(Message):
     merge_undo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Blended:
+class Blended(Value):
     """The result. `at` are the times (s) in both motions at the middle of a transition; null for blends."""
 
     motion: MotionInfo
@@ -172,18 +142,15 @@ class Blended:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompareBlends(Message):
+class CompareBlends(Message, do="blend_statistics"):
     """Align and blend two motions with every method, and measure the results; `limit` is in seconds per search."""
 
-    do: ClassVar[str] = "blend_statistics"
     motions: tuple[str, ...]
     weights: tuple[float, ...] = (0.5, 0.5)
     limit: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class PathFigures:
+class PathFigures(Value):
     """One alignment method. `distance` in meters, `accuracy` in percent of the best; null if it failed."""
 
     method: str
@@ -194,8 +161,7 @@ class PathFigures:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlendFigures:
+class BlendFigures(Value):
     """Metrics of one blend method, or of an input motion; `figures` are in the order of the table's names."""
 
     method: str
@@ -204,8 +170,7 @@ class BlendFigures:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlendTable:
+class BlendTable(Value):
     """Comparison of all methods."""
 
     paths: tuple[PathFigures, ...]

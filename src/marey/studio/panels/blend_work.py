@@ -14,6 +14,7 @@ import numpy as np
 
 from marey.blend.weights import WeightFunction
 from marey.core.arrays import Floats
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
@@ -38,13 +39,15 @@ def study(
 
     cache_file : the file that caches the registration for `blend_motions`.
     """
-    from marey.register.prepare import prepared
+    from marey.core.placement import find_skeleton_difference
+    from marey.register.prepare import prepare_motions
 
     progress(0.1, "synchronizing the motions")
     try:
-        ready, notes = prepared(motions)
+        ready, notes = prepare_motions(motions)
     except InvalidValue as error:
-        misfits = [k for k in range(1, len(motions)) if not _has_same_skeleton(motions[0], motions[k])]
+        first = motions[0].skeleton
+        misfits = [k for k, motion in enumerate(motions) if find_skeleton_difference(first, motion.skeleton)]
         if not misfits:
             raise
         empty: dict[str, Any] = {"paths": [], "crops": [], "notes": [], "distance": None, "matches": 0}
@@ -71,21 +74,6 @@ def study(
     }
 
 
-def _has_same_skeleton(a: Motion, b: Motion) -> bool:
-    """Return whether the skeletons of two motions are compatible."""
-    from marey.register.prepare import FEWEST_FRAMES, prepared
-
-    if min(len(a), len(b)) < FEWEST_FRAMES:
-        return True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MareyWarning)
-            prepared([a[:FEWEST_FRAMES], b[:FEWEST_FRAMES]])
-    except InvalidValue:
-        return False
-    return True
-
-
 def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
     """Retarget a motion to another's skeleton; returns it with notes.
 
@@ -98,7 +86,7 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
         warnings.simplefilter("always", MareyWarning)
         for pose, target_pose in ((None, None), (frame, None), (None, to_frame), (frame, to_frame)):
             try:
-                made = retarget(motion, to, pose=pose, target_pose=target_pose)
+                result = retarget(motion, to, pose=pose, target_pose=target_pose)
                 break
             except InvalidValue:
                 if pose is not None and target_pose is not None:
@@ -107,7 +95,7 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     for body, at in ((motion, pose), (to, target_pose)):
         if at is not None:
             notes.append(f"the rest pose of {body.name!r} is not a standing pose, so frame {at} was used instead")
-    return {"motion": replace(made, name=f"{motion.name} as {to.name}"), "notes": notes}
+    return {"motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes}
 
 
 def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file: str) -> RegistrationCurve:
@@ -119,9 +107,9 @@ def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file
             return RegistrationCurve.load(cache_file, motions)
         except MareyError:
             Path(cache_file).unlink(missing_ok=True)
-    made = register(motions, crop=None if whole else "auto", force=force)
-    made.save(cache_file)
-    return made
+    result = register(motions, crop=None if whole else "auto", force=force)
+    result.save(cache_file)
+    return result
 
 
 def blend_motions(
@@ -140,10 +128,10 @@ def blend_motions(
     make, notes = _maker(motions, method, whole, force, cache_file)
     progress(0.5, "blending")
     if curves:
-        made = _along_curves(make, curves, len(motions), clean)
+        result = _along_curves(make, curves, len(motions), clean)
     else:
-        made = make(weights or [1.0 / len(motions)] * len(motions), clean)
-    return {"motion": made, "at": None, "notes": list(notes)}
+        result = make(weights or [1.0 / len(motions)] * len(motions), clean)
+    return {"motion": result, "at": None, "notes": list(notes)}
 
 
 def make_transition(
@@ -152,36 +140,32 @@ def make_transition(
     """Make a transition."""
     from marey.blend.baselines import linear_transition
     from marey.blend.transition import transition
-    from marey.register.prepare import prepared
 
     if len(motions) != 2:
-        raise InvalidValue(f"a transition needs two motions, got {len(motions)}; select two")
+        raise InvalidValue(f"a transition needs two clips, got {len(motions)}; select two")
     progress(0.2, "finding the best match" if at is None else "blending")
     where = None if at is None else (at[0], at[1])
     name = f"{motions[0].name} to {motions[1].name}"
     if method == "ours":
-        made = transition(motions[0], motions[1], where, length, enforce=clean, force=force)
+        result = transition(motions[0], motions[1], where, length, feet=feet_from_flag(clean), force=force)
     elif method == "linear":
-        one, two = prepared(motions)[0]
-        made = linear_transition(one, two, where, length, name=f"{name} (linear)")
+        result = linear_transition(motions[0], motions[1], where, length, name=f"{name} (linear)")
     else:
         raise InvalidValue(
             f"transitions support the synchronized and linear methods, not {method!r}; choose one of these"
         )
-    record = next(step for step in made.source.provenance if step["op"].endswith("transition"))
-    return {"motion": made, "at": list(record["at"]), "notes": list(record.get("notes", ()))}
+    record = next(step for step in result.source.provenance if step["op"].endswith("transition"))
+    return {"motion": result, "at": list(record["at"]), "notes": list(record.get("notes", ()))}
 
 
 def statistics(progress: Progress, motions: list[Motion], weights: list[float], limit: float) -> dict[str, Any]:
     """Compare all alignment and blend methods on two motions."""
-    from marey.blend.baselines import compare
-    from marey.register.prepare import at_one_rate
+    from marey.blend.baselines import PathSearch, compare
 
     if len(motions) != 2:
-        raise InvalidValue(f"comparing methods needs two motions, got {len(motions)}; select two")
+        raise InvalidValue(f"comparing methods needs two clips, got {len(motions)}; select two")
     progress(0.1, "comparing methods")
-    one, two = at_one_rate(motions)[0]
-    found = compare(one, two, weights, time_limit=limit)
+    found = compare(motions[0], motions[1], weights, search=PathSearch(time_limit=limit))
     names = list(found.units)
     rows = [*found.inputs, *found.blends]
     return {
@@ -203,7 +187,7 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
             {
                 "method": row.method,
                 "milliseconds": None if row.seconds is None else 1000.0 * row.seconds,
-                "figures": [_finite(row.figures.get(name)) for name in names],
+                "figures": [_finite(row.metrics.get(name)) for name in names],
                 "note": row.note,
             }
             for row in rows
@@ -221,20 +205,20 @@ def _maker(
     """Return a function of weights that blends with a method, and notes about the preparation."""
     from marey.blend import baselines
     from marey.blend.blend import blend
-    from marey.register.prepare import prepared
+    from marey.register.prepare import prepare_motions
 
     if method in ("discrete", "cubic") and len(motions) != 2:
-        raise InvalidValue(f"this method needs two motions, got {len(motions)}; select two, or choose another method")
+        raise InvalidValue(f"this method needs two clips, got {len(motions)}; select two, or choose another method")
     try:
         reg = load_or_register(motions, whole, force, cache_file)
         clips, notes = list(reg.motions), reg.notes
     except NoResult as refusal:
         if method == "ours":
             raise
-        ready, notes = prepared(motions)
+        ready, notes = prepare_motions(motions)
         clips, notes = list(ready), (*notes, f"full clips are used because {refusal}")
     if method == "ours":
-        return lambda weights, clean: blend(reg, weights, enforce=clean), notes
+        return lambda weights, clean: blend(reg, weights, feet=feet_from_flag(clean)), notes
     if method == "linear":
         return lambda weights, clean: baselines.linear_blend(clips, weights), notes
     along = baselines.discrete_blend if method == "discrete" else baselines.cubic_blend
@@ -247,11 +231,11 @@ def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) ->
     times, rows = _keys(curves, n)
     span = make(_mean(times, rows).tolist(), False).duration
     for _ in range(_TRIES):
-        made = make(_weights(times, rows, span), False)
-        if abs(made.duration - span) < 1.5 / made.fps:
+        result = make(_weights(times, rows, span), False)
+        if abs(result.duration - span) < 1.5 / result.fps:
             break
-        span = made.duration
-    return make(_weights(times, rows, span), True) if clean else made
+        span = result.duration
+    return make(_weights(times, rows, span), True) if clean else result
 
 
 def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:

@@ -5,43 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from marey.studio.panels.compare_messages import (
-    AlignMotions,
-    CleanDone,
-    CleanMotion,
-    Measure,
-    Measured,
-    MeasureMotion,
-    Placed,
-)
+from marey.studio.panels import compare_messages as messages
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
 
 
-@command(CleanMotion)
-async def clean_motion(session: Session, message: CleanMotion) -> CleanDone:
+@command(messages.CleanMotion)
+async def clean_motion(session: Session, message: messages.CleanMotion) -> messages.CleanDone:
     """Clean a motion in the worker; the result replaces it or is a new motion."""
     before = session.motions.motion(message.motion)
     done = await session.jobs.run(
-        "marey.studio.work:clean",
-        motion=before,
-        hands=message.hands,
-        floor=message.floor,
-        max_stretch=message.max_stretch,
-        flat=message.flat,
-        smooth=message.smooth,
+        "marey.studio.work:clean", motion=before, **message.fields(without=("motion", "as_new"))
     )
-    made = done["motion"]
-    source = replace(before.source, floor=made.source.floor, provenance=made.source.provenance, channel_values=None)
-    after = replace(made, name=before.name, source=source)
+    result = done["motion"]
+    source = replace(before.source, floor=result.source.floor, provenance=result.source.provenance, channel_values=None)
+    after = replace(result, name=before.name, source=source)
     if message.as_new:
         shown = session.motions.add_result(replace(after, name=f"{before.name} (clean)"), message.motion)
     else:
         session.motions.change(message.motion, before, after, "cleaned")
         shown = message.motion
-    return CleanDone(
+    return messages.CleanDone(
         session.info(shown),
         _measures(done["measures"]),
         done["plants"],
@@ -51,18 +37,18 @@ async def clean_motion(session: Session, message: CleanMotion) -> CleanDone:
     )
 
 
-@command(MeasureMotion, reads=True)
-async def measure_motion(session: Session, message: MeasureMotion) -> Measured:
+@command(messages.MeasureMotion, reads=True)
+async def measure_motion(session: Session, message: messages.MeasureMotion) -> messages.Measured:
     """Measure one motion, or compare two."""
     arguments = {"motion": session.motions.motion(message.motion)}
     if message.against is not None:
         arguments["against"] = session.motions.motion(message.against)
     done = await session.jobs.run("marey.studio.work:measure_motion", **arguments)
-    return Measured(_measures(done["measures"]))
+    return messages.Measured(_measures(done["measures"]))
 
 
-@command(AlignMotions, reads=True)
-def align_motions(session: Session, message: AlignMotions) -> Placed:
+@command(messages.AlignMotions, reads=True)
+def align_motions(session: Session, message: messages.AlignMotions) -> messages.Placed:
     """Align one motion with another."""
     from marey.studio.curves import align_frames
 
@@ -70,5 +56,13 @@ def align_motions(session: Session, message: AlignMotions) -> Placed:
     return align_frames(motion, message.frame, other, message.to_frame)
 
 
-def _measures(rows: list[dict[str, Any]]) -> tuple[Measure, ...]:
-    return tuple(Measure(**row) for row in rows)
+def _measures(rows: list[dict[str, Any]]) -> tuple[messages.Measure, ...]:
+    """Metrics with the names and units that the page shows."""
+    from marey.measure.display import shown_metric
+
+    out = []
+    for row in rows:
+        shown = shown_metric(row["name"], row["unit"])
+        values = {k: None if row[k] is None else shown.factor * row[k] for k in ("value", "against")}
+        out.append(messages.Measure(**{**row, "name": shown.title, "unit": shown.unit, **values}))
+    return tuple(out)

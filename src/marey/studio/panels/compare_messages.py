@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import MotionCommand, MotionInfo, Value
 
 
-@dataclass(frozen=True, slots=True)
-class CleanMotion(Message):
+class CleanMotion(MotionCommand, do="clean"):
     """Lock feet and hands to their contacts, in place (undoable) or `as_new` motion."""
 
-    do: ClassVar[str] = "clean"
-    motion: str
     as_new: bool = False
     hands: bool = False
     floor: float | None = None
@@ -22,8 +16,7 @@ class CleanMotion(Message):
     smooth: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Value):
     """One metric; `value` and `against` are null if they are undefined, and `note` says why."""
 
     name: str
@@ -34,8 +27,7 @@ class Measure:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class CleanDone:
+class CleanDone(Value):
     """The cleaned motion, metrics after (`value`) and before (`against`), and a summary: meters, fractions."""
 
     motion: MotionInfo
@@ -46,35 +38,27 @@ class CleanDone:
     shift_max: float
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureMotion(Message):
+class MeasureMotion(MotionCommand, do="measure"):
     """Measure a motion, optionally next to another."""
 
-    do: ClassVar[str] = "measure"
-    motion: str
     against: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Value):
     """Metrics in display order."""
 
     measures: tuple[Measure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlignMotions(Message):
+class AlignMotions(MotionCommand, do="align"):
     """Align a frame of `motion` with a frame of `to` on the floor."""
 
-    do: ClassVar[str] = "align"
-    motion: str
     frame: int
     to: str
     to_frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Value):
     """A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters."""
 
     theta: float

@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
 from marey.studio.messages import Nothing
+from marey.studio.panels import drive_messages as messages
 from marey.studio.panels.author_files import find_authored, list_authored
 from marey.studio.panels.author_state import WORK, get_draft, recipe_file
-from marey.studio.panels.drive_messages import (
-    DriveChoices,
-    DriveFigures,
-    DriveRecipe,
-    DriveRequest,
-    DriveStarted,
-    DriveTable,
-    KeepDriven,
-    ListDrive,
-    SavedDrive,
-    StartDrive,
-    Way,
-)
 from marey.studio.panels.drive_models import Models
 from marey.studio.registry import command
 
@@ -46,22 +34,22 @@ class DriveState:
 
     models: Models
     source: DriveSource | None = None
-    request: DriveRequest = field(default_factory=DriveRequest)
-    records: dict[Way, Record] = field(default_factory=dict)
+    request: messages.DriveRequest = field(default_factory=messages.DriveRequest)
+    records: dict[messages.Way, Record] = field(default_factory=dict)
 
 
-@command(ListDrive, reads=True)
-def list_drive(session: Session, message: ListDrive) -> DriveChoices:
+@command(messages.ListDrive, reads=True)
+def list_drive(session: Session, message: messages.ListDrive) -> messages.DriveChoices:
     """List the characters that can be driven."""
     from marey.pmg import shipped_recipes
 
-    recipes = tuple(DriveRecipe(name, about) for name, about in shipped_recipes().items())
+    recipes = tuple(messages.DriveRecipe(name, about) for name, about in shipped_recipes().items())
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
-    return DriveChoices(recipes, files, *_describe_draft(get_draft(session)))
+    return messages.DriveChoices(recipes, files, *_describe_draft(get_draft(session)))
 
 
-@command(StartDrive)
-async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
+@command(messages.StartDrive)
+async def start_drive(session: Session, message: messages.StartDrive) -> messages.DriveStarted:
     """Prepare a controller and play it from where the character stands."""
     ticket = session.live.take_ticket()
     state = _get_state(session)
@@ -86,11 +74,11 @@ async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
         # Never more than already reserved, so it cannot fail.
         session.motions.reserve("driven", held)
     roles = dict(source.skeleton.roles.items())
-    return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
+    return messages.DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
 
 
-@command(DriveRequest)
-async def drive_request(session: Session, message: DriveRequest) -> Nothing:
+@command(messages.DriveRequest)
+async def drive_request(session: Session, message: messages.DriveRequest) -> Nothing:
     """Set the request; it stays when the controller changes."""
     state = _get_state(session)
     state.request = message
@@ -99,21 +87,21 @@ async def drive_request(session: Session, message: DriveRequest) -> Nothing:
     return Nothing()
 
 
-@command(DriveFigures, reads=True)
-async def drive_figures(session: Session, message: DriveFigures) -> DriveTable:
+@command(messages.DriveFigures, reads=True)
+async def drive_figures(session: Session, message: messages.DriveFigures) -> messages.DriveTable:
     """Return the response times of each controller."""
-    return DriveTable(tuple(record.summarize(way) for way, record in _get_state(session).records.items()))
+    return messages.DriveTable(tuple(record.summarize(way) for way, record in _get_state(session).records.items()))
 
 
-@command(KeepDriven)
-def keep_driven(session: Session, message: KeepDriven) -> SavedDrive:
+@command(messages.KeepDriven)
+def keep_driven(session: Session, message: messages.KeepDriven) -> messages.SavedDrive:
     """Save the last seconds as a motion."""
     state = _get_state(session)
     if state.source is None:
         raise InvalidValue("nothing has been driven yet; press Start first")
     if not 0.0 < message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
-    return SavedDrive(session.info(session.motions.add_result(state.source.cut_last(message.seconds))))
+    return messages.SavedDrive(session.info(session.motions.add_result(state.source.cut_last(message.seconds))))
 
 
 def _describe_draft(draft: Draft) -> tuple[str, str]:
@@ -133,31 +121,33 @@ def _get_state(session: Session) -> DriveState:
     )
 
 
-async def _make_driver(session: Session, state: DriveState, message: StartDrive) -> Driver:
-    from marey.studio.panels import drive_controllers as ways
+async def _make_driver(session: Session, state: DriveState, message: messages.StartDrive) -> Driver:
+    from marey.studio.panels import drive_controllers as controllers
 
     if message.way == "character":
         graph = await _load_character(session, state, message)
-        walker: Driver = await session.jobs.run_in_thread(ways.CharacterDriver, graph, message.feet)
+        walker: Driver = await session.jobs.run_in_thread(controllers.CharacterDriver, graph, message.feet)
         return walker
     if len(message.motions) > _MAX_MOTIONS:
         raise InvalidValue(f"expected up to {_MAX_MOTIONS} motions, got {len(message.motions)}")
-    made_of = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
-    key = (message.way, *made_of)
+    key_parts = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
+    key = (message.way, *key_parts)
     if key not in state.models:
         motions = [session.motions.motion(each) for each in message.motions]
-        state.models.put(key, await _make_model(session, state, message.way, motions, made_of))
+        state.models.put(key, await _make_model(session, state, message.way, motions, key_parts))
     model = state.models.get(key)
-    made = {"graph": ways.GraphDriver, "matching": ways.MatchingDriver, "tree": ways.TreeDriver}[message.way]
-    driver: Driver = await session.jobs.run_in_thread(made, model, message.feet)
+    make = {"graph": controllers.GraphDriver, "matching": controllers.MatchingDriver, "tree": controllers.TreeDriver}[
+        message.way
+    ]
+    driver: Driver = await session.jobs.run_in_thread(make, model, message.feet)
     return driver
 
 
 async def _make_model(
-    session: Session, state: DriveState, way: Way, motions: list[Motion], made_of: tuple[Any, ...]
+    session: Session, state: DriveState, way: messages.Way, motions: list[Motion], key_parts: tuple[Any, ...]
 ) -> Any:
     """Build a controller's model: a graph in the worker, or a quickly built model of clips prepared there."""
-    from marey.studio.panels import drive_controllers as ways
+    from marey.studio.panels import drive_controllers as controllers
 
     if way == "graph":
         from marey.graph import MotionGraph
@@ -166,14 +156,14 @@ async def _make_model(
             path = place.with_suffix(".npz")
             await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
             return await asyncio.to_thread(MotionGraph.load, path)
-    key = ("clips", *made_of)
+    key = ("clips", *key_parts)
     if key not in state.models:
         state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
-    make: Callable[..., Any] = ways.make_data if way == "matching" else ways.make_tree
+    make: Callable[..., Any] = controllers.make_data if way == "matching" else controllers.make_tree
     return await asyncio.to_thread(make, state.models.get(key))
 
 
-async def _load_character(session: Session, state: DriveState, message: StartDrive) -> Any:
+async def _load_character(session: Session, state: DriveState, message: messages.StartDrive) -> Any:
     from marey.pmg import ParametricMotionGraph
 
     if message.source == "draft":

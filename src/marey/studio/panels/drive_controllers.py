@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from marey.clean import get_floor
 from marey.control import BlendTree, BlendTreeStream, LockedStream, MatchingData, MotionMatching
-from marey.control.inertia_reel import floor_of
 from marey.core.arrays import Floats
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue
@@ -21,7 +22,7 @@ from marey.graph.edge_paths import edge_paths
 from marey.graph.stream import GraphStream
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
-from marey.pmg.requests import at_point, request_name
+from marey.pmg.requests import request_at_point, request_name
 from marey.studio.panels.author_messages import CharacterRange
 from marey.studio.panels.drive_messages import DriveNode, Feet
 from marey.studio.panels.drive_steering import Steering
@@ -29,7 +30,7 @@ from marey.studio.panels.drive_steering import Steering
 # Look-ahead (s) of the drawn reach if clips are not chosen one by one, and frames between updates.
 _AHEAD, _EVERY = 1.0, 6
 # Limits: edges searched for a graph's reach, and similar frames for motion matching.
-_MAX_EDGES, _ALIKE = 400, 600
+_MAX_EDGES, _N_NEAREST = 400, 600
 # Number of directions in which the furthest point is drawn.
 _SECTORS = 36
 # Quantiles of the clips' speeds between which speeds can be requested.
@@ -115,7 +116,7 @@ class CharacterDriver:
 
     def __init__(self, graph: ParametricMotionGraph, feet: Feet) -> None:
         self._steering = Steering(graph)
-        self._raw = graph.stream(self._steering, clean=feet == "clean")
+        self._raw = graph.stream(self._steering, feet="clean" if feet == "clean" else None)
         self.stream: Stream = LockedStream(self._raw) if feet == "lock" else self._raw
         self.nodes = tuple(
             DriveNode(
@@ -124,7 +125,7 @@ class CharacterDriver:
                     CharacterRange(*row)
                     for row in zip(node.names, node.units, node.low.tolist(), node.high.tolist(), strict=True)
                 ),
-                node.request is at_point,
+                node.request is request_at_point,
             )
             for node in graph.nodes.values()
         )
@@ -181,11 +182,11 @@ class GraphDriver(_DirectionDriver):
     """A motion graph with direction tables."""
 
     def __init__(self, graph: MotionGraph, feet: Feet) -> None:
-        super().__init__(GraphStream(graph, clean=feet == "clean"), feet)
-        self._ways = edge_paths(graph)
+        super().__init__(GraphStream(graph, feet=feet_from_flag(feet == "clean")), feet)
+        self._paths = edge_paths(graph)
         self._node = -1
-        self.floor = float(np.median([floor_of(clip, 0.0) for clip in graph.clips]))
-        paces = self._ways.steps * graph.fps
+        self.floor = float(np.median([get_floor(clip, 0.0) for clip in graph.clips]))
+        paces = self._paths.steps * graph.fps
         low, usual, high = (_round_speed(float(pace)) for pace in np.quantile(paces, (_SPEEDS[0], 0.5, _SPEEDS[1])))
         if high - low > _PACE:
             self.speed, self.usual = (low, high), usual
@@ -210,7 +211,7 @@ class GraphDriver(_DirectionDriver):
 
     def _ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
         """Return reachable points; uses plain floats because it must finish between two frames."""
-        graph, ways = self.raw.graph, self._ways
+        graph, paths = self.raw.graph, self._paths
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
         points: list[tuple[float, float]] = []
         waiting = deque([(node, math.cos(place[0]), math.sin(place[0]), place[1], place[2], round(_AHEAD * graph.fps))])
@@ -221,10 +222,10 @@ class GraphDriver(_DirectionDriver):
                 seen += 1
                 n = int(lengths[edge])
                 if n >= left:
-                    px, pz = ways.points[int(ways.first[edge]) + left - 1].tolist()
+                    px, pz = paths.points[int(paths.first[edge]) + left - 1].tolist()
                     points.append((x + c * px + s * pz, z - s * px + c * pz))
                 else:
-                    mc, ms, mx, mz = ways.moves[edge].tolist()
+                    mc, ms, mx, mz = paths.moves[edge].tolist()
                     on = (c * mc - s * ms, s * mc + c * ms, x + c * mx + s * mz, z - s * mx + c * mz)
                     waiting.append((int(heads[edge]), *on, left - n))
         return points
@@ -268,7 +269,7 @@ class MatchingDriver(_DirectionDriver):
     """Motion matching."""
 
     def __init__(self, data: MatchingData, feet: Feet) -> None:
-        super().__init__(MotionMatching(data, clean=feet == "clean", lock=False), feet)
+        super().__init__(MotionMatching(data, feet="clean" if feet == "clean" else None), feet)
         paces = data.features.paces[data.features.rows]
         low, high = np.quantile(paces, _SPEEDS)
         if high - low > 0.1:
@@ -279,16 +280,16 @@ class MatchingDriver(_DirectionDriver):
     def doing(self) -> str:  # type: ignore[override]
         """The current clip."""
         reel = self.raw.data.reel
-        return _shorten(str(reel.names[reel.clip_of(self.raw.row)]))
+        return _shorten(str(reel.names[reel.find_clip(self.raw.row)]))
 
     def _lines(self, place: Floats) -> Lines:
         """Return the outline of where frames with a similar pose lead."""
         features = self.raw.data.features
         pose = features.values[:, features.n_path :]
         apart = ((pose - features.all_values[self.raw.row, features.n_path :]) ** 2).sum(axis=1)
-        alike = np.argpartition(apart, min(_ALIKE, len(apart) - 1))[:_ALIKE]
-        last = 2 * (len(features.ahead) - 1)
-        ends = features.values[alike, last : last + 2] / features.scale[last : last + 2]
+        nearest = np.argpartition(apart, min(_N_NEAREST, len(apart) - 1))[:_N_NEAREST]
+        last = 2 * (len(features.path_times) - 1)
+        ends = features.values[nearest, last : last + 2] / features.scale[last : last + 2]
         return _outline(rigid2d.apply(place, ends), place)
 
 
@@ -296,7 +297,7 @@ class TreeDriver(_DirectionDriver):
     """A blend tree."""
 
     def __init__(self, tree: BlendTree, feet: Feet) -> None:
-        super().__init__(BlendTreeStream(tree, clean=feet == "clean", lock=False), feet)
+        super().__init__(BlendTreeStream(tree, feet="clean" if feet == "clean" else None), feet)
         self.speed = tree.knobs.get("speed")
         self.usual = self.raw.knobs["speed"] if self.speed is not None else None
         self.floor = tree.table.floor
@@ -312,8 +313,8 @@ class TreeDriver(_DirectionDriver):
         """Return the outline of where each loop leads."""
         table = self.raw.tree.table
         turned = table.turn_rates * _AHEAD
-        way = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
-        ends = np.stack([way * np.sin(0.5 * turned), way * np.cos(0.5 * turned)], axis=1)
+        length = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
+        ends = np.stack([length * np.sin(0.5 * turned), length * np.cos(0.5 * turned)], axis=1)
         return _outline(rigid2d.apply(place, ends), place)
 
 
@@ -324,12 +325,12 @@ def make_data(clips: Sequence[Motion]) -> MatchingData:
 
 def make_tree(clips: Sequence[Motion]) -> BlendTree:
     """Build a blend tree from the strides of walks."""
-    from marey.control.siblings import siblings
+    from marey.control.baselines import baseline_streams
 
-    made = siblings(clips, kinds=("blend tree",), lock=False)["blend tree"]()
-    if not isinstance(made, BlendTreeStream):
+    stream = baseline_streams(clips, kinds=("blend tree",), feet=None)["blend tree"]()
+    if not isinstance(stream, BlendTreeStream):
         raise InvalidValue("cannot build a blend tree from these clips; use walks that turn left and right")
-    return made.tree
+    return stream.tree
 
 
 def _round_speed(speed: float) -> float:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from marey.studio.messages import LiveStarted, Message, MotionInfo
+from marey.studio.messages import LiveStarted, Message, MotionInfo, Value
 from marey.studio.panels.author_messages import CharacterRange
 
 Way = Literal["character", "graph", "matching", "tree"]
 Feet = Literal["lock", "clean", "free"]
 
 
-@dataclass(frozen=True, slots=True)
-class DriveRecipe:
+class DriveRecipe(Value):
     """A built-in recipe."""
 
     name: str
     about: str
 
 
-@dataclass(frozen=True, slots=True)
-class DriveChoices:
+class DriveChoices(Value):
     """Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel ("" if empty).
 
     `stuck` says why the draft cannot play yet; "" if it can.
@@ -33,15 +30,11 @@ class DriveChoices:
     stuck: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListDrive(Message):
+class ListDrive(Message, do="drive_list"):
     """List the characters that can be driven."""
 
-    do: ClassVar[str] = "drive_list"
 
-
-@dataclass(frozen=True, slots=True)
-class StartDrive(Message):
+class StartDrive(Message, do="drive_start"):
     """Start to play, or change the controller.
 
     `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
@@ -50,7 +43,6 @@ class StartDrive(Message):
     character starts where the previous one stands.
     """
 
-    do: ClassVar[str] = "drive_start"
     way: Way
     source: Literal["recipe", "file", "draft"] = "recipe"
     name: str = "walking"
@@ -59,8 +51,7 @@ class StartDrive(Message):
     stay: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class DriveNode:
+class DriveNode(Value):
     """An action of a character; `at_point`: it aims at a point in space, such as a punch."""
 
     name: str
@@ -68,8 +59,7 @@ class DriveNode:
     at_point: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DriveStarted:
+class DriveStarted(Value):
     """The stream; its floor is at 0. `roles` gives joint indices. `speed` is the range of speeds in m/s that can be
     requested, or null, and `usual` the default speed.
 
@@ -88,15 +78,13 @@ class DriveStarted:
     delay: float
 
 
-@dataclass(frozen=True, slots=True)
-class DriveRequest(Message):
+class DriveRequest(Message, do="drive_request"):
     """The complete request from now on; null fields are not requested.
 
     `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
     `target` x, y and z to aim at; `node` the action, with `values` of its other parameters; `speed` in m/s.
     """
 
-    do: ClassVar[str] = "drive_request"
     direction: float | None = None
     point: tuple[float, float] | None = None
     target: tuple[float, float, float] | None = None
@@ -105,15 +93,11 @@ class DriveRequest(Message):
     values: dict[str, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DriveFigures(Message):
+class DriveFigures(Message, do="drive_figures"):
     """Get the response times so far."""
 
-    do: ClassVar[str] = "drive_figures"
 
-
-@dataclass(frozen=True, slots=True)
-class WayFigures:
+class WayFigures(Value):
     """Statistics of one controller: seconds driven, completed changes of direction, and response times.
 
     A change is completed when the character faces the direction within 15 degrees for 0.25 s; `unanswered` counts those
@@ -129,23 +113,19 @@ class WayFigures:
     slowest: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class DriveTable:
+class DriveTable(Value):
     """Statistics of all controllers used."""
 
     ways: tuple[WayFigures, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeepDriven(Message):
+class KeepDriven(Message, do="drive_keep"):
     """Save the last seconds as a motion."""
 
-    do: ClassVar[str] = "drive_keep"
     seconds: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class SavedDrive:
+class SavedDrive(Value):
     """The motion."""
 
     motion: MotionInfo

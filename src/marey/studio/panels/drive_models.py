@@ -42,19 +42,19 @@ class Models:
 
     def put(self, key: Hashable, model: Any) -> None:
         """Add a model; if it is refused, the others stay."""
-        size = size_of(model)
-        kept = {name: known for name, known in self._known.items() if name != key}
-        while kept and (len(kept) >= MAX_MODELS or _bytes(kept) + size > MAX_BYTES):
-            del kept[next(iter(kept))]
-        self._hold(_bytes(kept) + size)
-        self._known = {**kept, key: (model, size)}
+        size = measure_size(model)
+        models = {name: known for name, known in self._known.items() if name != key}
+        while models and (len(models) >= MAX_MODELS or _bytes(models) + size > MAX_BYTES):
+            del models[next(iter(models))]
+        self._hold(_bytes(models) + size)
+        self._known = {**models, key: (model, size)}
 
 
 def _bytes(known: Mapping[Hashable, tuple[Any, int]]) -> int:
     return sum(size for _, size in known.values())
 
 
-def size_of(value: Any) -> int:
+def measure_size(value: Any) -> int:
     """Return the bytes of all arrays in a value, each counted once."""
     seen: dict[int, Any] = {}
     arrays: dict[int, int] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from marey.studio.panels.drive_messages import Way, WayFigures
 
-# As in `marey.control.trials`: tolerance of the heading (radians), and seconds for which it must hold.
+# As in `marey.control.evaluate`: tolerance of the heading (radians), and seconds for which it must hold.
 WITHIN, HOLD_SECONDS = math.radians(15.0), 0.25
 # Requests that differ by less (radians) are the same. Seconds until a request counts as unanswered.
 SAME, TIMEOUT = math.radians(10.0), 8.0
@@ -65,12 +65,12 @@ class ResponseClock:
         if direction is None:
             self._wanted = self._waited = self._last = None
             return
-        settled = self._lasted >= SETTLED - 1e-9
+        is_steady = self._lasted >= SETTLED - 1e-9
         if direction != self._last:
             self._last, self._lasted = direction, 0.0
         if self._wanted is not None and abs(_wrap_angle(direction - self._wanted)) < SAME:
             return
-        if self._waited is not None and settled:
+        if self._waited is not None and is_steady:
             self._record.unanswered += 1
         self._wanted, self._facing = direction, 0.0
         # If it already faces there, there is nothing to measure.

@@ -65,9 +65,9 @@ class DriveSource:
         self._going: float | None = None
         self._reached: float | None = None
         size = _BESIDE + 8 * (3 + 7 * len(self.joints))
-        n_kept = min(round(_KEPT * self.fps), _MAX_BYTES // size)
-        self.max_bytes = n_kept * size
-        self._frames: deque[Pose] = deque(maxlen=n_kept)
+        n_frames = min(round(_KEPT * self.fps), _MAX_BYTES // size)
+        self.max_bytes = n_frames * size
+        self._frames: deque[Pose] = deque(maxlen=n_frames)
         root, rotations, bones = self._place_pose(first)
         self._body_state = BodyState(
             self.skeleton, root, rotations, self._find_placement(pose_world(self.skeleton, root, rotations, bones)[0])

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from marey.control import FollowDirection, GoTo
-from marey.control.routes import steps_to
+from marey.control.routes import count_steps_to
 from marey.core.arrays import Floats
 from marey.maths import rigid2d
-from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
+from marey.pmg import Choice, ControlState, ParametricMotionGraph, TransitionOption
 
 # Points per side of a box, and maximum number of nodes whose reach is drawn.
 _ALONG, _MAX_DRAWN = 7, 4
@@ -45,64 +45,64 @@ class Steering:
         if self._go_to is not None:
             self._go_to.prepare(graph)
 
-    def request(self, **wish: Any) -> None:
+    def request(self, **command: Any) -> None:
         """Set ``floor`` (x and z to go to, or None); other arguments as for `FollowDirection`."""
-        if "floor" in wish:
-            floor = wish.pop("floor")
+        if "floor" in command:
+            floor = command.pop("floor")
             self._point = None if floor is None else np.asarray(floor, dtype=np.float64)
             if self._point is not None and self._go_to is not None:
                 self._go_to.request(point=self._point)
-        self._follow.request(**wish)
+        self._follow.request(**command)
 
-    def choose(self, moment: Moment) -> Choice:
+    def choose(self, state: ControlState) -> Choice:
         """Choose the next clip."""
         self.count += 1
-        self.reach = [line for option in moment.options[:_MAX_DRAWN] for line in _reach(option)]
-        named = self._follow.wish.get("node")
-        node = named or self._fit(moment)
-        can_go = any(option.node.name in self._turning for option in moment.options)
+        self.reach = [line for option in state.options[:_MAX_DRAWN] for line in _reach(option)]
+        named = self._follow.command.get("node")
+        node = named or self._fit(state)
+        can_go = any(option.node.name in self._turning for option in state.options)
         if self._point is not None and self._go_to is not None and can_go and node in (None, *self._turning):
-            return self._go_to.choose(moment)
+            return self._go_to.choose(state)
         if self._point is not None:
             # Turn toward it as far as the current node can, until a locomotion node can follow.
-            x, z = self._point - moment.options[0].here[1:]
+            x, z = self._point - state.options[0].place[1:]
             self._follow.request(direction=float(np.arctan2(x, z)))
         self._follow.request(node=node)
         try:
-            return self._follow.choose(moment)
+            return self._follow.choose(state)
         finally:
             self._follow.request(node=named)
 
-    def _fit(self, moment: Moment) -> str | None:
+    def _fit(self, state: ControlState) -> str | None:
         """Return the node that fits the request if none is named; None to stay with the current one."""
-        wish, graph = self._follow.wish, moment.graph
-        steered = self._point is not None or wish.get("direction") is not None
-        node = moment.node
+        command, graph = self._follow.command, state.graph
+        steered = self._point is not None or command.get("direction") is not None
+        node = state.node
         if node not in self._steered:
             nearest = _nearest(graph, node, self._steered) if steered else []
             if not nearest:
                 return None
             node = nearest[0]
-        speed = wish.get("speed")
+        speed = command.get("speed")
         if speed is not None and _speed_shortfall(graph, node, speed) > 0.0:
-            paced = [name for name in self._steered if "speed" in graph.node(name).names]
+            paced = [name for name in self._steered if "speed" in graph[name].names]
             # Nearest first: of equally good nodes, prefer one that is reached sooner.
             node = min(
                 _nearest(graph, node, paced), key=lambda name: _speed_shortfall(graph, name, speed), default=node
             )
-        return None if node == moment.node else node
+        return None if node == state.node else node
 
 
 def _nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
     """Return the reachable ones of some nodes, those with fewest clips in between first."""
-    steps = {name: steps_to(graph, name).get(source) for name in names}
+    steps = {name: count_steps_to(graph, name).get(source) for name in names}
     known = {name: n for name, n in steps.items() if n is not None}
     return sorted(known, key=lambda name: known[name])
 
 
 def _speed_shortfall(graph: ParametricMotionGraph, name: str, speed: float) -> float:
     """Return by how many m/s a node misses a speed; 0 for nodes without a speed parameter."""
-    node = graph.node(name)
+    node = graph[name]
     if "speed" not in node.names:
         return 0.0
     k = node.names.index("speed")
@@ -114,21 +114,21 @@ def _travels(node: Any) -> bool:
     return bool(np.hypot(*(path[-1, 1:] - path[0, 1:])) > _MIN_TRAVEL)
 
 
-def _reach(option: Option) -> list[Floats]:
+def _reach(option: TransitionOption) -> list[Floats]:
     """Return a line around where the character is at the end of a clip from the option's box.
 
     Empty for more than two parameters: these control hands and head, not locomotion.
     """
-    box, node = option.onward, option.node
+    box, node = option.range, option.node
     if len(box.low) > 2:
         return []
     grid = _outline(len(box.low))
     ends = node.paths(box.low + grid * (box.high - box.low))
     last = ends.shape[1] - 1
     begun = ends[:, int(np.clip(round(box.enter * last), 0, last))]
-    moved = rigid2d.compose(option.here, _relative_to(begun, ends[:, last]))
+    moved = rigid2d.compose(option.place, _relative_to(begun, ends[:, last]))
     ends_at = np.asarray(moved[:, 1:])
-    return [np.concatenate([option.here[None, 1:], ends_at]) if len(box.low) == 1 else ends_at]
+    return [np.concatenate([option.place[None, 1:], ends_at]) if len(box.low) == 1 else ends_at]
 
 
 def _relative_to(start: Floats, end: Floats) -> Floats:

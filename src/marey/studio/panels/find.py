@@ -9,37 +9,9 @@ from typing import TYPE_CHECKING, Any
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.studio.messages import MotionInfo
+from marey.studio.panels import find_messages as messages
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.find_files import copy_saved, list_saved, save_into
-from marey.studio.panels.find_messages import (
-    Aimed,
-    AimMotion,
-    BuildWeb,
-    ClipStatus,
-    FindNow,
-    FindSnapshot,
-    GetClipStatus,
-    GetMatches,
-    KeepAimed,
-    ListSaved,
-    LoadSpace,
-    LoadWeb,
-    MakeSpace,
-    MatchTile,
-    MatchTiles,
-    OpenedMatch,
-    OpenMatch,
-    SavedFiles,
-    SavedFound,
-    SaveFound,
-    SearchDone,
-    SearchWeb,
-    SpaceMade,
-    SuggestThreshold,
-    ThresholdCurve,
-    TileBody,
-    WebBuilt,
-)
 from marey.studio.panels.find_state import Aim, Search, get_find_state
 from marey.studio.panels.motion_parts import from_parts, replace_dragged
 from marey.studio.registry import command
@@ -58,8 +30,8 @@ _MAX_SAMPLES = 20_000
 _MIN_RATE = 10.0
 
 
-@command(BuildWeb)
-async def build_web(session: Session, message: BuildWeb) -> WebBuilt:
+@command(messages.BuildWeb)
+async def build_web(session: Session, message: messages.BuildWeb) -> messages.WebBuilt:
     """Build a match web of open motions and of files in the folder, in the worker."""
     state = get_find_state(session)
     like = session.motions.motion(message.like)
@@ -69,7 +41,7 @@ async def build_web(session: Session, message: BuildWeb) -> WebBuilt:
     if message.rate is not None and message.rate < _MIN_RATE:
         raise InvalidValue(f"expected a rate of at least {_MIN_RATE:g} Hz, got {message.rate:g}")
     if not motions and not files:
-        raise InvalidValue("no clips to index; open some motions, or start with `marey studio FOLDER`")
+        raise InvalidValue("no clips to index; open some clips, or start with `marey studio FOLDER`")
     into = state.new_file("web")
     folder = session.places.folder
     done = await session.jobs.run(
@@ -86,17 +58,17 @@ async def build_web(session: Session, message: BuildWeb) -> WebBuilt:
     given = [*keys, *(name for name, _ in files)]
     clips: list[Any] = [(given[k], clip) for k, clip in done.pop("origins")]
     done["skipped"] = [*refused, *done["skipped"]]
-    return state.set_web(into, clips, done.pop("figure").skeleton, WebBuilt(**_tuples(done)))
+    return state.set_web(into, clips, done.pop("body").skeleton, messages.WebBuilt(**_tuples(done)))
 
 
-@command(LoadWeb)
-async def load_web(session: Session, message: LoadWeb) -> WebBuilt:
+@command(messages.LoadWeb)
+async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebBuilt:
     """Load a web from the folder and match its clips to the current motions."""
     state = get_find_state(session)
     into = state.new_file("web")
     await asyncio.to_thread(copy_saved, session.places, message.path, "web", into)
     files, _ = await asyncio.to_thread(state.files, session, [])
-    ids = [each for each in session.motions.ids() if isinstance(session.motions.figure(each), Motion)]
+    ids = [each for each in session.motions.ids() if isinstance(session.motions.recording(each), Motion)]
     keys = [state.key(session, each) for each in ids]
     motions = [session.motions.motion(each) for each in ids]
     given = [*(name for name, _ in files), *keys]
@@ -104,48 +76,48 @@ async def load_web(session: Session, message: LoadWeb) -> WebBuilt:
         f"{_ORIGINS}:load", web=into, files=[(name, str(path)) for name, path in files], motions=motions
     )
     clips = [None if each is None else (given[each[0]], each[1]) for each in done.pop("origins")]
-    return state.set_web(into, clips, done.pop("figure").skeleton, WebBuilt(**_tuples(done)))
+    return state.set_web(into, clips, done.pop("body").skeleton, messages.WebBuilt(**_tuples(done)))
 
 
-@command(GetClipStatus, reads=True)
-def get_clip_status(session: Session, message: GetClipStatus) -> ClipStatus:
+@command(messages.GetClipStatus, reads=True)
+def get_clip_status(session: Session, message: messages.GetClipStatus) -> messages.ClipStatus:
     """Return whether a motion is in the index."""
     return get_find_state(session).get_status(session, message.motion)
 
 
-@command(SuggestThreshold, reads=True)
-async def suggest_threshold(session: Session, message: SuggestThreshold) -> ThresholdCurve:
+@command(messages.SuggestThreshold, reads=True)
+async def suggest_threshold(session: Session, message: messages.SuggestThreshold) -> messages.ThresholdCurve:
     """Count the matches of each threshold."""
     query = await _query(session, message)
-    made = await session.jobs.run(f"{_WORK}:suggest", query=query, further=message.further, repeats=message.repeats)
-    low, high = made.pop("level")
-    thresholds, counts = (tuple(made.pop(name)) for name in ("thresholds", "counts"))
-    return ThresholdCurve(thresholds, counts, level=(low, high), **made)
+    found = await session.jobs.run(f"{_WORK}:suggest", query=query, further=message.further, repeats=message.repeats)
+    low, high = found.pop("level")
+    thresholds, counts = (tuple(found.pop(name)) for name in ("thresholds", "counts"))
+    return messages.ThresholdCurve(thresholds, counts, level=(low, high), **found)
 
 
-@command(SearchWeb)
-async def search_web(session: Session, message: SearchWeb) -> SearchDone:
+@command(messages.SearchWeb)
+async def search_web(session: Session, message: messages.SearchWeb) -> messages.SearchDone:
     """Search for all matches; the page then requests their tiles."""
     state = get_find_state(session)
     query = await _query(session, message)
-    how = {"threshold": message.threshold, "further": message.further, "repeats": message.repeats}
+    how = message.fields(without=("motion", "start", "stop"))
     done = await session.jobs.run(f"{_WORK}:search", query=query, how=how)
     number = state.next_number()
     body = done["body"]
-    shown = TileBody(
+    shown = messages.TileBody(
         tuple(body["parents"]),
         tuple(body["bone_lengths"]),
         tuple(body["end_sites"]),
         body["roles"],
         body["stature"],
     )
-    reply = SearchDone(number, len(done["matches"]), shown, done["joint"], tuple(done["notes"]))
+    reply = messages.SearchDone(number, len(done["matches"]), shown, done["joint"], tuple(done["notes"]))
     state.search = Search(number, query, how, message, reply, done["matches"], done["points"])
     return reply
 
 
-@command(GetMatches, reads=True)
-def get_matches(session: Session, message: GetMatches) -> MatchTiles:
+@command(messages.GetMatches, reads=True)
+def get_matches(session: Session, message: messages.GetMatches) -> messages.MatchTiles:
     """Return some of the matches."""
     search = get_find_state(session).get_search(message.search)
     if message.first < 0 or not 0 < message.count <= _MAX_TILES:
@@ -154,12 +126,12 @@ def get_matches(session: Session, message: GetMatches) -> MatchTiles:
     for number, match in enumerate(search.matches[message.first : message.first + message.count], message.first):
         points = search.points[at : at + match["n_frames"]]
         at += match["n_frames"]
-        tiles.append(MatchTile(number=number, points=tuple(points.ravel().tolist()), **match))
-    return MatchTiles(tuple(tiles))
+        tiles.append(messages.MatchTile(number=number, points=tuple(points.ravel().tolist()), **match))
+    return messages.MatchTiles(tuple(tiles))
 
 
-@command(OpenMatch)
-async def open_match(session: Session, message: OpenMatch) -> OpenedMatch:
+@command(messages.OpenMatch)
+async def open_match(session: Session, message: messages.OpenMatch) -> messages.OpenedMatch:
     """Open a match as a motion, at the rate of its source."""
     state = get_find_state(session)
     search = state.get_search(message.search)
@@ -174,11 +146,11 @@ async def open_match(session: Session, message: OpenMatch) -> OpenedMatch:
         sources=_sources(session, [match]),
     )
     motion = session.motions.add_result(done["motion"], search.asked.motion)
-    return OpenedMatch(session.info(motion), done["note"])
+    return messages.OpenedMatch(session.info(motion), done["note"])
 
 
-@command(MakeSpace)
-async def make_space(session: Session, message: MakeSpace) -> SpaceMade:
+@command(messages.MakeSpace)
+async def make_space(session: Session, message: messages.MakeSpace) -> messages.SpaceMade:
     """Build a parametric motion from the included matches, with a first motion."""
     state = get_find_state(session)
     search = state.get_search(message.search)
@@ -198,32 +170,25 @@ async def make_space(session: Session, message: MakeSpace) -> SpaceMade:
     return _activate_space(session, into, done, search.asked.motion)
 
 
-@command(LoadSpace)
-async def load_space(session: Session, message: LoadSpace) -> SpaceMade:
+@command(messages.LoadSpace)
+async def load_space(session: Session, message: messages.LoadSpace) -> messages.SpaceMade:
     """Load a parametric motion from the folder, with a first motion."""
     into = get_find_state(session).new_file("space")
     await asyncio.to_thread(copy_saved, session.places, message.path, "space", into)
     return _activate_space(session, into, await session.jobs.run(f"{_AIM}:load", space=into))
 
 
-@command(AimMotion)
-async def aim_motion(session: Session, message: AimMotion) -> Aimed:
+@command(messages.AimMotion)
+async def aim_motion(session: Session, message: messages.AimMotion) -> messages.Aimed:
     """Make the motion for a target, replacing the previous one."""
     state = get_find_state(session)
     aim = state.get_aim()
-    done = await session.jobs.run(
-        f"{_AIM}:aim",
-        space=aim.space,
-        target=message.target,
-        point=message.point,
-        refine=message.refine,
-        stands=aim.stands,
-    )
+    done = await session.jobs.run(f"{_AIM}:aim", space=aim.space, stands=aim.stands, **message.fields())
     return _publish_aimed(session, aim, done)
 
 
-@command(KeepAimed)
-def keep_aimed(session: Session, message: KeepAimed) -> MotionInfo:
+@command(messages.KeepAimed)
+def keep_aimed(session: Session, message: messages.KeepAimed) -> MotionInfo:
     """Keep a copy of the current motion."""
     aim = get_find_state(session).get_aim()
     if aim.motion is None or aim.motion not in session.motions.ids():
@@ -231,8 +196,8 @@ def keep_aimed(session: Session, message: KeepAimed) -> MotionInfo:
     return session.info(session.motions.add_result(session.motions.motion(aim.motion), *aim.made_from))
 
 
-@command(FindNow, reads=True)
-def find_now(session: Session, message: FindNow) -> FindSnapshot:
+@command(messages.FindNow, reads=True)
+def find_now(session: Session, message: messages.FindNow) -> messages.FindSnapshot:
     """Return the current state."""
     state = get_find_state(session)
     search, aim = state.search, state.aim
@@ -240,40 +205,40 @@ def find_now(session: Session, message: FindNow) -> FindSnapshot:
     if aim is not None and aim.reply is not None and aim.motion in session.motions.ids():
         # Other panels may have changed the motion since.
         space = replace(aim.reply, first=replace(aim.reply.first, motion=session.info(aim.motion)))
-    return FindSnapshot(
+    return messages.FindSnapshot(
         state.reply, None if search is None else search.asked, None if search is None else search.reply, space
     )
 
 
-@command(ListSaved, reads=True)
-def list_files(session: Session, message: ListSaved) -> SavedFiles:
+@command(messages.ListSaved, reads=True)
+def list_files(session: Session, message: messages.ListSaved) -> messages.SavedFiles:
     """List saved files in the folder."""
-    return SavedFiles(list_saved(session.places), session.places.folder is not None)
+    return messages.SavedFiles(list_saved(session.places), session.places.folder is not None)
 
 
-@command(SaveFound)
-def save_found(session: Session, message: SaveFound) -> SavedFound:
+@command(messages.SaveFound)
+def save_found(session: Session, message: messages.SaveFound) -> messages.SavedFound:
     """Save the web or the space to the folder."""
     state = get_find_state(session)
-    made = state.get_aim().space if message.kind == "space" else state.web
-    if not made:
+    file = state.get_aim().space if message.kind == "space" else state.web
+    if not file:
         raise InvalidValue("nothing to save yet; press “Index clips” first")
-    return SavedFound(*save_into(session.places, made, message.name, message.kind, replace=message.replace))
+    return messages.SavedFound(*save_into(session.places, file, message.name, message.kind, replace=message.replace))
 
 
-def _activate_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> SpaceMade:
+def _activate_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> messages.SpaceMade:
     """Use this space from now on."""
     aim = get_find_state(session).aim = Aim(file, done.pop("stands"), done.pop("like"), made_from)
     first = _publish_aimed(session, aim, done.pop("first"))
-    aim.reply = SpaceMade(**_tuples(done), first=first)
+    aim.reply = messages.SpaceMade(**_tuples(done), first=first)
     return aim.reply
 
 
-def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> Aimed:
+def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> messages.Aimed:
     """Publish the motion for a target and return the reply."""
     aim.motion = replace_dragged(session, aim.motion, from_parts(done.pop("motion"), aim.like), *aim.made_from)
     done["path"] = done["path"].tolist()
-    reply = Aimed(motion=session.info(aim.motion), **_tuples(done))
+    reply = messages.Aimed(motion=session.info(aim.motion), **_tuples(done))
     if aim.reply is not None:
         aim.reply = replace(aim.reply, first=reply)
     return reply
@@ -289,7 +254,7 @@ def _tuples(done: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(each) if isinstance(each, list) else each for name, each in done.items()}
 
 
-async def _query(session: Session, message: SuggestThreshold | SearchWeb) -> dict[str, Any]:
+async def _query(session: Session, message: messages.SuggestThreshold | messages.SearchWeb) -> dict[str, Any]:
     """Return the query for the worker."""
     state = get_find_state(session)
     if not state.web:

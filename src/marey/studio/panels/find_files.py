@@ -5,41 +5,27 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile, UnwritableFile
-from marey.store.scan import npz_form
+from marey.io.archive import read_format
 from marey.studio.exporting import place_new
-from marey.studio.panels.author_files import check_name, opened_folder
+from marey.studio.panels.author_files import check_name, find_files, opened_folder
 from marey.studio.panels.find_messages import SavedFile, SavedKind
 from marey.studio.places import Places
 
 _KIND_NAMES = {"web": "a search index", "space": "a target control"}
 _SUFFIX = ".npz"
-# Limits: listed files, searched folders, bytes of a file.
-_MAX_LISTED, _MAX_FOLDERS = 500, 2_000
+# Limit for the bytes of a file.
 _MAX_BYTES = 2**30
 
 
 def list_saved(places: Places) -> tuple[SavedFile, ...]:
     """List the webs and spaces in the folder and its subfolders; reads only the format tag of each file."""
-    if places.folder is None:
-        return ()
-    found: list[SavedFile] = []
-    root = places.folder.root
-    for k, (place, folders, files) in enumerate(os.walk(root)):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.startswith(".") or not name.lower().endswith(_SUFFIX):
-                continue
-            path = Path(place, name)
-            kind = _kind(path)
-            if kind is not None:
-                found.append(SavedFile(path.relative_to(root).as_posix(), kind))
-        if len(found) >= _MAX_LISTED or k >= _MAX_FOLDERS:
-            break
-    return tuple(found[:_MAX_LISTED])
+    found: Iterator[tuple[str, SavedKind]] = find_files(places, _SUFFIX, _kind)
+    return tuple(SavedFile(path, kind) for path, kind in found)
 
 
 def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
@@ -54,7 +40,7 @@ def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
     shutil.copyfile(found, into)
 
 
-def save_into(places: Places, made: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
+def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
     """Copy a file of the session to the folder. Returns its name and whether the name was taken (nothing is done then).
 
     Overwrites only files of the same kind, and only with `replace`.
@@ -66,7 +52,7 @@ def save_into(places: Places, made: str, name: str, kind: SavedKind, *, replace:
         raise InvalidValue(f"{called} already exists and is a different kind of file; choose another name")
     part = target.with_name(f".{secrets.token_hex(4)}.part")
     try:
-        shutil.copyfile(made, part)
+        shutil.copyfile(file, part)
         if replace:
             os.replace(part, target)
             return called, False
@@ -87,4 +73,4 @@ def _kind(path: Path) -> SavedKind | None:
     from marey.parametric.files import FORMAT as SPACE
 
     kinds: dict[str, SavedKind] = {WEB: "web", SPACE: "space"}
-    return None if path.is_symlink() or not path.is_file() else kinds.get(npz_form(path))
+    return None if path.is_symlink() or not path.is_file() else kinds.get(read_format(path))

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import Message, MotionCommand, MotionInfo, SpanCommand, Value
 
 Point = tuple[float, float, float]
 SavedKind = Literal["web", "space"]
 
 
-@dataclass(frozen=True, slots=True)
-class BuildWeb(Message):
+class BuildWeb(Message, do="find_build"):
     """Compare all frames of the open `motions`, and with `folder` of its files, that have the skeleton of `like`.
 
     `remove_height` makes a reach to the floor similar to one to a shelf. `rate` is the maximum of compared frames
     per second; null for all.
     """
 
-    do: ClassVar[str] = "find_build"
     like: str
     motions: tuple[str, ...] = ()
     folder: bool = False
@@ -28,8 +25,7 @@ class BuildWeb(Message):
     rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WebBuilt:
+class WebBuilt(Value):
     """The index; `skipped` lists the files that are not in it, with reasons.
 
     An example must last `least` seconds. For a web from a file, `notes` compare it with the motions
@@ -45,39 +41,28 @@ class WebBuilt:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GetClipStatus(Message):
+class GetClipStatus(MotionCommand, do="find_where"):
     """Ask whether a motion is in the index."""
 
-    do: ClassVar[str] = "find_where"
-    motion: str
 
-
-@dataclass(frozen=True, slots=True)
-class ClipStatus:
+class ClipStatus(Value):
     """Whether a motion is in the index, has changed since, is not in it, or has another skeleton."""
 
     where: Literal["inside", "changed", "outside", "figure"]
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestThreshold(Message):
+class SuggestThreshold(SpanCommand, do="find_suggest"):
     """Count the matches of frames `start` to `stop` of a motion for each threshold.
 
     `repeats` counts ranges that overlap by up to one half as separate, as for consecutive steps; `further`
     is as in `SearchWeb`.
     """
 
-    do: ClassVar[str] = "find_suggest"
-    motion: str
-    start: int
-    stop: int
     further: bool = True
     repeats: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdCurve:
+class ThresholdCurve(Value):
     """Number of matches by threshold (meters), and the suggested threshold.
 
     Between the two values of `level` the count does not change; `still` is the distance of a motionless character.
@@ -93,24 +78,18 @@ class ThresholdCurve:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SearchWeb(Message):
+class SearchWeb(SpanCommand, do="find_search"):
     """Find everything within `threshold` meters of frames `start` to `stop` of a motion.
 
     With `further`, search transitively from the matches; `repeats` is as in `SuggestThreshold`.
     """
 
-    do: ClassVar[str] = "find_search"
-    motion: str
-    start: int
-    stop: int
     threshold: float
     further: bool = True
     repeats: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TileBody:
+class TileBody(Value):
     """The skeleton of all tiles, without fingers; fields as in MotionInfo."""
 
     parents: tuple[int, ...]
@@ -120,8 +99,7 @@ class TileBody:
     stature: float
 
 
-@dataclass(frozen=True, slots=True)
-class SearchDone:
+class SearchDone(Value):
     """`count` matches, the query first; `find_matches` returns them by the number of the `search`.
 
     `joint` is the hand, foot or head that moves most relative to the hips: the default for target control.
@@ -134,18 +112,15 @@ class SearchDone:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GetMatches(Message):
+class GetMatches(Message, do="find_matches"):
     """Get some matches of a search, sorted by distance from the query, which is number 0."""
 
-    do: ClassVar[str] = "find_matches"
     search: int
     first: int
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class MatchTile:
+class MatchTile(Value):
     """A match thumbnail: seconds within its clip, distance (m) from the query along the chain of matches.
 
     `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, integer millimeters: x left of
@@ -163,59 +138,50 @@ class MatchTile:
     points: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MatchTiles:
+class MatchTiles(Value):
     """Matches in order."""
 
     tiles: tuple[MatchTile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenMatch(Message):
+class OpenMatch(Message, do="find_open"):
     """Open a match as a motion, cut from its source at the source's rate."""
 
-    do: ClassVar[str] = "find_open"
     search: int
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedMatch:
+class OpenedMatch(Value):
     """The motion, and a `note` if it has the index's rate because its source is gone; else ""."""
 
     motion: MotionInfo
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class MakeSpace(Message):
+class MakeSpace(Message, do="aim_make"):
     """Build a parametric motion from the matches of a search except those in `drop`, controlled by `feature`.
 
     A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
     """
 
-    do: ClassVar[str] = "aim_make"
     search: int
     feature: str
     drop: tuple[int, ...] = ()
     samples: int = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class AimMotion(Message):
+class AimMotion(Message, do="aim"):
     """Make a motion for a `target` (one number per parameter) or for a `point` in the world.
 
     `refine` improves the accuracy, which takes longer.
     """
 
-    do: ClassVar[str] = "aim"
     target: tuple[float, ...] | None = None
     point: Point | None = None
     refine: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Aimed:
+class Aimed(Value):
     """The resulting motion and what it reaches.
 
     `target` is the request, `reached` the result; `errors` is the norm of the difference by unit.
@@ -235,8 +201,7 @@ class Aimed:
     path: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceMade:
+class SpaceMade(Value):
     """A parametric motion: its parameters, the bounding box of its reach, and a first motion.
 
     `points` are reachable world positions, flat x y z, if the parameter is a position. `used` counts
@@ -254,22 +219,15 @@ class SpaceMade:
     first: Aimed
 
 
-@dataclass(frozen=True, slots=True)
-class KeepAimed(Message):
+class KeepAimed(Message, do="aim_keep"):
     """Keep a copy of the current motion."""
 
-    do: ClassVar[str] = "aim_keep"
 
-
-@dataclass(frozen=True, slots=True)
-class FindNow(Message):
+class FindNow(Message, do="find_now"):
     """Get the current state, as after a reload of the page."""
 
-    do: ClassVar[str] = "find_now"
 
-
-@dataclass(frozen=True, slots=True)
-class FindSnapshot:
+class FindSnapshot(Value):
     """The last results, null if there are none; `sought` is the last search request."""
 
     web: WebBuilt | None
@@ -278,58 +236,46 @@ class FindSnapshot:
     space: SpaceMade | None
 
 
-@dataclass(frozen=True, slots=True)
-class ListSaved(Message):
+class ListSaved(Message, do="find_files"):
     """List the folder's webs and spaces."""
 
-    do: ClassVar[str] = "find_files"
 
-
-@dataclass(frozen=True, slots=True)
-class SavedFile:
+class SavedFile(Value):
     """A web or a space in the folder."""
 
     path: str
     kind: SavedKind
 
 
-@dataclass(frozen=True, slots=True)
-class SavedFiles:
+class SavedFiles(Value):
     """Files in order; `is_open` says whether a folder is open to save to."""
 
     files: tuple[SavedFile, ...]
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SaveFound(Message):
+class SaveFound(Message, do="find_save"):
     """Save the web or the space to the folder as ``NAME.npz``, which the command line can read."""
 
-    do: ClassVar[str] = "find_save"
     kind: SavedKind
     name: str
     replace: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SavedFound:
+class SavedFound(Value):
     """The file; if the name `was_there` already and must not be overwritten, nothing was saved."""
 
     path: str
     was_there: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LoadWeb(Message):
+class LoadWeb(Message, do="find_load"):
     """Load a web from the folder and match its clips to the current motions."""
 
-    do: ClassVar[str] = "find_load"
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoadSpace(Message):
+class LoadSpace(Message, do="aim_load"):
     """Load a space from the folder; its character stands at the origin and faces ahead."""
 
-    do: ClassVar[str] = "aim_load"
     path: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.motion import Motion
-from marey.errors import MareyError
+from marey.errors import MareyError, format_list
 from marey.studio.panels.find_work import describe_web, open_web, read_clips
 from marey.studio.work import Progress
 
@@ -31,9 +31,9 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
     None if the clip is missing or has changed.
     """
     progress(0.0, "reading")
-    compared = open_web(web)
-    origins: list[tuple[int, str] | None] = [None] * len(compared)
-    owners = _owners(compared.names, [name for name, _ in files])
+    match_web = open_web(web)
+    origins: list[tuple[int, str] | None] = [None] * len(match_web)
+    owners = _owners(match_web.names, [name for name, _ in files])
     changed: list[str] = []
     for k, (name, path) in enumerate(files):
         wanted = [c for c, owner in enumerate(owners) if owner == name]
@@ -41,18 +41,18 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
             continue
         progress(k / len(files), f"checking {name}")
         for clip, motion in _clips(path, name):
-            c = _find_clip(compared, motion, wanted, origins)
+            c = _find_clip(match_web, motion, wanted, origins)
             if c is not None:
                 origins[c] = k, clip
-        changed += [compared.names[c] for c in wanted if origins[c] is None]
+        changed += [match_web.names[c] for c in wanted if origins[c] is None]
     for k, motion in enumerate(motions, len(files)):
-        c = _find_clip(compared, motion, range(len(compared)), origins)
+        c = _find_clip(match_web, motion, range(len(match_web)), origins)
         if c is not None:
             origins[c] = k, ""
-    changed = [name for name in changed if origins[compared.names.index(name)] is None]
+    changed = [name for name in changed if origins[match_web.names.index(name)] is None]
     absent = [
         name
-        for name, owner, origin in zip(compared.names, owners, origins, strict=True)
+        for name, owner, origin in zip(match_web.names, owners, origins, strict=True)
         if owner is None and origin is None
     ]
     fresh = [name for name, _ in files if name not in owners]
@@ -60,13 +60,13 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
         text
         for text, names in (
             ("Changed since the index was built: {}. Index the clips again to search the current versions.", changed),
-            ("Not in the folder and not open: {}. The search uses the indexed version.", absent),
+            ("Not in the open folder and not open: {}. The search uses the indexed version.", absent),
             ("Not in the index: {}. Index the clips again to include them.", fresh),
         )
         if names
-        for text in [text.format(_join_names(names))]
+        for text in [text.format(format_list(names, _MAX_NAMED))]
     ]
-    return {**describe_web(compared), "skipped": [], "notes": notes, "origins": origins}
+    return {**describe_web(match_web), "skipped": [], "notes": notes, "origins": origins}
 
 
 def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
@@ -103,7 +103,7 @@ def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
 def _resample_for_web(web: MatchWeb, motion: Motion) -> Motion | None:
     """Resample a motion to the web's rate and root; None if its skeleton differs."""
     from marey.core.placement import bake_hips_into_root, check_same_skeleton
-    from marey.edit.resample import resample
+    from marey.core.resample import resample
 
     try:
         check_same_skeleton(web.skeleton, motion.skeleton, "a web")
@@ -117,8 +117,3 @@ def _same(a: Motion, b: Motion) -> bool:
         return False
     pairs = ((a.root_positions, b.root_positions), (a.rotations, b.rotations))
     return all(bool(np.allclose(x, y, rtol=0.0, atol=_SAME)) for x, y in pairs)
-
-
-def _join_names(names: list[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more

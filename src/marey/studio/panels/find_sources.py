@@ -15,7 +15,7 @@ from marey.studio.panels.find_work import open_web, read_clips, run_search
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
-    from marey.find.found import Found, Match
+    from marey.find.result import Match, MatchResult
 
 # Origin of a web's clip: an open motion, or a file and clip name; None if it no longer exists.
 Source = Motion | list[str] | None
@@ -31,7 +31,7 @@ def match(
 
 
 def cut_matches(
-    found: Found, which: list[int], query: dict[str, Any], sources: dict[str, Source]
+    found: MatchResult, which: list[int], query: dict[str, Any], sources: dict[str, Source]
 ) -> tuple[list[Motion], list[str]]:
     """Return some matches by number, at their sources' rates, with notes on those at the web's rate.
 
@@ -44,10 +44,10 @@ def cut_matches(
     read: dict[str, Motion | None] = {}
     out, lost = [], []
     for k in which:
-        compared, part = found.motions[k], found.matches[k]
+        clip, part = found.motions[k], found.matches[k]
         if part.tier == 0:
             sought = _load_query(query)
-            made = None if sought is None else bake_hips_into_root(sought, web.skeleton)
+            cut = None if sought is None else bake_hips_into_root(sought, web.skeleton)
         else:
             if part.clip not in read:
                 read[part.clip] = _read(sources.get(part.clip))
@@ -55,11 +55,11 @@ def cut_matches(
                 if source is not None and not is_clip(web, web.names.index(part.clip), source):
                     read[part.clip] = None
             source = read[part.clip]
-            made = None if source is None else bake_hips_into_root(_part(source, part, web.fps), web.skeleton)
-        if made is None:
+            cut = None if source is None else bake_hips_into_root(_part(source, part, web.fps), web.skeleton)
+        if cut is None:
             lost.append(part.clip)
         name = f"{part.clip} {part.start / web.fps:.2f}-{part.stop / web.fps:.2f} s"
-        out.append(replace(compared if made is None else made, name=name))
+        out.append(replace(clip if cut is None else cut, name=name))
     notes = [
         f"{name} is missing or has changed since it was indexed; the indexed version at {web.fps:g} Hz is used."
         for name in dict.fromkeys(lost)

@@ -71,14 +71,14 @@ class FindState:
     web : the file of the current web, "" if there is none.
     reply : its description.
     clips : origin of each clip of the web, and its name in its file; None if unknown.
-    figure : the skeleton of all clips.
+    skeleton : the skeleton of all clips.
     """
 
     folder: Path
     web: str = ""
     reply: WebBuilt | None = None
     clips: list[tuple[Key, str] | None] = field(default_factory=list)
-    figure: Skeleton | None = None
+    skeleton: Skeleton | None = None
     search: Search | None = None
     aim: Aim | None = None
     _count: int = 0
@@ -96,9 +96,9 @@ class FindState:
                 old.unlink(missing_ok=True)
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
-    def set_web(self, file: str, clips: list[tuple[Key, str] | None], figure: Skeleton, reply: WebBuilt) -> WebBuilt:
+    def set_web(self, file: str, clips: list[tuple[Key, str] | None], skeleton: Skeleton, reply: WebBuilt) -> WebBuilt:
         """Use this web from now on; forgets the last search but keeps the parametric motion."""
-        self.web, self.clips, self.figure, self.reply = file, clips, figure, reply
+        self.web, self.clips, self.skeleton, self.reply = file, clips, skeleton, reply
         self.search = None
         return reply
 
@@ -179,10 +179,10 @@ class FindState:
         """Return whether a motion has the web's skeleton."""
         from marey.core.placement import check_same_skeleton
 
-        if self.figure is None:
+        if self.skeleton is None:
             return False
         try:
-            check_same_skeleton(self.figure, motion.skeleton, "a web")
+            check_same_skeleton(self.skeleton, motion.skeleton, "a web")
         except InvalidValue:
             return False
         return True

@@ -19,8 +19,8 @@ from marey.errors import InvalidValue, MareyError, NoResult
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
-    from marey.find.found import Found
     from marey.find.match_web import MatchWeb
+    from marey.find.result import MatchResult
 
 # Thumbnail frames per second, and maximum number of frames.
 _TILE_RATE = 15.0
@@ -68,13 +68,13 @@ def build(
         except MareyError as error:
             skipped.append(f"{name}: {_plain(str(error), root)}")
     if not clips:
-        raise InvalidValue(f"none of {len(given)} motions can be indexed; first error: {(skipped or ['none'])[0]}")
+        raise InvalidValue(f"none of {len(given)} clips can be indexed; first error: {(skipped or ['none'])[0]}")
     web = MatchWeb.build(
         clips,
         markers=markers,
         remove_height=remove_height,
         fps=None if rate is None else min(rate, *(clip.fps for clip in clips)),
-        progress=lambda share: progress(_READING + (1.0 - _READING) * share, "comparing"),
+        progress=lambda fraction: progress(_READING + (1.0 - _READING) * fraction, "comparing"),
     )
     web.save(into)
     return {**describe_web(web), "skipped": skipped, "origins": origins}
@@ -82,15 +82,16 @@ def build(
 
 def describe_web(web: MatchWeb) -> dict[str, Any]:
     """Describe a web for the page, with a motion of its skeleton."""
-    from marey.find.search import least_frames
+    from marey.find.search import min_query_frames
 
-    info = web.info()
-    shown = {name: info[name] for name in ("frames", "fps", "seconds")}
+    facts = web.statistics()
     return {
         "clips": list(web.names),
-        **shown,
-        "least": least_frames(web) / web.fps,
-        "figure": web.clips[0][:1],
+        "frames": facts.frames,
+        "fps": facts.fps,
+        "seconds": facts.seconds,
+        "least": min_query_frames(web) / web.fps,
+        "body": web.clips[0][:1],
     }
 
 
@@ -102,7 +103,7 @@ def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     from marey.io.loading import clip_names, load_motion
 
     if Path(path).suffix.lower() in MARKER_SUFFIXES:
-        raise InvalidValue("contains markers instead of a motion with a skeleton")
+        raise InvalidValue("contains markers instead of a clip with a skeleton")
     clips = clip_names(path)
     if len(clips) < 2:
         return [("", replace(load_motion(path), name=name))]
@@ -116,16 +117,18 @@ def _plain(text: str, root: str) -> str:
 def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:
     """Count the matches of each threshold; see `marey.studio.panels.find_messages.ThresholdCurve`."""
     progress(0.0, "testing thresholds")
-    made = open_web(query["web"]).suggest(*_resolve_query(**query), overlap=_OVERLAPS[repeats], tiers=_TIERS[further])
+    suggestion = open_web(query["web"]).suggest_threshold(
+        *_resolve_query(**query), overlap=_OVERLAPS[repeats], max_tiers=_TIERS[further]
+    )
     return {
-        "thresholds": made.thresholds.tolist(),
-        "counts": made.counts.tolist(),
-        "threshold": made.threshold,
-        "n_matches": made.n_matches,
-        "level": list(made.level),
-        "stands_out": made.stands_out,
-        "still": made.still,
-        "text": str(made),
+        "thresholds": suggestion.thresholds.tolist(),
+        "counts": suggestion.counts.tolist(),
+        "threshold": suggestion.threshold,
+        "n_matches": suggestion.n_matches,
+        "level": list(suggestion.plateau),
+        "stands_out": suggestion.has_plateau,
+        "still": suggestion.still_distance,
+        "text": str(suggestion),
     }
 
 
@@ -159,8 +162,8 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
 def _busiest(motion: Motion) -> str:
     """Return the hand, foot or head that moves farthest from its start, relative to the hips."""
     roles, positions = motion.skeleton.roles, motion.world().positions
-    beside = positions - positions[:, [roles["hips"]]]
-    moved = {role: float(np.linalg.norm(beside[:, roles[role]] - beside[0, roles[role]], axis=1).max())
+    relative = positions - positions[:, [roles["hips"]]]
+    moved = {role: float(np.linalg.norm(relative[:, roles[role]] - relative[0, roles[role]], axis=1).max())
              for role in _BUSY if role in roles}  # fmt: skip
     return max(moved, key=lambda role: moved[role], default="hips")
 
@@ -176,14 +179,14 @@ def open_web(path: str) -> MatchWeb:
 @lru_cache(maxsize=2)
 def run_search(
     web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, further: bool, repeats: bool
-) -> Found:
+) -> MatchResult:
     """Run a search (cached); `clip` is a clip of the web, or None for the motion in `file`."""
     sought = _resolve_query(web, clip, file, start, stop)
-    compared, overlap = open_web(web), _OVERLAPS[repeats]
+    match_web, overlap = open_web(web), _OVERLAPS[repeats]
     try:
-        return compared.search(*sought, threshold, overlap=overlap, tiers=_TIERS[further])
+        return match_web.search(*sought, threshold, overlap=overlap, max_tiers=_TIERS[further])
     except NoResult:
-        raise NoResult(_no_match_message(compared, sought, threshold, overlap)) from None
+        raise NoResult(_no_match_message(match_web, sought, threshold, overlap)) from None
 
 
 def _no_match_message(
@@ -192,7 +195,7 @@ def _no_match_message(
     """Return the message if nothing was found; in seconds, as in the page."""
     from marey.find.search import Query
 
-    near = Query.of(web, *sought, None).nearest(overlap)
+    near = Query.make(web, *sought, None).find_nearest(overlap)
     if near is None:
         return "no indexed motion is similar; mark another range, or index more clips"
     (clip, start, stop), distance = near
@@ -208,9 +211,9 @@ def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int)
     motion = load_motion(file)
     if clip is None:
         return motion, start, stop
-    kept = open_web(web).clips[clip]
-    first, last = (round(frame * kept.fps / motion.fps) for frame in (start, stop))
-    return clip, first, min(last, len(kept))
+    clip_motion = open_web(web).clips[clip]
+    first, last = (round(frame * clip_motion.fps / motion.fps) for frame in (start, stop))
+    return clip, first, min(last, len(clip_motion))
 
 
 def _visible_joints(skeleton: Skeleton) -> list[int]:
@@ -252,7 +255,7 @@ def _tile(motion: Motion, joints: Iterable[int]) -> tuple[Any, float]:
 
     step = max(1, round(motion.fps / _TILE_RATE), -(-len(motion) // _MAX_PICTURES))
     world = motion.world()
-    drawn = world.positions[::step, list(joints)]
-    seen: Floats = rigid2d.apply(rigid2d.invert(find_placement(motion.skeleton, world, 0)), drawn)
+    positions = world.positions[::step, list(joints)]
+    seen: Floats = rigid2d.apply(rigid2d.invert(find_placement(motion, 0)), positions)
     seen[..., 1] -= motion.source.floor or 0.0
     return np.rint(1000.0 * seen).astype(np.int32), motion.fps / step

@@ -10,24 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
 from marey.studio.messages import Nothing
-from marey.studio.panels.graph_messages import (
-    BuildGraph,
-    FollowGraph,
-    GraphBuilt,
-    GraphLinks,
-    GraphSaved,
-    GraphShown,
-    GraphSteered,
-    LinkGraph,
-    PairLimit,
-    PathFollowed,
-    SaveGraph,
-    ShowGraph,
-    SteerGraph,
-    SteerRequest,
-    Walked,
-    WalkGraph,
-)
+from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -53,17 +36,17 @@ class GraphState:
 
     folder: Path
     candidates: Candidates
-    asked: BuildGraph
-    built: GraphBuilt
-    wanted: tuple[float, tuple[PairLimit, ...]]
+    asked: messages.BuildGraph
+    built: messages.GraphBuilt
+    wanted: tuple[float, tuple[messages.PairLimit, ...]]
     limits: tuple[Any, ...] | None = None
     transitions: int = 0
     findings: tuple[str, ...] = ()
     player: GraphPlayer | None = None
 
 
-@command(BuildGraph)
-async def build_graph(session: Session, message: BuildGraph) -> GraphBuilt:
+@command(messages.BuildGraph)
+async def build_graph(session: Session, message: messages.BuildGraph) -> messages.GraphBuilt:
     """Find transitions between all clips, in the worker."""
     if not 0.05 <= message.window <= 5.0:
         raise InvalidValue(f"expected a transition length of 0.05 to 5 s, got {message.window:g} s")
@@ -96,22 +79,22 @@ async def build_graph(session: Session, message: BuildGraph) -> GraphBuilt:
     return built.built
 
 
-@command(ShowGraph, reads=True)
-def show_graph(session: Session, message: ShowGraph) -> GraphShown:
+@command(messages.ShowGraph, reads=True)
+def show_graph(session: Session, message: messages.ShowGraph) -> messages.GraphShown:
     """Return the current graph."""
     from marey.studio.panels.graph_links import links
 
     state = session.state.get("graph")
     if not isinstance(state, GraphState):
-        usual = BuildGraph()
-        return GraphShown(None, (), (), usual.window, usual.rate, 0.0, ())
+        usual = messages.BuildGraph()
+        return messages.GraphShown(None, (), (), usual.window, usual.rate, 0.0, ())
     asked, (threshold, pairs) = state.asked, state.wanted
     built = replace(state.built, links=links(state.candidates, threshold, pairs))
-    return GraphShown(built, asked.motions, asked.files, asked.window, asked.rate, threshold, pairs)
+    return messages.GraphShown(built, asked.motions, asked.files, asked.window, asked.rate, threshold, pairs)
 
 
-@command(LinkGraph, reads=True)
-def link_graph(session: Session, message: LinkGraph) -> GraphLinks:
+@command(messages.LinkGraph, reads=True)
+def link_graph(session: Session, message: messages.LinkGraph) -> messages.GraphLinks:
     """Return the graph's connectivity for given thresholds."""
     from marey.studio.panels.graph_links import links
 
@@ -121,8 +104,8 @@ def link_graph(session: Session, message: LinkGraph) -> GraphLinks:
     return found
 
 
-@command(WalkGraph)
-async def walk_graph(session: Session, message: WalkGraph) -> Walked:
+@command(messages.WalkGraph)
+async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.Walked:
     """Make a random walk."""
     if not 0.0 < message.seconds <= _MAX_SECONDS:
         raise InvalidValue(f"expected a length of up to {_MAX_SECONDS:g} s, got {message.seconds:g} s")
@@ -130,18 +113,13 @@ async def walk_graph(session: Session, message: WalkGraph) -> Walked:
         raise InvalidValue(f"expected a seed of 0 or more, got {message.seed}")
     state = await _build_within(session, message.threshold, message.pairs)
     done = await session.jobs.run(
-        f"{_WORK}:random_walk",
-        folder=str(state.folder),
-        seconds=message.seconds,
-        seed=message.seed,
-        label=message.label,
-        clean=message.clean,
+        f"{_WORK}:random_walk", folder=str(state.folder), **message.fields(without=("threshold", "pairs"))
     )
-    return Walked(session.info(session.motions.add_result(done["motion"])), state.transitions, state.findings)
+    return messages.Walked(session.info(session.motions.add_result(done["motion"])), state.transitions, state.findings)
 
 
-@command(FollowGraph)
-async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
+@command(messages.FollowGraph)
+async def follow_graph(session: Session, message: messages.FollowGraph) -> messages.PathFollowed:
     """Make a walk along a drawn path."""
     if sum(len(each.points) for each in message.stretches) > _MAX_POINTS:
         raise InvalidValue(f"the path has more than {_MAX_POINTS} points; draw a shorter one")
@@ -150,7 +128,7 @@ async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
     done = await session.jobs.run(
         f"{_WORK}:follow_path", folder=str(state.folder), stretches=stretches, clean=message.clean
     )
-    return PathFollowed(
+    return messages.PathFollowed(
         session.info(session.motions.add_result(done["motion"])),
         _points(done["path"]),
         _points(done["way"]),
@@ -162,19 +140,19 @@ async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
     )
 
 
-@command(SteerGraph)
-async def steer_graph(session: Session, message: SteerGraph) -> GraphSteered:
+@command(messages.SteerGraph)
+async def steer_graph(session: Session, message: messages.SteerGraph) -> messages.GraphSteered:
     """Play the graph live."""
     ticket = session.live.take_ticket()
     state = await _build_within(session, message.threshold, message.pairs)
     player: GraphPlayer = await session.jobs.run_in_thread(_player, state.folder, message)
     begun = session.live.start(player, player.graph.fps, ticket)
     state.player = player
-    return GraphSteered(begun.stream, begun.rate, player.body(), player.delay)
+    return messages.GraphSteered(begun.stream, begun.rate, player.body(), player.delay)
 
 
-@command(SteerRequest, reads=True)
-async def request_steering(session: Session, message: SteerRequest) -> Nothing:
+@command(messages.SteerRequest, reads=True)
+async def request_steering(session: Session, message: messages.SteerRequest) -> Nothing:
     """Change the direction, action or speed."""
     player = _get_state(session).player
     if player is None:
@@ -184,26 +162,26 @@ async def request_steering(session: Session, message: SteerRequest) -> Nothing:
     return Nothing()
 
 
-@command(SaveGraph)
-async def save_graph(session: Session, message: SaveGraph) -> GraphSaved:
+@command(messages.SaveGraph)
+async def save_graph(session: Session, message: messages.SaveGraph) -> messages.GraphSaved:
     """Prepare the graph for download."""
     state = await _build_within(session, message.threshold, message.pairs)
     path = session.places.exports / "graph.npz"
     await asyncio.to_thread(shutil.copyfile, state.folder / "graph.npz", path)
-    return GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
+    return messages.GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
 
 
 def _get_state(session: Session) -> GraphState:
     state = session.state.get("graph")
     if not isinstance(state, GraphState):
-        raise InvalidValue("there is no graph yet; choose clips and press “Find transitions” first")
+        raise InvalidValue("there is no graph yet; choose clips and press “Build graph” first")
     return state
 
 
-async def _build_within(session: Session, threshold: float, pairs: tuple[PairLimit, ...]) -> GraphState:
+async def _build_within(session: Session, threshold: float, pairs: tuple[messages.PairLimit, ...]) -> GraphState:
     """Build the session's graph, unless the thresholds are unchanged."""
     state = _get_state(session)
-    wanted = tuple((pair.before, pair.after, pair.metres) for pair in pairs)
+    wanted = tuple((pair.before, pair.after, pair.meters) for pair in pairs)
     if state.limits != (threshold, wanted):
         state.limits = None
         done = await session.jobs.run(
@@ -220,13 +198,13 @@ def _max_threshold() -> float:
     return MAX_THRESHOLD
 
 
-def _make_state(folder: Path, found: dict[str, Any], asked: BuildGraph) -> GraphState:
+def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph) -> GraphState:
     from marey.studio.panels.graph_links import Candidates, curve, links, suggest_threshold
 
     candidates = Candidates.of(found)
     points = curve(candidates)
     threshold = suggest_threshold(points)
-    reply = GraphBuilt(
+    reply = messages.GraphBuilt(
         tuple(found["clips"]),
         candidates.n_frames / candidates.fps,
         candidates.fps,
@@ -239,7 +217,7 @@ def _make_state(folder: Path, found: dict[str, Any], asked: BuildGraph) -> Graph
     return GraphState(folder, candidates, asked, reply, (threshold, ()))
 
 
-def _player(folder: Path, message: SteerGraph) -> GraphPlayer:
+def _player(folder: Path, message: messages.SteerGraph) -> GraphPlayer:
     from marey.graph import MotionGraph
     from marey.studio.panels.graph_live import GraphPlayer
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
-from marey.graph.build import limits_of
+from marey.graph.build import find_limits
 from marey.graph.network import Edges
 from marey.graph.prune import components, prune
 from marey.graph.transitions import Transitions
@@ -56,15 +56,15 @@ class Candidates:
 def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
     """Return the connectivity within the thresholds."""
     edges = candidates.edges
-    taken = edges.taken(_within(candidates, threshold, pairs))
+    taken = edges.select(_within(candidates, threshold, pairs))
     keep, members = prune(candidates.n_nodes, taken)
-    left = taken.taken(keep)
-    kept = left.taken(left.blends)
+    left = taken.select(keep)
+    blends = left.select(left.blends)
     parts = components(candidates.names, taken, members)
-    counts = _counts(candidates, kept)
+    counts = _counts(candidates, blends)
     return GraphLinks(
-        len(kept),
-        _largest_share(candidates, left),
+        len(blends),
+        _largest_fraction(candidates, left),
         tuple(
             LabelPart(one.label, one.n_frames / candidates.fps, one.of_frames / candidates.fps, one.reaches)
             for one in parts
@@ -82,22 +82,22 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
     edges = candidates.edges
     out = []
     for limit in np.linspace(0.0, MAX_THRESHOLD, _N_LIMITS).tolist():
-        taken = edges.taken(~edges.blends | (edges.distances <= limit))
+        taken = edges.select(~edges.blends | (edges.distances <= limit))
         keep, _ = prune(candidates.n_nodes, taken)
-        left = taken.taken(keep)
-        out.append(LimitPoint(limit, _largest_share(candidates, left), int(left.blends.sum())))
+        left = taken.select(keep)
+        out.append(LimitPoint(limit, _largest_fraction(candidates, left), int(left.blends.sum())))
     return tuple(out)
 
 
 def suggest_threshold(points: Sequence[LimitPoint]) -> float:
     """Return the smallest threshold (m) that connects most of what the largest does."""
     most = max(point.share for point in points)
-    return next(point.metres for point in points if point.share >= _ENOUGH * most)
+    return next(point.meters for point in points if point.share >= _ENOUGH * most)
 
 
 def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
     """Return label-pair limits in the library's form."""
-    return {(pair.before, pair.after): pair.metres for pair in pairs}
+    return {(pair.before, pair.after): pair.meters for pair in pairs}
 
 
 def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
@@ -105,8 +105,8 @@ def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]
     edges = candidates.edges
     out = ~edges.blends
     jumps = np.flatnonzero(edges.blends)
-    directed = _transitions(edges.taken(jumps), candidates.half)
-    limits: Floats = limits_of(
+    directed = _transitions(edges.select(jumps), candidates.half)
+    limits: Floats = find_limits(
         directed, directed, candidates.names, candidates.frame_labels, threshold, as_thresholds(pairs)
     )
     out[jumps] = directed.distances <= limits
@@ -117,15 +117,15 @@ def _transitions(jumps: Edges, half: int) -> Transitions:
     return Transitions(jumps.clips, jumps.starts + half, jumps.distances, jumps.moves)
 
 
-def _counts(candidates: Candidates, kept: Edges) -> Ints:
+def _counts(candidates: Candidates, blends: Edges) -> Ints:
     """Return (K, K) numbers of transitions between labels."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in candidates.frame_labels])])
     labels = np.concatenate(candidates.frame_labels).astype(np.int64)
-    before, after = (labels[firsts[kept.clips[:, k]] + kept.starts[:, k] + candidates.half] for k in (0, 1))
+    before, after = (labels[firsts[blends.clips[:, k]] + blends.starts[:, k] + candidates.half] for k in (0, 1))
     return np.asarray(before.T @ after)
 
 
-def _largest_share(candidates: Candidates, taken: Edges) -> float:
+def _largest_fraction(candidates: Candidates, taken: Edges) -> float:
     """Return the fraction of all frames in the largest strongly connected component.
 
     taken : edges after pruning. Each label is pruned by itself, so whole clips may be removed.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from marey.core.feet import feet_from_flag
 from marey.errors import MareyError
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.stream import GraphStream
 from marey.studio.live import LiveFrame
 from marey.studio.messages import MotionInfo
-from marey.studio.motions import Motions, Opened, world_of
+from marey.studio.motions import Motions, Opened, compute_world
 
 # Seconds of frames prepared ahead; the minimum delay of a request.
 _AHEAD = 0.1
@@ -25,7 +26,7 @@ class GraphPlayer:
         self.parents = tuple(graph.skeleton.parents.tolist())
         # If the graph has several disconnected parts, start in the largest.
         start = _node_in_largest_component(graph) if label is None else None
-        self._stream = GraphStream(graph, start=start, direction=direction, label=label, clean=clean)
+        self._stream = GraphStream(graph, start=start, direction=direction, label=label, feet=feet_from_flag(clean))
         self._label = label
         self._ahead = max(2, round(_AHEAD * graph.fps))
         self._ready: deque[LiveFrame] = deque()
@@ -43,11 +44,11 @@ class GraphPlayer:
 
     def body(self) -> MotionInfo:
         """Describe the character for the page."""
-        from marey.studio.describe import info_of
+        from marey.studio.describe import describe_motion
 
         opened = Opened(self.graph.clips[0][:1])
         Motions().add(opened)
-        return info_of("live", opened)
+        return describe_motion("live", opened)
 
     def prepare(self, label: str | None, speed: float | None) -> None:
         """Prepare the tables for a request, which takes a moment; call it in a thread."""
@@ -88,7 +89,7 @@ class GraphPlayer:
                 self._label = None
                 self._stream.request(label=None)
                 continue
-            positions, rotations = world_of(motion, 0, 1)
+            positions, rotations = compute_world(motion, 0, 1)
             self._ready.append(LiveFrame(positions[0], rotations[0], {"note": note} if note else None))
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import Download, Message, MotionInfo, Value
 
 
-@dataclass(frozen=True, slots=True)
-class PairLimit:
+class PairLimit(Value):
     """A threshold in meters for transitions from one label to another; 0 forbids them."""
 
     before: str
     after: str
-    metres: float
+    meters: float
 
 
-@dataclass(frozen=True, slots=True)
-class PairCount:
+class PairCount(Value):
     """Number of transitions from one label to another."""
 
     before: str
@@ -26,8 +21,7 @@ class PairCount:
     transitions: int
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPart:
+class LabelPart(Value):
     """How many seconds of a label are connected, out of how many, and which other labels can be reached."""
 
     label: str
@@ -36,8 +30,7 @@ class LabelPart:
     reaches: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphLinks:
+class GraphLinks(Value):
     """Connectivity: `share` is the fraction of all frames in the largest strongly connected component."""
 
     transitions: int
@@ -46,32 +39,35 @@ class GraphLinks:
     pairs: tuple[PairCount, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LimitPoint:
+class LimitPoint(Value):
     """Connectivity for one threshold in meters."""
 
-    metres: float
+    meters: float
     share: float
     transitions: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuildGraph(Message):
+class GraphCommand(Message):
+    """A command for the graph at a threshold in meters, with other thresholds for pairs of labels."""
+
+    threshold: float
+    pairs: tuple[PairLimit, ...] = ()
+
+
+class BuildGraph(Message, do="graph_build"):
     """Find transitions between clips: open motions, files in the folder, or both.
 
     Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
-    `rate` is in frames per second, or null for the lowest rate of the clips.
+    `rate` is in frames per second, or null for the highest rate of the clips.
     """
 
-    do: ClassVar[str] = "graph_build"
     motions: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     window: float = 0.5
     rate: float | None = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class GraphBuilt:
+class GraphBuilt(Value):
     """The compared clips. `curve` goes up to the largest threshold; `suggested` is a good default.
 
     `skipped` lists files and reasons; `links` is the connectivity at the suggested threshold.
@@ -87,15 +83,11 @@ class GraphBuilt:
     links: GraphLinks
 
 
-@dataclass(frozen=True, slots=True)
-class ShowGraph(Message):
+class ShowGraph(Message, do="graph_show"):
     """Get the last graph, as after a reload of the page."""
 
-    do: ClassVar[str] = "graph_show"
 
-
-@dataclass(frozen=True, slots=True)
-class GraphShown:
+class GraphShown(Value):
     """The current graph; `built` is null if there is none.
 
     `motions` and `files` are its inputs, `threshold` and `pairs` the last requested
@@ -111,30 +103,20 @@ class GraphShown:
     pairs: tuple[PairLimit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkGraph(Message):
+class LinkGraph(GraphCommand, do="graph_links"):
     """Get the connectivity for these thresholds, without building the graph."""
 
-    do: ClassVar[str] = "graph_links"
-    threshold: float
-    pairs: tuple[PairLimit, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class WalkGraph(Message):
+class WalkGraph(GraphCommand, do="graph_walk"):
     """Make a random walk; the same seed gives the same walk."""
 
-    do: ClassVar[str] = "graph_walk"
-    threshold: float
-    pairs: tuple[PairLimit, ...] = ()
     seconds: float = 20.0
     seed: int = 0
     label: str | None = None
     clean: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
+class Walked(Value):
     """The motion, and notes about its graph."""
 
     motion: MotionInfo
@@ -142,27 +124,23 @@ class Walked:
     findings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PathStretch:
+class PathStretch(Value):
     """A drawn segment, x, z in meters, and the action along it; null for any."""
 
     points: tuple[tuple[float, float], ...]
     label: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FollowGraph(Message):
+class FollowGraph(Message, do="graph_follow"):
     """Make a walk along consecutive segments, joined by straight lines."""
 
-    do: ClassVar[str] = "graph_follow"
     threshold: float
     stretches: tuple[PathStretch, ...]
     pairs: tuple[PairLimit, ...] = ()
     clean: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PathFollowed:
+class PathFollowed(Value):
     """The motion, the smoothed path, and the walked way, both x, z; distances in meters.
 
     `why` explains a large deviation; "" if there is none.
@@ -178,20 +156,15 @@ class PathFollowed:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class SteerGraph(Message):
+class SteerGraph(GraphCommand, do="graph_steer"):
     """Play the graph live, steered by `graph_request`; `clean` locks the feet, which adds delay."""
 
-    do: ClassVar[str] = "graph_steer"
-    threshold: float
-    pairs: tuple[PairLimit, ...] = ()
     direction: float = 0.0
     label: str | None = None
     clean: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GraphSteered:
+class GraphSteered(Value):
     """The stream's number, rate, character, and delay in seconds caused by foot locking.
 
     Frames have a `note` if a request cannot be met.
@@ -203,29 +176,17 @@ class GraphSteered:
     delay: float
 
 
-@dataclass(frozen=True, slots=True)
-class SteerRequest(Message):
+class SteerRequest(Message, do="graph_request"):
     """Direction in radians from +Z, positive to the left; action, and speed in m/s, null for any."""
 
-    do: ClassVar[str] = "graph_request"
     direction: float
     label: str | None = None
     speed: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SaveGraph(Message):
+class SaveGraph(GraphCommand, do="graph_save"):
     """Prepare the graph with its clips for download; `marey graph` can read it."""
 
-    do: ClassVar[str] = "graph_save"
-    threshold: float
-    pairs: tuple[PairLimit, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class GraphSaved:
+class GraphSaved(Download):
     """The file's download address."""
-
-    url: str
-    name: str
-    size: int

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.arrays import Floats
 
 if TYPE_CHECKING:
-    from marey.graph.follow import Followed
+    from marey.graph.follow import PathResult
     from marey.graph.motion_graph import MotionGraph
 
 # Deviation (m) that is explained.
@@ -23,7 +23,7 @@ _AROUND = 3.0
 _ROOM = 0.1
 
 
-def explain_deviation(graph: MotionGraph, found: Followed, styles: Sequence[tuple[float, str]] | None) -> str:
+def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tuple[float, str]] | None) -> str:
     """Return an explanation if the walk deviates far from its path; else "".
 
     styles : (meters, label) pairs as for `MotionGraph.follow`; None for any.
@@ -32,7 +32,7 @@ def explain_deviation(graph: MotionGraph, found: Followed, styles: Sequence[tupl
         return ""
     from scipy.spatial import cKDTree
 
-    apart, nearest = cKDTree(found.path).query(found.way)
+    apart, nearest = cKDTree(found.path).query(found.walked_path)
     arc_lengths = _arc_lengths(found.path)
     off = float(arc_lengths[nearest[apart.argmax()]])
     asked = np.abs(turn_angles(found.path))
@@ -49,10 +49,10 @@ def explain_deviation(graph: MotionGraph, found: Followed, styles: Sequence[tupl
             clips = "the clips" if label is None else f"the clips of {label!r}"
             worst = (sharp - most, sharp, float(at[here[asked[here].argmax()]]), f"{clips} turn by {_degrees(most)}")
         begin = end
-    excess, sharp, place, told = worst
+    excess, sharp, place, limit = worst
     if excess > _ROOM:
         return (
-            f"The path turns by {_degrees(sharp)} within 1 m at {place:.1f} m; {told} at most. Draw a wider bend, "
+            f"The path turns by {_degrees(sharp)} within 1 m at {place:.1f} m; {limit} at most. Draw a wider bend, "
             "or add clips that turn more sharply."
         )
     return (
@@ -63,29 +63,29 @@ def explain_deviation(graph: MotionGraph, found: Followed, styles: Sequence[tupl
 
 def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
     """Return the sharpest turn (radians) within one meter in the clips of a label."""
-    from marey.graph.build import labels_of
-    from marey.graph.edge_paths import travelled
+    from marey.graph.build import collect_labels
+    from marey.graph.edge_paths import smooth_paths
 
-    names, masks = labels_of(graph.clips)
+    names, masks = collect_labels(graph.clips)
     column = None if label is None else names.index(label)
     most = 0.0
-    for way, mask in zip(travelled(graph), masks, strict=True):
-        inside = np.ones(len(way), dtype=bool) if column is None else mask[:, column]
+    for path, mask in zip(smooth_paths(graph), masks, strict=True):
+        inside = np.ones(len(path), dtype=bool) if column is None else mask[:, column]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(int)))
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
-            turns = turn_angles(way[start:stop])
+            turns = turn_angles(path[start:stop])
             most = max(most, float(np.abs(turns).max(initial=0.0)))
     return most
 
 
-def turn_angles(way: Floats) -> Floats:
-    """Return (M,) turns (radians) of a way (N, 2) within one meter, every 5 cm; empty if it is shorter."""
-    arc_lengths = _arc_lengths(way)
+def turn_angles(path: Floats) -> Floats:
+    """Return (M,) turns (radians) of a path (N, 2) within one meter, every 5 cm; empty if it is shorter."""
+    arc_lengths = _arc_lengths(path)
     if arc_lengths[-1] < _REACH + 2 * _STEP:
         return np.zeros(0)
     at = np.arange(0.0, arc_lengths[-1], _STEP)
     moving = np.concatenate([[True], np.diff(arc_lengths) > 0.0])
-    even = np.stack([np.interp(at, arc_lengths[moving], way[moving, k]) for k in (0, 1)], axis=1)
+    even = np.stack([np.interp(at, arc_lengths[moving], path[moving, k]) for k in (0, 1)], axis=1)
     headings = np.unwrap(np.arctan2(*np.diff(even, axis=0).T))
     far = round(_REACH / _STEP)
     return np.asarray(headings[far:] - headings[:-far])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyError
 from marey.studio.parcels import pack, unpack
@@ -41,16 +42,16 @@ def find_candidates(
     folder : where `build_graph` finds the clips and candidates.
     """
     from marey.compare import frame_weights, point_clouds
-    from marey.graph.alike import find_alike
-    from marey.graph.build import labels_of, prepared
-    from marey.graph.network import both_ways, connect_clips
+    from marey.graph.build import collect_labels, prepare_graph_clips
+    from marey.graph.minima import find_transitions
+    from marey.graph.network import add_reverses, connect_clips
 
     given, skipped = _load_clips(progress, motions, files)
     if not given:
         why = f"; first error: {skipped[0]}" if skipped else ""
         raise InvalidValue(f"a graph needs at least one clip{why}")
     progress(0.2, "detecting contacts")
-    clips = prepared(given, rate)
+    clips = prepare_graph_clips(given, rate)
     weights = frame_weights(window, clips[0].fps, "triangle")
     half = len(weights) // 2
     if max(map(len, clips)) < 4 * half + 4:
@@ -64,11 +65,11 @@ def find_candidates(
     def report(fraction: float) -> None:
         progress(0.3 + 0.6 * fraction, "comparing all frames")
 
-    found = find_alike(clouds, weights, max_threshold, max_memory=_MAX_MEMORY, progress=report)
+    found = find_transitions(clouds, weights, max_threshold, max_memory=_MAX_MEMORY, progress=report)
     progress(0.92, "building the graph")
-    names, masks = labels_of(clips)
+    names, masks = collect_labels(clips)
     lengths = np.array([len(clip) for clip in clips])
-    nodes, edges = connect_clips(lengths, masks, both_ways(found), half)
+    nodes, edges = connect_clips(lengths, masks, add_reverses(found), half)
     into = Path(folder)
     (into / _CLIPS).write_text(json.dumps(pack(list(clips), into)), encoding="utf-8")
     arrays = {name: getattr(found, name) for name in ("clips", "frames", "distances", "transforms")}
@@ -88,7 +89,7 @@ def find_candidates(
 
 def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
     """Build the graph within these thresholds from the result of `find_candidates`, and save it."""
-    from marey.graph.build import assembled
+    from marey.graph.build import assemble_graph
     from marey.graph.transitions import Transitions
 
     progress(0.1, "building the graph")
@@ -97,8 +98,8 @@ def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[l
     with np.load(at / _FOUND, allow_pickle=False) as arrays:
         found = Transitions(*(arrays[name] for name in ("clips", "frames", "distances", "transforms")))
         half = int(arrays["half"])
-    limits = {(before, after): metres for before, after, metres in pairs}
-    graph = assembled(clips, found, half, threshold, limits, _MIN_SECONDS)
+    limits = {(before, after): meters for before, after, meters in pairs}
+    graph = assemble_graph(clips, found, half, threshold, limits, _MIN_SECONDS)
     graph.save(at / _GRAPH)
     return {"transitions": graph.n_transitions, "findings": list(graph.findings)}
 
@@ -109,8 +110,8 @@ def random_walk(
     """Make a random walk."""
     progress(0.5, "walking")
     graph = _graph(folder)
-    walk = graph.random_walk(seconds, seed, label=label).begun_at()
-    return {"motion": walk.motion(clean=clean, name=f"{label or ''} random walk {seed}".strip())}
+    walk = graph.random_walk(seconds, seed, label=label).place_at()
+    return {"motion": walk.motion(feet=feet_from_flag(clean), name=f"{label or ''} random walk {seed}".strip())}
 
 
 def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
@@ -131,9 +132,9 @@ def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]]
         found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
     progress(0.9, "locking feet")
     return {
-        "motion": found.walk.motion(clean=clean, name="path"),
+        "motion": found.motion(feet=feet_from_flag(clean), name="path"),
         "path": path.round(3).tolist(),
-        "way": found.way[:: max(1, round(graph.fps / 15))].round(3).tolist(),
+        "way": found.walked_path[:: max(1, round(graph.fps / 15))].round(3).tolist(),
         "length": float(ends[-1]),
         "mean_distance": found.mean_distance,
         "largest_distance": found.largest_distance,
@@ -149,7 +150,7 @@ def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats,
     lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]
     lines = [line for line in lines if len(line)]
     if not lines:
-        raise InvalidValue("there is no path; press Draw and draw one on the ground")
+        raise InvalidValue("there is no path; press “Draw path” and draw one on the ground")
     points = np.concatenate(lines)
     arc_lengths = _arc_lengths(points)
     if arc_lengths[-1] < _MIN_LENGTH:
@@ -198,7 +199,7 @@ def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]
     for k, (path, shown) in enumerate(files):
         progress(0.2 * k / len(files), f"reading {shown}")
         try:
-            motion = load_motion(path, trim_rest=True)
+            motion = load_motion(path)
             if given:
                 check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
         except MareyError as error:

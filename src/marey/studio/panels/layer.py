@@ -7,16 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
+from marey.studio.panels import layer_messages as messages
 from marey.studio.panels.aim_files import motion_files
-from marey.studio.panels.layer_messages import (
-    LookAt,
-    LookDone,
-    LookReport,
-    SpliceDone,
-    SpliceMotions,
-    TransplantDone,
-    TransplantLimb,
-)
 from marey.studio.panels.motion_parts import replace_dragged
 from marey.studio.panels.ui_wording import reword_errors
 from marey.studio.registry import command
@@ -29,34 +21,34 @@ _WORK = "marey.studio.panels.layer_work"
 _MAX_GOALS = 100
 
 
-@command(SpliceMotions)
-async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone:
+@command(messages.SpliceMotions)
+async def splice_motions(session: Session, message: messages.SpliceMotions) -> messages.SpliceDone:
     """Put an upper body on other legs, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
     with reword_errors():
         done = await session.jobs.run(
             f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
         )
-    made = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
-    return SpliceDone(session.info(made), notes=tuple(done.pop("notes")), **done)
+    result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
+    return messages.SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
 
 
-@command(TransplantLimb)
-async def transplant_limb(session: Session, message: TransplantLimb) -> TransplantDone:
+@command(messages.TransplantLimb)
+async def transplant_limb(session: Session, message: messages.TransplantLimb) -> messages.TransplantDone:
     """Transplant a body part, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
     with reword_errors():
         done = await session.jobs.run(
             f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
         )
-    made = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
-    return TransplantDone(
-        session.info(session.motions.add_result(made, message.base, message.donor)), tuple(done["notes"])
+    result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
+    return messages.TransplantDone(
+        session.info(session.motions.add_result(result, message.base, message.donor)), tuple(done["notes"])
     )
 
 
-@command(LookAt)
-async def look_at(session: Session, message: LookAt) -> LookDone:
+@command(messages.LookAt)
+async def look_at(session: Session, message: messages.LookAt) -> messages.LookDone:
     """Make a motion look at points, as a new motion or updating an earlier one."""
     if not 0 < len(message.goals) <= _MAX_GOALS:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
@@ -70,13 +62,13 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
         steady=message.steady,
         eyes=message.eyes,
     )
-    made = done["motion"] if message.eyes else _apply_rotations(base, done)
+    result = done["motion"] if message.eyes else _apply_rotations(base, done)
     _check_own_result(session, message.made)
-    name = replace_dragged(session, message.made, replace(made, name=f"{base.name} (looking)"), message.motion)
+    name = replace_dragged(session, message.made, replace(result, name=f"{base.name} (looking)"), message.motion)
     _own_results(session).add(name)
-    return LookDone(
+    return messages.LookDone(
         session.info(name),
-        tuple(LookReport(**each) for each in done["looks"]),
+        tuple(messages.LookReport(**each) for each in done["looks"]),
         done["step"],
         tuple(done["places"]),
         tuple(done["directions"]),
@@ -94,8 +86,8 @@ def _apply_rotations(base: Motion, done: dict[str, Any]) -> Motion:
 
 def _own_results(session: Session) -> set[str]:
     """Return the ids of this panel's results, which it may replace."""
-    made: set[str] = session.state.get_or_create("layer", set)
-    return made
+    result: set[str] = session.state.get_or_create("layer", set)
+    return result
 
 
 def _check_own_result(session: Session, name: str | None) -> None:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from marey.studio.messages import Message, MotionInfo
+from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 
 
-@dataclass(frozen=True, slots=True)
-class SpliceMotions(Message):
+class SpliceMotions(Message, do="layer_splice"):
     """Put the upper body of one motion on the lower body of another, synchronized; both must walk or run.
 
     `align` and `posture` are as for `marey.splice`.
     """
 
-    do: ClassVar[str] = "layer_splice"
     lower: str
     upper: str
     align: Literal["loop", "first_minimum"] = "loop"
     posture: Literal["pitch", "full", "none"] = "pitch"
 
 
-@dataclass(frozen=True, slots=True)
-class SpliceDone:
+class SpliceDone(Value):
     """The motion, the difference of the steps in meters, and the used range of the upper clip in seconds.
 
     `leaned` is the overall rotation of the upper body in degrees, `looped` whether its clip is looped.
@@ -38,11 +34,9 @@ class SpliceDone:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TransplantLimb(Message):
+class TransplantLimb(Message, do="layer_transplant"):
     """Put a body part of one motion on another, unsynchronized, from `at` seconds of the base on."""
 
-    do: ClassVar[str] = "layer_transplant"
     base: str
     donor: str
     part: Literal["left_arm", "right_arm", "arms", "head", "upper_body"]
@@ -50,40 +44,31 @@ class TransplantLimb(Message):
     ease: float = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class TransplantDone:
+class TransplantDone(MotionWithNotes):
     """The motion, with notes."""
 
-    motion: MotionInfo
-    notes: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class LookGoal:
+class LookGoal(Value):
     """From `time` seconds on, look at a point in the world; null returns to the original motion."""
 
     time: float
     point: tuple[float, float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class LookAt(Message):
+class LookAt(MotionCommand, do="layer_look"):
     """Make a motion look at points, one after another.
 
     `made` is an earlier result, which is updated, as while a point is dragged. With `steady`, the eyes compensate
     for the body's bobbing; `eyes` adds a joint to the head that points along the gaze.
     """
 
-    do: ClassVar[str] = "layer_look"
-    motion: str
     goals: tuple[LookGoal, ...]
     made: str | None = None
     steady: bool = True
     eyes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LookReport:
+class LookReport(Value):
     """One gaze target: when it is reached (null if there is not enough time), and the remaining error in degrees.
 
     `outside` is how many degrees the point lies beyond the range of the gaze map.
@@ -95,8 +80,7 @@ class LookReport:
     missed: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class LookDone:
+class LookDone(Value):
     """The motion, its gaze targets, and its gaze: eye positions and unit gaze directions.
 
     `places` and `directions` are flat x y z lists, for every `step`-th frame.

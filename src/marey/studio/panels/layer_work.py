@@ -24,10 +24,10 @@ def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture
 
     progress(0.0, "synchronizing the steps")
     chosen: Any = {"align": align, "posture": None if posture == "none" else posture}
-    made = spliced(lower, upper, **chosen)
-    step = made.source.provenance[-1]
+    result = spliced(lower, upper, **chosen)
+    step = result.source.provenance[-1]
     return {
-        "motion": made,
+        "motion": result,
         "distance": step["distance"],
         "start": step["start"],
         "stop": step["stop"],
@@ -42,8 +42,8 @@ def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: f
     from marey.layer.transplanting import transplant as transplanted
 
     progress(0.0, "combining")
-    made = transplanted(base, donor, joints=part, at=at, ease=ease)
-    return {"motion": made, "notes": list(made.source.provenance[-1]["notes"])}
+    result = transplanted(base, donor, joints=part, at=at, ease=ease)
+    return {"motion": result, "notes": list(result.source.provenance[-1]["notes"])}
 
 
 def look(

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marey.errors import InvalidValue
+import numpy as np
+
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.errors import FileError, InvalidValue, MareyWarning
+from marey.io.files import MARKER_SUFFIXES
 from marey.studio.messages import (
     Binary,
     Cloud,
@@ -20,29 +29,11 @@ from marey.studio.messages import (
     Nothing,
     StartLive,
     StopLive,
+    Where,
 )
-from marey.studio.panels.look_messages import (
-    CloseMotion,
-    DetectContacts,
-    Export,
-    Exported,
-    FreeName,
-    GetCloud,
-    GetCurves,
-    GetFrames,
-    GetMotion,
-    ListFolder,
-    NameFound,
-    OpenFile,
-    Redo,
-    Saved,
-    SavedInFolder,
-    SaveInFolder,
-    SaveSidecar,
-    SetContacts,
-    SetLabels,
-    Undo,
-)
+from marey.studio.motions import Opened, Recording
+from marey.studio.panels import look_messages as messages
+from marey.studio.places import Places
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -51,81 +42,84 @@ if TYPE_CHECKING:
 # Limits: labels of one motion, and characters of a label's name.
 MAX_LABELS = 5_000
 MAX_LABEL_CHARS = 200
+# Warnings are captured for the whole process, so files are loaded one at a time.
+_LOADING = threading.Lock()
 
 
-@command(ListFolder, reads=True)
-def list_folder(session: Session, message: ListFolder) -> FolderList:
+@command(messages.ListFolder, reads=True)
+def list_folder(session: Session, message: messages.ListFolder) -> FolderList:
     """List the folder's motion files."""
     return session.places.list_files()
 
 
-@command(OpenFile)
-def open_file(session: Session, message: OpenFile) -> MotionInfo:
+@command(messages.OpenFile)
+def open_file(session: Session, message: messages.OpenFile) -> MotionInfo:
     """Load a file."""
-    from marey.studio.opening import open_recording
+    from marey.io.rest import trim_rest_pose
 
     opened = open_recording(session.places, message.path, message.where, message.clip)
-    return session.info(session.motions.add(opened))
+    name = session.motions.add(opened)
+    if isinstance(opened.recording, Motion) and (trimmed := trim_rest_pose(opened.recording)) is not opened.recording:
+        session.motions.change(name, opened.recording, trimmed, "rest pose in frame 0 skipped")
+    return session.info(name)
 
 
-@command(GetMotion, reads=True)
-def get_motion(session: Session, message: GetMotion) -> MotionInfo:
+@command(messages.GetMotion, reads=True)
+def get_motion(session: Session, message: messages.GetMotion) -> MotionInfo:
     """Describe a motion."""
     return session.info(message.motion)
 
 
-@command(GetFrames, reads=True)
-def get_frames(session: Session, message: GetFrames) -> Binary:
+@command(messages.GetFrames, reads=True)
+def get_frames(session: Session, message: messages.GetFrames) -> Binary:
     """Return frames to draw."""
     return session.motions.frames(message.motion, message.start, message.stop)
 
 
-@command(GetCurves, reads=True)
-def get_curves(session: Session, message: GetCurves) -> CurveSet:
+@command(messages.GetCurves, reads=True)
+def get_curves(session: Session, message: messages.GetCurves) -> CurveSet:
     """Return curves over time."""
-    from marey.studio.curves import curves_of
+    from marey.studio.curves import make_curves
 
-    return curves_of(session.motions.motion(message.motion), message.curve, message.joint)
+    return make_curves(session.motions.motion(message.motion), message.curve, message.joint)
 
 
-@command(GetCloud, reads=True)
-def get_cloud(session: Session, message: GetCloud) -> Cloud:
+@command(messages.GetCloud, reads=True)
+def get_cloud(session: Session, message: messages.GetCloud) -> Cloud:
     """Return the point cloud by which a frame is compared with others."""
-    from marey.studio.curves import cloud_of
+    from marey.studio.curves import make_cloud
 
-    return cloud_of(session.motions.figure(message.motion), message.frame, message.window)
+    return make_cloud(session.motions.recording(message.motion), message.frame, message.window)
 
 
-@command(CloseMotion)
-def close_motion(session: Session, message: CloseMotion) -> Nothing:
+@command(messages.CloseMotion)
+def close_motion(session: Session, message: messages.CloseMotion) -> Nothing:
     """Close a motion."""
     session.motions.close(message.motion)
     return Nothing()
 
 
-@command(DetectContacts)
-async def detect_contacts(session: Session, message: DetectContacts) -> MotionInfo:
+@command(messages.DetectContacts)
+async def detect_contacts(session: Session, message: messages.DetectContacts) -> MotionInfo:
     """Detect contacts, in the worker."""
     before = session.motions.motion(message.motion)
     found = await session.jobs.run("marey.studio.work:detect", motion=before, hands=message.hands, floor=message.floor)
-    made = found["motion"]
-    after = replace(before, contacts=made.contacts, source=replace(before.source, floor=made.source.floor))
+    detected = found["motion"]
+    after = replace(before, contacts=detected.contacts, source=replace(before.source, floor=detected.source.floor))
     session.motions.change(message.motion, before, after, "contacts detected")
     return session.info(message.motion)
 
 
-@command(SetContacts)
-def set_contacts(session: Session, message: SetContacts) -> MotionInfo:
+@command(messages.SetContacts)
+def set_contacts(session: Session, message: messages.SetContacts) -> MotionInfo:
     """Set contacts edited on the timeline."""
-    from marey.studio.annotate import with_lanes
-
     before = session.motions.motion(message.motion)
-    session.motions.change(message.motion, before, with_lanes(before, message.lanes), "contacts edited")
+    session.motions.change(message.motion, before, _with_lanes(before, message.lanes), "contacts edited")
     return session.info(message.motion)
 
 
-@command(SetLabels)
-def set_labels(session: Session, message: SetLabels) -> MotionInfo:
+@command(messages.SetLabels)
+def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
     """Set labels edited on the timeline."""
     from marey.core.labels import Label, Labels
 
@@ -140,60 +134,60 @@ def set_labels(session: Session, message: SetLabels) -> MotionInfo:
     return session.info(message.motion)
 
 
-@command(SaveSidecar)
-def save_sidecar(session: Session, message: SaveSidecar) -> Saved:
+@command(messages.SaveSidecar)
+def save_sidecar(session: Session, message: messages.SaveSidecar) -> messages.Saved:
     """Save contacts and labels to the sidecar."""
-    from marey.studio.annotate import write_annotations
+    from marey.studio.exporting import write_annotations
 
     path = write_annotations(session.places, session.motions.opened(message.motion))
     session.motions.mark_saved(message.motion)
     url = session.places.offer(path) if session.motions.opened(message.motion).where == "uploads" else None
-    return Saved(path.name, url, session.info(message.motion))
+    return messages.Saved(path.name, url, session.info(message.motion))
 
 
-@command(Undo)
-def undo(session: Session, message: Undo) -> MotionInfo:
+@command(messages.Undo)
+def undo(session: Session, message: messages.Undo) -> MotionInfo:
     """Undo one step."""
     session.motions.step(message.motion, back=True)
     return session.info(message.motion)
 
 
-@command(Redo)
-def redo(session: Session, message: Redo) -> MotionInfo:
+@command(messages.Redo)
+def redo(session: Session, message: messages.Redo) -> MotionInfo:
     """Redo one step."""
     session.motions.step(message.motion, back=False)
     return session.info(message.motion)
 
 
-@command(Export)
-def export(session: Session, message: Export) -> Exported:
+@command(messages.Export)
+def export(session: Session, message: messages.Export) -> messages.Exported:
     """Prepare a file for download."""
     from marey.studio.exporting import export_motions
 
     motions = [session.motions.motion(each) for each in message.motions]
-    path, beside = export_motions(session.places, motions, message.format, message.name)
-    side = None if beside is None else session.places.offer(beside)
-    return Exported(
-        session.places.offer(path), path.name, path.stat().st_size, side, "" if beside is None else beside.name
+    path, sidecar = export_motions(session.places, motions, message.format, message.name)
+    side = None if sidecar is None else session.places.offer(sidecar)
+    return messages.Exported(
+        session.places.offer(path), path.name, path.stat().st_size, side, "" if sidecar is None else sidecar.name
     )
 
 
-@command(SaveInFolder)
-def save_in_folder(session: Session, message: SaveInFolder) -> SavedInFolder:
+@command(messages.SaveInFolder)
+def save_in_folder(session: Session, message: messages.SaveInFolder) -> messages.SavedInFolder:
     """Save a motion to the open folder."""
     from marey.studio.exporting import free_name
     from marey.studio.exporting import save_in_folder as save
 
     path = save(session.places, session.motions.motion(message.motion), message.format, message.name)
-    return SavedInFolder(path, free_name(session.places, message.name))
+    return messages.SavedInFolder(path, free_name(session.places, message.name))
 
 
-@command(FreeName, reads=True)
-def offer_name(session: Session, message: FreeName) -> NameFound:
+@command(messages.FreeName, reads=True)
+def offer_name(session: Session, message: messages.FreeName) -> messages.NameFound:
     """Suggest a free file name."""
     from marey.studio.exporting import free_name
 
-    return NameFound(free_name(session.places, message.name))
+    return messages.NameFound(free_name(session.places, message.name))
 
 
 @command(StartLive)
@@ -201,9 +195,9 @@ async def start_live(session: Session, message: StartLive) -> LiveStarted:
     """Play a motion as a live stream."""
     from marey.studio.live import MotionPlayer
 
-    figure = session.motions.figure(message.motion)
+    recording = session.motions.recording(message.motion)
     ticket = session.live.take_ticket()
-    player = await asyncio.to_thread(MotionPlayer, figure, message.rate)
+    player = await asyncio.to_thread(MotionPlayer, recording, message.rate)
     return session.live.start(player, message.rate, ticket)
 
 
@@ -225,3 +219,61 @@ async def echo_frame(session: Session, message: EchoFrame) -> Nothing:
 async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
     """Return statistics of the stream."""
     return session.live.report()
+
+
+def open_recording(places: Places, path: str, where: Where, clip: str | None = None) -> Opened:
+    """Load a file from the folder or the uploads."""
+    found = places.find(path, where)
+    try:
+        with _LOADING, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", MareyWarning)
+            clips, recording = _load(found, clip)
+    except FileError as error:
+        raise type(error)(_reword_error(error.message, found), path=path, line=error.line) from None
+    texts = tuple(_strip_folder(str(each.message), found) for each in caught if issubclass(each.category, MareyWarning))
+    return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording)))
+
+
+def _rest_pose_warning(recording: Recording) -> tuple[str, ...]:
+    """Say that a leading rest pose, which would distort blends and metrics, is skipped."""
+    from marey.io.rest import starts_with_rest_pose
+
+    if isinstance(recording, Motion) and starts_with_rest_pose(recording):
+        return ("frame 0 is a rest pose (T-pose) and is skipped; Undo brings it back",)
+    return ()
+
+
+def _load(path: Path, clip: str | None) -> tuple[tuple[str, ...], Recording]:
+    from marey.io.loading import clip_names, load_markers, load_motion
+
+    if path.suffix.lower() in MARKER_SUFFIXES:
+        return (), load_markers(path)
+    clips = clip_names(path)
+    return clips, load_motion(path, clip=clip, trim_rest=False)
+
+
+def _reword_error(text: str, path: Path) -> str:
+    """Reword a file error for the page: a remedy the page offers, and no folder path."""
+    message = _strip_folder(text, path).replace(f" in {str(path.parent)!r}", " next to it")
+    before, found, _ = message.partition("; pass the file with load(..., skeleton=")
+    return f"{before}; drop the .asf file together with it, or put it in the open folder" if found else message
+
+
+def _strip_folder(text: str, path: Path) -> str:
+    """Remove the folder path from a message."""
+    return text.replace(f"{path.parent}/", "")
+
+
+def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:
+    """Replace the contact intervals of the named points; a motion without contacts first gets the default points."""
+    contacts = motion.contacts
+    if contacts is None:
+        from marey.clean.points import contact_points
+
+        points = contact_points(motion.skeleton, standing=motion)
+        contacts = Contacts(points, np.zeros((len(motion), len(points)), dtype=bool))
+    spans = {name: contacts.intervals(name) for name in contacts.names}
+    for lane in lanes:
+        contacts.index(lane.name)
+        spans[lane.name] = lane.intervals
+    return replace(motion, contacts=Contacts.from_intervals(contacts.points, spans, len(motion)))

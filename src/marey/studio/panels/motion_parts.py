@@ -59,7 +59,7 @@ def from_parts(parts: Mapping[str, Any], like: Motion) -> Motion:
 def replace_dragged(session: Session, name: str | None, motion: Motion, *made_from: str) -> str:
     """Replace the open motion with id `name`, or add `motion` if there is none. Returns its id.
 
-    Clears the undo history: a drag would fill it with states that nobody wants back.
+    Clears the undo history: a drag would fill it with useless states.
     """
     try:
         opened = None if name is None else session.motions.opened(name)
@@ -67,7 +67,7 @@ def replace_dragged(session: Session, name: str | None, motion: Motion, *made_fr
         opened = None
     if name is None or opened is None:
         return session.motions.add_result(motion, *made_from)
-    session.motions.change(name, opened.now.figure, motion, "updated")
+    session.motions.change(name, opened.now.recording, motion, "updated")
     del opened.steps[:-1]
     opened.at, opened.made_from = 0, made_from
     return name

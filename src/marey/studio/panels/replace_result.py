@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def replace_result(
-    session: Session, result: str | None, made: Motion, what: str, merge_undo: bool, *made_from: str
+    session: Session, result: str | None, motion: Motion, what: str, merge_undo: bool, *made_from: str
 ) -> str:
-    """Replace the open motion `result` with `made`, or add `made` if `result` is not open. Returns the motion's id.
+    """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Returns the motion's id.
 
     merge_undo : merge with the previous change, so that both are undone together.
     """
     motions = session.motions
     if result is None or result not in motions.ids():
-        return motions.add_result(made, *made_from)
-    motions.change(result, motions.figure(result), made, what, merge_undo=merge_undo)
+        return motions.add_result(motion, *made_from)
+    motions.change(result, motions.recording(result), motion, what, merge_undo=merge_undo)
     return result

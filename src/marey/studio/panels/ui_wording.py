@@ -12,24 +12,24 @@ from marey.studio.jobs import WorkFailed
 _FORCE = "check “Blend even if very different”"
 _WORDS = (
     (
-        r"take other motions, crop them by hand, or use force=True or --force all the same",
+        r"use other motions, crop them by hand, or use force=True \(--force\) to accept this",
         f"choose other clips, or {_FORCE}",
     ),
-    (r"take another point or length, or use force=True or --force all the same", f"choose another place, or {_FORCE}"),
     (
-        r"bring one to the other's skeleton with marey\.edit\.retarget or `marey edit retarget`",
-        "the Blend panel can retarget one to the other",
+        r"choose another point or length, or use force=True \(--force\) to accept it",
+        f"choose another place, or {_FORCE}",
     ),
+    (r"retarget one first \(marey\.edit\.retarget\)", "the Blend panel can retarget one to the other"),
+    (r"crop the motions by hand and use crop=None \(--crop none\)", "crop them by hand and check “Use full clips”"),
+    (r"use a longer part of it, or loop it first with marey\.edit\.cycle", "choose a longer clip"),
     (
-        r"retarget one(?: of them)? first \(marey\.edit\.retarget, or `marey edit retarget`\)",
-        "the Blend panel can retarget one to the other",
+        r"transplant the joints instead \(marey\.transplant, or `marey transplant`\)",
+        "choose “upper body, own timing”",
     ),
-    (r"crop them by hand and use crop=None or --crop none", "crop them by hand and check “Use full clips”"),
-    (r"take a longer stretch of it, or make some rounds of it first \(marey\.edit\.cycle\)", "choose a longer clip"),
-    (r"or say with start and stop where the look lies", "or mark the look on the timeline"),
-    (r"start and stop must be frames of", "the marked range must lie within"),
+    (r"or pass the frames of the gaze shift as start and stop", "or mark the look on the timeline"),
+    (r"start and stop must be frames from", "the marked range must lie within"),
     (
-        r"give (?:target_)?pose= or --\S+, a frame in which the figure stands on flat feet",
+        r"pass (?:target_)?pose= or --\S+, a frame in which the character stands on flat feet",
         "go to a frame where both feet are flat on the floor, then try again",
     ),
 )

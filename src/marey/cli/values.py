@@ -1,0 +1,150 @@
+"""Value types of the command line: times, lists of numbers, planes, names or numbers, timed positions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+
+
+class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
+    """A name, or a number from 0."""
+
+    name = "name or number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
+        """Convert digits to an int."""
+        return int(value) if isinstance(value, str) and value.isdigit() else str(value)
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
+
+    name = "seconds or frame"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
+        """Convert to a float (seconds) or an int (frame)."""
+        if isinstance(value, int | float):
+            return value
+        try:
+            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
+        except ValueError:
+            number = -1
+        if not 0 <= number < float("inf"):
+            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
+        return number
+
+
+def to_seconds(moment: float | int, fps: float) -> float:
+    """Convert a `Moment` to seconds."""
+    return moment / fps if isinstance(moment, int) else moment
+
+
+def to_frame(moment: float | int, fps: float) -> int:
+    """Convert a `Moment` to a frame, the nearest to a time in seconds. As an end it is exclusive, whatever the unit."""
+    return moment if isinstance(moment, int) else round(moment * fps)
+
+
+class NumberList(click.ParamType):  # type: ignore[type-arg]
+    """Finite numbers with separators, such as ``3,5,90``.
+
+    Parameters
+    ----------
+    what, example : what is expected, and an example, for the error message.
+    counts : how many numbers are allowed; any by default.
+    integers, minimum : whether they must be integers, and their smallest value.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        example: str,
+        *counts: int,
+        name: str = "numbers",
+        integers: bool = False,
+        minimum: float = float("-inf"),
+        separator: str = ",",
+    ) -> None:
+        self.what, self.example, self.counts, self.name = what, example, counts, name
+        self.parse: type[int] | type[float] = int if integers else float
+        self.minimum, self.separator = minimum, separator
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[Any, ...]:
+        """Convert to a tuple of numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(self.parse(part) for part in str(value).split(self.separator))
+        except ValueError:
+            numbers = (float("nan"),)
+        wrong = self.counts and len(numbers) not in self.counts
+        if wrong or not all(self.minimum <= number and abs(number) < float("inf") for number in numbers):
+            self.fail(f"expected {self.what} such as {self.example}, got {value!r}", param, ctx)
+        return numbers
+
+
+MATCH_NUMBERS = NumberList("match numbers", "3 or 3,7", integers=True)
+OVERLAP = NumberList("two fractions", "0.8,0.2", 2, name="same,new")
+POSITION = NumberList("x,z in meters", "3,5", 2, name="x,z")
+POSE_2D = NumberList("X,Z,DEGREES", "2.0,0.5,90", 3, name="x,z,degrees")
+POSITION_OR_POSE = NumberList("X,Z[,DEG]", "3,5 or 3,5,90", 2, 3, name="x,z[,deg]")
+CIRCLE = NumberList("X,Z,RADIUS", "3,5,1", 3, name="x,z,radius")
+
+
+class Plane(NumberList):
+    """A height in meters, or ``height,a,b`` for y = height + a x + b z."""
+
+    def __init__(self) -> None:
+        super().__init__("a height", "0.45, or height,a,b for y = height + a x + b z", 1, 3, name="plane")
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Convert to one number or three."""
+        numbers = super().convert(value, param, ctx) if isinstance(value, str) else value
+        return numbers[0] if isinstance(numbers, tuple) and len(numbers) == 1 else numbers
+
+
+class Finite(click.FloatRange):
+    """A finite number in a range; `click.FloatRange` accepts nan and infinity."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Convert to a float."""
+        number = float(super().convert(value, param, ctx))
+        if not abs(number) < float("inf"):
+            self.fail(f"expected a finite number, got {value!r}", param, ctx)
+        return number
+
+
+class Stay(NamedTuple):
+    """A point or limb to hold in place: its name, start and end time, and a position (3 numbers) or pose (7)."""
+
+    name: str
+    begin: float | int
+    end: float | int
+    place: list[float]
+
+
+class StayParam(click.ParamType):  # type: ignore[type-arg]
+    """``right_hand=1.2:1.5@0.4,1.1,0.3``; with `oriented`, four more numbers may give an orientation."""
+
+    name = "stay"
+
+    def __init__(self, oriented: bool = False) -> None:
+        self.counts = (3, 7) if oriented else (3,)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Stay:
+        """Parse the name, the times and the numbers."""
+        if isinstance(value, Stay):
+            return value
+        name, _, rest = str(value).partition("=")
+        span, _, place = rest.partition("@")
+        ends = span.split(":")
+        try:
+            numbers = [float(number) for number in place.split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) == 7 and 7 not in self.counts:
+            self.fail(f"expected only a position X,Y,Z, got {value!r}", param, ctx)
+        if not name or len(ends) != 2 or len(numbers) not in self.counts:
+            self.fail(f"expected NAME=FROM:TO@X,Y,Z such as right_hand=1.2:1.5@0.4,1.1,0.3, got {value!r}", param, ctx)
+        begin, end = (Moment().convert(text.strip(), param, ctx) for text in ends)
+        return Stay(name.strip(), begin, end, numbers)

@@ -1,0 +1,8 @@
+"""Baselines: older kinds of live players, for comparison with the others.
+
+Names are listed in __init__.pyi and imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

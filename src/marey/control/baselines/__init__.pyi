@@ -1,0 +1,9 @@
+from .fat_graph import FatGraph as FatGraph
+from .fat_graph import FatGraphStream as FatGraphStream
+from .move_tree import MoveTree as MoveTree
+from .move_tree import MoveTreeStream as MoveTreeStream
+from .move_tree import Succession as Succession
+from .streams import KINDS as KINDS
+from .streams import TURNS as TURNS
+from .streams import baseline_streams as baseline_streams
+from .streams import pick_strides as pick_strides

@@ -1,0 +1,214 @@
+"""A fat graph: popular poses are hubs, and each edge between them is a set of clips (Shin and Oh 2006).
+
+Every clip begins and ends in a hub's single pose, so any clip can follow any other without a seam. This makes the
+method simple, but a character on a curve straightens up at each hub and then leans again (Heck figure 6.17).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.baselines.fat_graph_edges import FatEdge, HubPath, make_edge
+from marey.control.baselines.fat_graph_hubs import Hub, find_hubs, localize_frames
+from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
+from marey.control.inertia_reel import make_reel
+from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
+from marey.core.contacts import ContactPoint
+from marey.core.feet import Feet
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_method, renamed_parameters
+from marey.errors import InvalidValue, NoResult
+from marey.maths import quat, rigid2d
+
+__all__ = ["FatEdge", "FatGraph", "FatGraphStream", "Hub"]
+
+_COMMANDS = ("direction", "turn")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FatGraph:
+    """Hubs and the edges between them; any number of streams may use it.
+
+    hubs : the most popular first. edges : all that never lead to a dead end. skeleton, fps, points, floor : of the
+    frames.
+    """
+
+    hubs: tuple[Hub, ...]
+    edges: tuple[FatEdge, ...]
+    skeleton: Skeleton
+    fps: float
+    points: tuple[ContactPoint, ...]
+    floor: float
+
+    @classmethod
+    @renamed_parameters(near="max_distance")
+    def build(
+        cls,
+        clips: Sequence[Motion],
+        *,
+        n_hubs: int = 1,
+        max_distance: float = 0.1,
+        window: float = 1.0 / 3.0,
+        ease: float = 0.25,
+        bandwidth: float = math.radians(7.0),
+        markers: str = "body",
+    ) -> FatGraph:
+        """Find hubs in clips of one character, and cut the clips there.
+
+        Parameters
+        ----------
+        clips : repetitive motions such as walks; add mirrored copies (`marey.edit.mirror`) so that it turns to both
+        sides.
+        n_hubs : number of hub poses. For walks, one hub gives a choice per cycle, and two give at best a choice per
+        step.
+        max_distance : meters, root of D, within which a frame counts as a visit to a popular pose.
+        window : seconds compared around a frame.
+        ease : seconds in which a clip leaves a hub's pose, and returns to it.
+        bandwidth : radians; kernel width for the distance in turn.
+        markers : points to compare; see `marey.compare.point_clouds`.
+        """
+        count = check_index(n_hubs, "n_hubs")
+        if count < 1:
+            raise InvalidValue(f"a fat graph needs at least 1 hub, got {n_hubs}")
+        close = check_number(max_distance, "max_distance in meters", above=True)
+        span = check_number(window, "window in seconds", above=True)
+        lead = check_number(ease, "ease in seconds", above=True)
+        width = check_number(bandwidth, "bandwidth in radians", above=True)
+        reel = make_reel(clips)
+        seen = localize_frames(reel)
+        hubs = find_hubs(reel, seen, count, close, span, markers)
+        visits = sorted((int(row), k) for k, hub in enumerate(hubs) for row in hub.visits)
+        cuts: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for (a, source), (b, target) in itertools.pairwise(visits):
+            if reel.find_clip(a) == reel.find_clip(b):
+                cuts.setdefault((source, target), []).append((a, b))
+        built = [make_edge(reel, seen, hubs, ends, found, lead, width) for ends, found in cuts.items()]
+        edges = _drop_dead_ends([edge for edge in built if edge is not None])
+        if not edges:
+            raise NoResult(
+                f"no two similar clips connect the same hubs, in {len(visits)} visits; give longer clips, or raise "
+                "max_distance"
+            )
+        return cls(tuple(hubs), tuple(edges), reel.skeleton, reel.fps, reel.points, reel.floor)
+
+    def out_edges(self, hub: int) -> tuple[FatEdge, ...]:
+        """The edges that leave a hub."""
+        return tuple(edge for edge in self.edges if edge.source == hub)
+
+    out = renamed_method("out", "out_edges")
+
+
+class FatGraphStream(FrameStream):
+    """Endless motion from a fat graph. `request` sets the command, `frame` returns the next frame.
+
+    Parameters
+    ----------
+    graph : the graph.
+    direction, turn : the initial command; see `request`.
+    place : initial rigid2d of the character; the origin, facing +Z, by default.
+    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
+        immediately by rotating the legs. None leaves the feet as they are.
+    """
+
+    @accept_old_feet
+    def __init__(
+        self,
+        graph: FatGraph,
+        *,
+        direction: float | None = 0.0,
+        turn: float | None = None,
+        place: ArrayLike = (0.0, 0.0, 0.0),
+        feet: Feet = "clean",
+    ) -> None:
+        self.graph = graph
+        self._direction: float | None = None
+        self._turn: float | None = None
+        self.request(direction=direction, turn=turn)
+        self._place: Floats = freeze_array(place, "place", (3,))
+        self._hub = graph.edges[0].source
+        self._taken: list[tuple[int, int, float]] = []
+        self._path, self._edge = self._choose()
+        self._at = 0
+        self._side: Floats = self._path.rotations[0]
+        self._output = FrameOutput(
+            graph.skeleton, graph.fps, graph.points, floor=graph.floor, feet=feet, name="fat graph"
+        )
+
+    @property
+    def taken(self) -> tuple[tuple[int, int, float], ...]:
+        """Source, target and radians of turn of the edges taken so far."""
+        return tuple(self._taken)
+
+    def request(self, **command: Any) -> None:
+        """Change the command from the next hub on; anything not named stays as it is.
+
+        Parameters
+        ----------
+        direction : radians from +Z in the world, positive to the left, or None for any.
+        turn : radians to turn from hub to hub; takes precedence over direction. None for no preference.
+        """
+        for name, value in command.items():
+            if name not in _COMMANDS:
+                raise InvalidValue(f"a fat graph takes the commands {', '.join(_COMMANDS)}, got {name!r}")
+            if value is not None and not np.isfinite(value):
+                raise InvalidValue(f"{name} must be an angle in radians, or None, got {value!r}")
+            if name == "direction":
+                self._direction = None if value is None else float(value)
+            else:
+                self._turn = None if value is None else float(value)
+
+    def _next(self) -> OutputFrame:
+        if self._at == len(self._path.roots):
+            self._place = set_readonly(rigid2d.compose(self._place, self._path.end))
+            self._hub = self._edge.target
+            self._path, self._edge = self._choose()
+            self._at = 0
+        path, k = self._path, self._at
+        self._at += 1
+        rotations = path.rotations[k].copy()
+        rotations[0] = quat.mul(rigid2d.to_quat(self._place), rotations[0])
+        # The opposite quaternion is the same rotation, but smoothing must not see a jump.
+        rotations[(rotations * self._side).sum(axis=1) < 0.0] *= -1.0
+        self._side = set_readonly(rotations)
+        bones = None if path.bones is None else path.bones[k]
+        return OutputFrame(set_readonly(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
+
+    def _choose(self) -> tuple[HubPath, FatEdge]:
+        """Choose the clip to play from this hub on."""
+        edges = self.graph.out_edges(self._hub)
+        off = self._turn
+        if off is None:
+            heading = float(self._place[0])
+            off = 0.0 if self._direction is None else math.remainder(self._direction - heading, 2.0 * math.pi)
+        wanted = off
+        edge = min(edges, key=lambda each: self._estimate_turn_time(each, wanted))
+        turn = min(max(wanted, edge.low), edge.high)
+        self._taken.append((edge.source, edge.target, turn))
+        return edge.path(turn, self.graph.fps), edge
+
+    def _estimate_turn_time(self, edge: FatEdge, off: float) -> float:
+        """Estimate the seconds to complete the remaining turn with this edge first and then the fastest edge."""
+        seconds = float(edge.seconds.mean())
+        left = abs(off - min(max(off, edge.low), edge.high))
+        if self._turn is not None:
+            return left
+        ends = [(each.high if off > 0.0 else -each.low) / float(each.seconds.mean()) for each in self.graph.edges]
+        return seconds + left / max(*ends, 1e-3)
+
+
+def _drop_dead_ends(edges: list[FatEdge]) -> list[FatEdge]:
+    """Keep the edges that never lead to a dead end."""
+    while True:
+        left = {edge.source for edge in edges}
+        remaining = [edge for edge in edges if edge.target in left]
+        if len(remaining) == len(edges):
+            return remaining
+        edges = remaining

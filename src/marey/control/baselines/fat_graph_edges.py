@@ -1,0 +1,253 @@
+"""Edges of a fat graph: all clips from one hub to another, bent to begin and end in its pose and blended by turn.
+
+Clips are synchronized and resampled at equal parts of their common course. Path steps are averaged in the character's
+own frame, so the turn of a blend is the weighted mean of the turns. Weights fall off with the distance in turn and are
+tilted until that mean equals the requested turn, as in `marey.pmg.GaitSpace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.control.baselines.fat_graph_hubs import Hub, LocalFrames, compute_local_steps
+from marey.control.inertia_reel import Reel
+from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.errors import NotBlendable, NoTimewarp
+from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
+from marey.register import register
+
+__all__ = ["FatEdge", "HubPath", "make_edge"]
+
+# Clips whose duration differs from the median by more than this factor are other actions: most missed a visit.
+_LONGER = 1.5
+# Meters, root of the mean D when synchronized, above which a clip is another action.
+_MAX_DISTANCE = 0.22
+_TILTS, _SOLVED, _MIN_WEIGHT = 60, 1e-9, 1e-4
+# Fraction of the bandwidth by which a blend's turn may be off and still count as met.
+_MET = 0.02
+
+
+class HubPath(NamedTuple):
+    """Frames of a clip that follows a hub, starting one frame after it, in the hub's own frame.
+
+    roots : (F, 3). rotations : (F, J, 4). flags : (F, K). bones : (F, J, 3) or None. end : (3,) rigid2d of the hub at
+    its end.
+    """
+
+    roots: Floats
+    rotations: Floats
+    flags: Bools
+    bones: Floats | None
+    end: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FatEdge:
+    """n clips from hub to hub at G points of their common course.
+
+    source, target : indices of the hubs.
+    values : (n, G, C + K) poses as in `Seen` and contacts from 0 to 1. n_joints, n_flags : J and K.
+    steps : (n, G - 1, 4) turn, movement to the left, movement ahead, and seconds from point to point.
+    bandwidth : radians, kernel width for the distance in turn.
+    low, high : range of turns in radians. left_out : number of clips between these hubs that were too different.
+    """
+
+    source: int
+    target: int
+    values: Floats
+    steps: Floats
+    n_joints: int
+    n_flags: int
+    bandwidth: float
+    low: float
+    high: float
+    left_out: int
+
+    @property
+    def turns(self) -> Floats:
+        """(n,) radians, turn of each clip."""
+        return np.asarray(self.steps[..., 0].sum(axis=1))
+
+    @property
+    def seconds(self) -> Floats:
+        """(n,) duration of each clip."""
+        return np.asarray(self.steps[..., 3].sum(axis=1))
+
+    def weights(self, turn: float) -> Floats:
+        """(n,) nonnegative weights of the clips with sum 1; their mean turn is the requested one if possible."""
+        return _compute_weights(self.turns, turn, self.bandwidth)
+
+    def path(self, turn: float, fps: float) -> HubPath:
+        """Blend a path of frames whose turn is as near as possible to the requested one."""
+        weights = self.weights(float(np.clip(turn, self.low, self.high)))
+        _, n_rows, n_columns = self.values.shape
+        mixed = np.empty((n_rows, n_columns))
+        mix_values(weights, self.values, mixed)
+        steps = np.tensordot(weights, self.steps, axes=1)
+        ground, seconds = _integrate_steps(steps)
+        n = max(1, round(float(seconds[-1]) * fps))
+        # Extend both ends by one point on a straight line, so that the cubic is straight there too.
+        rows = np.interp(np.arange(1, n + 1) / n * seconds[-1], seconds, np.arange(len(seconds))) + 1.0
+        frames, laid = np.empty((n, n_columns)), np.empty((n, 3))
+        interpolate_rows(_extend_ends(mixed), rows, frames)
+        interpolate_rows(_extend_ends(ground), rows, laid)
+        j = self.n_joints
+        roots, rotations = np.empty((n, 3)), np.empty((n, j, 4))
+        place_frames(frames, laid, j, roots, rotations)
+        stop = n_columns - self.n_flags
+        bones = frames[:, 4 * j + 1 : stop].reshape(n, -1, 3)
+        return HubPath(
+            set_readonly(roots),
+            set_readonly(rotations),
+            set_readonly(frames[:, stop:] > 0.5),
+            set_readonly(bones) if bones.shape[1] else None,
+            set_readonly(ground[-1]),
+        )
+
+
+def make_edge(
+    reel: Reel,
+    seen: LocalFrames,
+    hubs: Sequence[Hub],
+    ends: tuple[int, int],
+    clips: Sequence[tuple[int, int]],
+    ease: float,
+    bandwidth: float,
+) -> FatEdge | None:
+    """Make an edge from the clips between rows of the reel, or return None if fewer than two are similar.
+
+    ease : seconds in which a clip leaves the hub's pose for its own pose, and returns.
+    """
+    lengths = np.array([b - a for a, b in clips])
+    usual = float(np.median(lengths))
+    similar = [clip for clip, n in zip(clips, lengths, strict=True) if usual / _LONGER <= n <= usual * _LONGER]
+    if len(similar) < 2:
+        return None
+    turns = np.array([seen.ground[b, 0] - seen.ground[a, 0] for a, b in similar])
+    middle = int(np.argsort(turns)[len(turns) // 2])
+    reference = _cut_clip(reel, *similar[middle])
+    # Twice the frame count, so that cubic interpolation loses nothing.
+    times = np.linspace(0.0, reference.duration, 2 * len(reference) + 1)
+    found = {k: _synchronize(reference, _cut_clip(reel, *clip), times) for k, clip in enumerate(similar) if k != middle}
+    matching = [(similar[k], at) for k, at in sorted(({**found, middle: times}).items()) if at is not None]
+    if len(matching) < 2:
+        return None
+    parts = [_sample_clip(reel, seen, clip, at) for clip, at in matching]
+    values, steps = np.stack([part[0] for part in parts]), np.stack([part[1] for part in parts])
+    n_poses = seen.poses.shape[1]
+    values[..., :n_poses], steps = _snap_to_hub(values[..., :n_poses], steps, hubs[ends[0]], ease, reel)
+    backward = _snap_to_hub(values[:, ::-1, :n_poses], -steps[:, ::-1], hubs[ends[1]], ease, reel)
+    values[..., :n_poses], steps = backward[0][:, ::-1], -backward[1][:, ::-1]
+    low, high = _find_turn_range(steps[..., 0].sum(axis=1), bandwidth)
+    return FatEdge(
+        *ends,
+        values=set_readonly(np.ascontiguousarray(values)),
+        steps=set_readonly(np.ascontiguousarray(steps)),
+        n_joints=len(reel.skeleton),
+        n_flags=len(reel.points),
+        bandwidth=bandwidth,
+        low=low,
+        high=high,
+        left_out=len(clips) - len(matching),
+    )
+
+
+def _cut_clip(reel: Reel, first: int, last: int) -> Motion:
+    rows = slice(first, last + 1)
+    return Motion(
+        reel.skeleton,
+        reel.root[rows],
+        reel.rotations[rows],
+        reel.fps,
+        name=f"{reel.names[reel.find_clip(first)]} from {first}",
+        contacts=Contacts(reel.points, reel.contacts[rows]) if reel.points else None,
+        bone_offsets=None if reel.bones is None else reel.bones[rows],
+    )
+
+
+def _synchronize(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
+    """Seconds (G,) in a clip that correspond to `times` (G,) of the reference; None if the two are too different."""
+    try:
+        course = register([reference, clip], crop=None, reference=0, max_distance=_MAX_DISTANCE)
+    except (NotBlendable, NoTimewarp):
+        return None
+    along = course.timewarp(np.linspace(0.0, 1.0, 4 * len(times)))
+    return np.asarray(np.interp(times, along[:, 0], along[:, 1]))
+
+
+def _sample_clip(reel: Reel, seen: LocalFrames, clip: tuple[int, int], seconds: Floats) -> tuple[Floats, Floats]:
+    """Values (G, C + K) and steps (G - 1, 4) of a clip at times (G,) from its first row."""
+    from scipy.interpolate import CubicSpline
+
+    rows = np.arange(clip[0] - 1, clip[1] + 2)
+    at = clip[0] + np.clip(seconds, 0.0, (clip[1] - clip[0]) / reel.fps) * reel.fps
+    flat = np.concatenate([seen.poses[rows], seen.ground[rows]], axis=1)
+    found = CubicSpline(rows, flat, axis=0)(at)
+    flags = reel.contacts[np.rint(at).astype(np.int64)].astype(np.float64)
+    ground = found[:, -3:]
+    steps = np.concatenate([compute_local_steps(ground), np.diff(seconds)[:, None]], axis=1)
+    return np.concatenate([found[:, :-3], flags], axis=1), steps
+
+
+def _snap_to_hub(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
+    """Poses (n, G, C) and steps that leave from the hub's pose at its rate.
+
+    The offset of the first pose and its rate is removed, and fades back in over `ease` seconds along the cubic that
+    starts with it and ends at rest. Negative time steps mean a clip played backwards, for the arrival at the hub.
+    """
+    seconds = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps[..., 3], axis=1)], axis=1)
+    sign = np.sign(seconds[:, -1:])
+    span = np.minimum(ease, 0.5 * np.abs(seconds[:, -1:]))
+    t = np.clip(np.abs(seconds) / span, 0.0, 1.0)
+    off = hub.pose - values[:, 0]
+    rate = (values[:, 1] - values[:, 0]) / (seconds[:, 1] - seconds[:, 0])[:, None]
+    lag = (sign * span) * (hub.rate - rate)
+    stays, slope = (1.0 + 2.0 * t) * (1.0 - t) ** 2, t * (1.0 - t) ** 2
+    out = values + stays[..., None] * off[:, None] + slope[..., None] * lag[:, None]
+    n = 4 * len(reel.skeleton)
+    rotations = out[..., :n].reshape(*out.shape[:2], -1, 4)
+    out[..., :n] = (rotations / np.linalg.norm(rotations, axis=-1, keepdims=True)).reshape(*out.shape[:2], n)
+    moved = steps.copy()
+    pace = hub.ground_rate - steps[:, 0, :3] / steps[:, 0, 3:]
+    moved[..., :3] += (stays[:, :-1, None] * pace[:, None]) * steps[..., 3:]
+    return out, moved
+
+
+def _compute_weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
+    off = ((turns - turn) / bandwidth)[:, None]
+    weights, room = np.empty(len(turns)), np.empty(len(turns))
+    solve_weights(off, -0.5 * off[:, 0] ** 2, _TILTS, _SOLVED, _MIN_WEIGHT, room, weights)
+    return weights
+
+
+def _find_turn_range(turns: Floats, bandwidth: float) -> tuple[float, float]:
+    """Find the widest turns that blends can meet, searching inward from the clips with the widest turns."""
+    ends = []
+    for far in (float(turns.min()), float(turns.max())):
+        fractions = np.linspace(0.0, 1.0, 101)
+        tried = far + fractions * (float(np.median(turns)) - far)
+        off = [abs(float(_compute_weights(turns, turn, bandwidth) @ turns) - turn) for turn in tried]
+        met = np.flatnonzero(np.array(off) <= _MET * bandwidth)
+        ends.append(float(tried[met[0]]) if len(met) else float(np.median(turns)))
+    return ends[0], ends[1]
+
+
+def _integrate_steps(steps: Floats) -> tuple[Floats, Floats]:
+    """Integrate steps (G - 1, 4) into points (G, 3) rigid2d and seconds (G,), from the origin, facing +Z."""
+    total = np.concatenate([np.zeros((1, 2)), np.cumsum(steps[:, [0, 3]], axis=0)])
+    half = 0.5 * (total[1:, 0] + total[:-1, 0])
+    cosine, sine = np.cos(half), np.sin(half)
+    x = np.cumsum(steps[:, 1] * cosine + steps[:, 2] * sine)
+    z = np.cumsum(steps[:, 2] * cosine - steps[:, 1] * sine)
+    ground = np.stack([total[:, 0], np.concatenate([[0.0], x]), np.concatenate([[0.0], z])], axis=1)
+    return ground, total[:, 1]
+
+
+def _extend_ends(values: Floats) -> Floats:
+    return np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])

@@ -1,0 +1,270 @@
+"""A move tree: named clips and hand-written rules for which may follow which, and how (as in early games)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.baselines.move_tree_edges import Passage, Succession, make_passage
+from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
+from marey.control.inertia_kernels import place_pose
+from marey.control.inertia_reel import Reel, make_reel
+from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
+from marey.core.feet import Feet
+from marey.core.motion import Motion
+from marey.deprecation import renamed_parameters
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.maths import rigid2d
+
+__all__ = ["MoveTree", "MoveTreeStream", "Succession"]
+
+_COMMANDS = ("direction", "speed", "move")
+# Radians of direction error that cost as much as a speed error of 1 m/s.
+_PER_SPEED = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveTree:
+    """Named clips and the transitions between them; any number of streams may use it.
+
+    names : of the clips. reel : the clips. passages : all of them. ways_out : indices of the passages out of each clip,
+    in the given order. speeds : (C,) m/s of each clip.
+    """
+
+    names: tuple[str, ...]
+    reel: Reel
+    passages: tuple[Passage, ...]
+    ways_out: tuple[tuple[int, ...], ...]
+    speeds: Floats
+
+    @classmethod
+    @renamed_parameters(at="position")
+    def build(
+        cls,
+        clips: Mapping[str, Motion],
+        successions: Mapping[str, Sequence[Succession | str]],
+        *,
+        length: float = 0.3,
+        position: Literal["ends", "best"] = "ends",
+    ) -> MoveTree:
+        """Blend each clip into those that may follow it.
+
+        Parameters
+        ----------
+        clips : by name.
+        successions : what may follow each clip; a name stands for a `Succession` with the defaults below. The first is
+            used if there is no command.
+        length : seconds of a transition.
+        position : of the transition: the end of one clip over the beginning of the next, or where they are most
+            similar.
+        """
+        names = tuple(clips)
+        reel = make_reel(list(clips.values()))
+        for name in successions:
+            _find_move(name, names)
+        passages: list[Passage] = []
+        ways_out = []
+        for k, name in enumerate(names):
+            listed = [_make_succession(one, length, position) for one in successions.get(name, ())]
+            if not listed:
+                raise InvalidValue(f"no clip may follow {name!r}, so a stream would end there; give it a succession")
+            ways_out.append(tuple(range(len(passages), len(passages) + len(listed))))
+            passages += [make_passage(reel, k, _find_move(one.target, names), one) for one in listed]
+        _check_clip_lengths(names, reel, passages)
+        rows = zip(reel.borders[:-1].tolist(), reel.borders[1:].tolist(), strict=True)
+        speeds = [
+            float(np.linalg.norm(np.diff(reel.ground[a:b, 1:], axis=0), axis=1).mean()) * reel.fps for a, b in rows
+        ]
+        return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
+
+    def route(self, start: int, goal: int) -> int:
+        """Return the passage from a clip on the shortest route to another, or back to itself; -1 if there is none."""
+        first: dict[int, int] = {}
+        todo = deque[int]()
+        for edge in self.ways_out[start]:
+            if self.passages[edge].target not in first:
+                first[self.passages[edge].target] = edge
+                todo.append(self.passages[edge].target)
+        while todo and goal not in first:
+            clip = todo.popleft()
+            for edge in self.ways_out[clip]:
+                if self.passages[edge].target not in first:
+                    first[self.passages[edge].target] = first[clip]
+                    todo.append(self.passages[edge].target)
+        return first.get(goal, -1)
+
+
+class MoveTreeStream(FrameStream):
+    """Endless motion from a move tree. `request` sets the command, `frame` returns the next frame.
+
+    Parameters
+    ----------
+    tree : the tree.
+    start : first clip; by default the first of the tree.
+    direction, speed, move : the initial command; see `request`.
+    lookahead : number of clips to look ahead when choosing by direction and speed.
+    place : rigid2d of the first clip in the world; by default the character begins at the origin, facing +Z.
+    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
+        immediately by rotating the legs. None leaves the feet as they are.
+    """
+
+    @accept_old_feet
+    @renamed_parameters(look_ahead="lookahead")
+    def __init__(
+        self,
+        tree: MoveTree,
+        *,
+        start: str | None = None,
+        direction: float | None = None,
+        speed: float | None = None,
+        move: str | None = None,
+        lookahead: int = 2,
+        place: ArrayLike | None = None,
+        feet: Feet = "clean",
+    ) -> None:
+        self.tree = tree
+        self._depth = check_index(lookahead, "lookahead")
+        if self._depth < 1:
+            raise InvalidValue(f"lookahead must be at least 1 clip, got {lookahead}")
+        self._direction: float | None = None
+        self._speed: float | None = None
+        self._move: int | None = None
+        self.request(direction=direction, speed=speed, move=move)
+        self._clip = 0 if start is None else _find_move(start, tree.names)
+        self._row = int(tree.reel.borders[self._clip])
+        first = rigid2d.invert(tree.reel.ground[self._row])
+        self._place: Floats = set_readonly(first) if place is None else freeze_array(place, "place", (3,))
+        self._taken: list[str] = []
+        self._passing: Passage | None = None
+        self._passed = 0
+        self._still = np.zeros((len(tree.reel.skeleton) + 1, 3))
+        self._side: Floats = tree.reel.rotations[self._row]
+        self._begun = False
+        reel = tree.reel
+        self._output = FrameOutput(reel.skeleton, reel.fps, reel.points, floor=reel.floor, feet=feet, name="move tree")
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The clips played so far, after the first."""
+        return tuple(self._taken)
+
+    def request(self, **command: Any) -> None:
+        """Change the command from the next passage on; anything not named stays as it is.
+
+        Parameters
+        ----------
+        direction : radians from +Z in the world, positive to the left, or None for any.
+        speed : meters per second, or None for any.
+        move : name of a clip to play repeatedly, by the shortest route; takes precedence over direction and speed. None
+            for any.
+        """
+        for name, value in command.items():
+            if name == "move":
+                self._move = None if value is None else _find_move(value, self.tree.names)
+            elif name == "direction":
+                if value is not None and not np.isfinite(value):
+                    raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
+                self._direction = None if value is None else float(value)
+            elif name == "speed":
+                self._speed = None if value is None else check_number(value, "speed in m/s")
+            else:
+                raise InvalidValue(f"a move tree takes the commands {', '.join(_COMMANDS)}, got {name!r}")
+
+    def _next(self) -> OutputFrame:
+        if self._begun:
+            self._step()
+        self._begun = True
+        return self._make_frame()
+
+    def _step(self) -> None:
+        """Advance one frame: within a clip, into a passage, within it, or out of it."""
+        if self._passing is None:
+            edge = self._choose()
+            if edge < 0:
+                self._row += 1
+                return
+            self._passing, self._passed = self.tree.passages[edge], -1
+            self._taken.append(self.tree.names[self._passing.target])
+        self._passed += 1
+        passage = self._passing
+        if self._passed == len(passage.root):
+            self._place = set_readonly(rigid2d.compose(self._place, passage.move))
+            self._clip, self._row, self._passing = passage.target, passage.enter, None
+
+    def _choose(self) -> int:
+        """Return the passage to take now, or -1 for none yet."""
+        tree = self.tree
+        open_exits = [edge for edge in tree.ways_out[self._clip] if tree.passages[edge].leave >= self._row]
+        if all(tree.passages[edge].leave > self._row for edge in open_exits):
+            return -1
+        best = self._choose_by_command(open_exits)
+        return best if tree.passages[best].leave == self._row else -1
+
+    def _choose_by_command(self, open_exits: Sequence[int]) -> int:
+        tree = self.tree
+        if self._move is not None:
+            edge = tree.route(self._clip, self._move)
+            if edge in open_exits:
+                return edge
+        if self._direction is None and self._speed is None:
+            return open_exits[0]
+        heading = float(self._place[0])
+        return min(open_exits, key=lambda edge: self._cost(edge, heading, self._depth))
+
+    def _cost(self, edge: int, heading: float, depth: int) -> float:
+        """Sum the errors at the ends of the next clips along the best route, in radians."""
+        tree = self.tree
+        passage = tree.passages[edge]
+        placed = heading + float(passage.move[0])
+        cost = 0.0
+        if self._direction is not None:
+            cost += abs(math.remainder(self._direction - placed - passage.faces, 2.0 * math.pi))
+        if self._speed is not None:
+            cost += _PER_SPEED * abs(float(tree.speeds[passage.target]) - self._speed)
+        if depth > 1:
+            cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.target])
+        return cost
+
+    def _make_frame(self) -> OutputFrame:
+        root, rotations, flags, bones = self._source_frame()
+        out_root, out = np.empty(3), np.empty(rotations.shape)
+        place_pose(root, rotations, self._place, self._still, self._side, out_root, out)
+        self._side = set_readonly(out)
+        return OutputFrame(set_readonly(out_root), self._side, flags, bones)
+
+    def _source_frame(self) -> OutputFrame:
+        """The frame in the clip's own place."""
+        read: Reel | Passage = self.tree.reel if self._passing is None else self._passing
+        row = self._row if self._passing is None else self._passed
+        bones = None if read.bones is None else read.bones[row]
+        return OutputFrame(read.root[row], read.rotations[row], read.contacts[row], bones)
+
+
+def _make_succession(given: Succession | str, length: float, position: Literal["ends", "best"]) -> Succession:
+    return given if isinstance(given, Succession) else Succession(given, length, position)
+
+
+def _find_move(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise UnknownName(f"no move named {name!r}; moves: {', '.join(names)}{similar(str(name), names)}")
+    return names.index(name)
+
+
+def _check_clip_lengths(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
+    """Raise an error for a clip that would have to be left before it is entered."""
+    for entry in passages:
+        for departure in passages:
+            if departure.clip == entry.target and departure.leave < entry.enter:
+                into, out = names[entry.clip], names[departure.target]
+                first = int(reel.borders[entry.target])
+                raise InvalidValue(
+                    f"{names[entry.target]!r} is left for {out!r} at {(departure.leave - first) / reel.fps:.2f} s, but "
+                    f"from {into!r} it is only entered at {(entry.enter - first) / reel.fps:.2f} s; make the "
+                    "transitions shorter or the clip longer"
+                )

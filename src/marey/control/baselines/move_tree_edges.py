@@ -1,0 +1,143 @@
+"""Passages of a move tree: precomputed blends from one clip into the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from marey.blend.transition import best_transition
+from marey.control.inertia_reel import Reel
+from marey.core.arrays import Bools, Floats, check_number, set_readonly
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.deprecation import renamed_fields
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+from marey.maths.ease import ease_in
+
+__all__ = ["Passage", "Succession", "make_passage"]
+
+# Fractions of the clips, before the end and after the beginning, that are searched for the best moment.
+_LATE, _EARLY = 0.55, 0.45
+
+
+@renamed_fields(to="target", at="position")
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """Which clip may follow another, and how.
+
+    target : name of the next clip. length : seconds of the transition.
+    position : of its middle: seconds in this clip and in the next; ``"ends"`` for the end of one over the beginning of
+        the other; ``"best"`` for where the second part of one and the first part of the other are most similar.
+    """
+
+    target: str
+    length: float = 0.3
+    position: tuple[float, float] | Literal["ends", "best"] = "ends"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """A transition from one clip to another.
+
+    clip, target : indices of both. leave : last row of the first clip. enter : first row of the second.
+    root (n, 3), rotations (n, J, 4), contacts (n, K), bones (n, J, 3) or None : the frames in between, in the first
+        clip's place.
+    move : (3,) rigid2d that places the second clip relative to the first.
+    faces : radians, heading at the end of the second clip, before it is placed.
+    """
+
+    clip: int
+    target: int
+    leave: int
+    enter: int
+    root: Floats
+    rotations: Floats
+    contacts: Bools
+    bones: Floats | None
+    move: Floats
+    faces: float
+
+
+def make_passage(reel: Reel, clip: int, target: int, succession: Succession) -> Passage:
+    """Blend both clips around the middle of the transition, with ease-in and ease-out (Kovar 3.5)."""
+    seconds = check_number(succession.length, "the length of a transition in seconds", above=True)
+    n = max(2, round(seconds * reel.fps))
+    a, b = _find_starts(reel, clip, target, succession, n)
+    leave, enter = int(reel.borders[clip]) + a, int(reel.borders[target]) + b + n
+    inner = np.arange(1, n)
+    rows, others = leave + inner, enter - n + inner
+    middle = n // 2
+    move = rigid2d.compose(reel.ground[leave + middle], rigid2d.invert(reel.ground[enter - n + middle]))
+    alpha = ease_in(inner / n)
+    turned = reel.rotations[others].copy()
+    turned[:, 0] = quat.mul(rigid2d.to_quat(move), turned[:, 0])
+    return Passage(
+        clip=clip,
+        target=target,
+        leave=leave,
+        enter=enter,
+        root=set_readonly(_blend(reel.root[rows], rigid2d.apply(move, reel.root[others]), alpha)),
+        rotations=set_readonly(quat.slerp(reel.rotations[rows], turned, alpha[:, None])),
+        contacts=set_readonly(np.where(alpha[:, None] < 0.5, reel.contacts[rows], reel.contacts[others])),
+        bones=None if reel.bones is None else set_readonly(_blend(reel.bones[rows], reel.bones[others], alpha)),
+        move=set_readonly(move),
+        faces=float(reel.ground[int(reel.borders[target + 1]) - 1, 0]),
+    )
+
+
+def _blend(a: Floats, b: Floats, alpha: Floats) -> Floats:
+    weight = alpha.reshape(-1, *[1] * (a.ndim - 1))
+    return np.asarray((1.0 - weight) * a + weight * b)
+
+
+def _find_starts(reel: Reel, clip: int, target: int, succession: Succession, n: int) -> tuple[int, int]:
+    """Frames of both clips at which the transition begins."""
+    lengths = [int(reel.borders[k + 1] - reel.borders[k]) for k in (clip, target)]
+    if succession.position == "ends":
+        starts = lengths[0] - 1 - n, 0
+    else:
+        at = _find_best(reel, clip, target, n) if succession.position == "best" else succession.position
+        try:
+            starts = round(float(at[0]) * reel.fps - 0.5 * n), round(float(at[1]) * reel.fps - 0.5 * n)
+        except (TypeError, ValueError, IndexError):
+            raise InvalidValue(
+                f'position must be "ends", "best" or seconds in both clips, got {succession.position!r}'
+            ) from None
+    for start, length, k in zip(starts, lengths, (clip, target), strict=True):
+        if start < 0 or start + n > length - 1:
+            raise InvalidValue(
+                f"a transition of {n / reel.fps:.2f} s from {reel.names[clip]!r} to {reel.names[target]!r} does not "
+                f"fit into {reel.names[k]!r}, which lasts {(length - 1) / reel.fps:.2f} s; make it shorter or move it"
+            )
+    return starts
+
+
+def _find_best(reel: Reel, clip: int, target: int, n: int) -> tuple[float, float]:
+    first, second = (_clip_motion(reel, k) for k in (clip, target))
+    half = 0.5 * n / reel.fps
+    point = best_transition(
+        first,
+        second,
+        length=n / reel.fps,
+        region_a=(min(_LATE * first.duration, first.duration - half), first.duration),
+        region_b=(0.0, max(_EARLY * second.duration, half)),
+    )
+    return point.at_a, point.at_b
+
+
+def _clip_motion(reel: Reel, k: int) -> Motion:
+    rows = slice(int(reel.borders[k]), int(reel.borders[k + 1]))
+    contacts = Contacts(reel.points, reel.contacts[rows])
+    bones = None if reel.bones is None else reel.bones[rows]
+    return Motion(
+        reel.skeleton,
+        reel.root[rows],
+        reel.rotations[rows],
+        reel.fps,
+        name=reel.names[k],
+        contacts=contacts,
+        bone_offsets=bones,
+    )

@@ -1,0 +1,170 @@
+"""Baselines: every kind of live player, built from the same clips, so that they can be evaluated under equal terms.
+
+Each is set up as a user would with these clips and an hour of time: with defaults where it has any. Hand-built ones use
+one-cycle clips that turn by about the same angles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.control.inertia_lock import LockedStream
+from marey.core.arrays import Floats
+from marey.core.feet import Feet
+from marey.core.motion import Motion
+from marey.core.placement import find_facing
+from marey.core.protocols import Stream
+from marey.deprecation import renamed_parameters
+from marey.edit import cycle
+from marey.errors import InvalidValue, NoResult, UnknownName, similar
+
+__all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
+
+KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "motion matching", "motion graph")
+"""All baselines, in table order."""
+
+TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
+"""Radians per cycle for the clips of a move tree and the loops of a blend tree."""
+
+# Cycles before and after a clip of the move tree that are blended with the next clip.
+_MARGIN = 0.2
+
+
+@renamed_parameters(lock=("feet", lambda on: "lock" if on else None))
+def baseline_streams(
+    clips: Sequence[Motion],
+    *,
+    kinds: Sequence[str] = KINDS,
+    feet: Feet = "lock",
+    turns: Sequence[float] = TURNS,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Callable[[], Stream]]:
+    """Return, for each kind, a function that makes a new stream; the data behind it is built once.
+
+    Parameters
+    ----------
+    clips : walks of one character on curves to both sides (mirrored copies balance them), at one speed, with contacts.
+    kinds : of `KINDS`.
+    feet : ``"lock"`` locks planted feet in all of them with the same `FootLock`; None leaves them as they are. The
+        cleanup is not offered: its lookahead would delay every response equally.
+    turns : radians per cycle for hand-picked clips; the nearest is used for each.
+    settings : options of the builder, by kind: for a parametric motion graph those of ``connect``, for a move tree and
+        a blend tree none, for the others those of ``build``.
+    """
+    if feet not in ("lock", None):
+        raise InvalidValue(f"feet must be 'lock' or None, not {feet!r}")
+    given = {kind: dict(options) for kind, options in (settings or {}).items()}
+    for kind in (*kinds, *given):
+        if kind not in _MAKERS:
+            raise UnknownName(f"no baseline {kind!r}{similar(str(kind), KINDS)}; baselines: {', '.join(KINDS)}")
+    makers = {kind: _MAKERS[kind](clips, turns, given.get(kind, {})) for kind in kinds}
+    return {kind: _lock_feet(make) if feet == "lock" else make for kind, make in makers.items()}
+
+
+def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: float = 0.0) -> dict[str, Motion]:
+    """Find, for each turn, the gait cycle in the clips that turns most nearly by that angle; keys are degrees.
+
+    A cycle that is the best for two turns appears once.
+
+    Parameters
+    ----------
+    turns : radians. margin : cycles required before and after.
+    """
+    from marey.pmg.gait_cycles import compute_phase, find_cycles
+
+    found: list[tuple[float, Motion]] = []
+    for motion in clips:
+        phase, first, last = compute_phase(motion)
+        frames = np.arange(first, last + 1)
+        heading = find_facing(motion.skeleton, motion.world().positions)
+        for start in find_cycles(motion, max(margin, 1e-6)).tolist():
+            at: Floats = np.interp([start - margin, start, start + 1, start + 1 + margin], phase[frames], frames)
+            turn = float(np.diff(np.interp(at[1:3], np.arange(len(heading)), heading))[0])
+            found.append((turn, motion[round(float(at[0])) : round(float(at[3])) + 1]))
+    if not found:
+        raise NoResult(f"none of {len(clips)} clips has a full gait cycle with margins of {margin:g} cycles")
+    out: dict[str, Motion] = {}
+    taken: set[int] = set()
+    for wanted in turns:
+        k = min(range(len(found)), key=lambda i: abs(found[i][0] - wanted))
+        if k not in taken:
+            taken.add(k)
+            name = f"{math.degrees(wanted):+.0f}"
+            out[name] = replace(found[k][1], name=name)
+    return out
+
+
+def _make_parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.direction import FollowDirection
+    from marey.pmg import GaitSpace, ParametricMotionGraph
+
+    char = ParametricMotionGraph("parametric motion graph")
+    char.add("walk", GaitSpace.build(clips))
+    char.connect("walk", "walk", **options)
+    return lambda: char.stream(FollowDirection(0.0), feet=None)
+
+
+def _make_fat_graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.baselines.fat_graph import FatGraph, FatGraphStream
+
+    graph = FatGraph.build(clips, **options)
+    return lambda: FatGraphStream(graph, feet=None)
+
+
+def _make_move_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.baselines.move_tree import MoveTree, MoveTreeStream
+
+    moves = pick_strides(clips, turns, _MARGIN)
+    shortest = min(motion.duration for motion in moves.values())
+    length = shortest * 2.0 * _MARGIN / (1.0 + 2.0 * _MARGIN)
+    tree = MoveTree.build(moves, {name: list(moves) for name in moves}, length=length, **options)
+    return lambda: MoveTreeStream(tree, feet=None)
+
+
+def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.blend_tree import BlendTree, BlendTreeStream
+
+    cut = pick_strides(clips, turns, _MARGIN)
+    loops = {name: _make_loop(motion) for name, motion in cut.items()}
+    tree = BlendTree.build(loops, [list(loops)], **options)
+    return lambda: BlendTreeStream(tree, feet=None)
+
+
+def _make_loop(stride: Motion) -> Motion:
+    extra = _MARGIN / (1.0 + 2.0 * _MARGIN) * (len(stride) - 1)
+    return cycle(stride, round(extra), len(stride) - 1 - round(extra), feet=None)
+
+
+def _make_matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.motion_matching import MatchingData, MotionMatching
+
+    data = MatchingData.build(clips, **options)
+    return lambda: MotionMatching(data, feet=None)
+
+
+def _make_motion_graph(
+    clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]
+) -> Callable[[], Stream]:
+    from marey.graph import MotionGraph
+    from marey.graph.stream import GraphStream
+
+    graph = MotionGraph.build(clips, **options)
+    return lambda: GraphStream(graph, feet=None)
+
+
+def _lock_feet(make: Callable[[], Stream]) -> Callable[[], Stream]:
+    return lambda: LockedStream(make())
+
+
+_MAKERS: Mapping[str, Callable[[Sequence[Motion], Sequence[float], dict[str, Any]], Callable[[], Stream]]] = dict(
+    zip(
+        KINDS,
+        (_make_parametric, _make_fat_graph, _make_move_tree, _make_blend_tree, _make_matching, _make_motion_graph),
+        strict=True,
+    )
+)

@@ -1,0 +1,376 @@
+"""Evaluate live characters: measure any stream that takes directions in the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.evaluate_gait import gait_metrics
+from marey.control.inertia_reel import rotate_root_with_hips
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.core.placement import find_facing
+from marey.core.protocols import Stream
+from marey.deprecation import renamed_method, renamed_parameters
+from marey.errors import InvalidValue
+from marey.maths import filters, rigid2d
+from marey.measure import measure
+
+__all__ = [
+    "StreamMetrics",
+    "clip_metrics",
+    "evaluate_stream",
+    "evaluate_streams",
+    "figure_of_eight",
+    "held_bytes",
+    "record",
+]
+
+# Degrees within which a character faces the target, and seconds it must do so, so that swaying past does not count.
+_WITHIN, _FOR = 15.0, 0.25
+# Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
+_SWAY = 0.12
+# Seconds of straight walking before a turn is requested.
+_BEFORE = 3.0
+# Meters ahead on the path that the character is steered toward, and seconds between steering updates.
+_LOOK, _STEER = 0.8, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMetrics:
+    """Metrics of a stream.
+
+    response, response_p90 : seconds from requesting a direction until the character faces it within 15 degrees for at
+        least 0.25 s; median and 90th percentile. A turn that is not completed counts as the longest time waited.
+    answered : fraction of the turns completed in time.
+    path_error, path_error_max : meters, root mean square and largest distance of the hips, without the sway of steps,
+        from a path along which the character is steered by directions.
+    speed : m/s along that path.
+    skate : m/s, slide of points in contact: ``slide_contact`` of `marey.measure`, with detected contacts, so that
+        streams with and without contacts are comparable.
+    skate_own : m/s, the same with the contacts of the stream's frames; NaN if they have none.
+    skate_weighted : mm/s, ``slide_weighted_speed``, which needs no contacts.
+    jerk : 100 m/s^3, ``jitter``.
+    bob, lift, sway : meters, meters and radians: vertical range of the hips and the ankles in a stride, and lateral
+        lean of the trunk; see `GaitMetrics`. Compare them with those of the clips: blending smooths them away,
+        returning to one pose adds to them.
+    memory : bytes of all arrays that the stream holds, shared ones included.
+    frames_per_second : frames that one core of this machine can compute, in CPU time.
+    stall : ms of CPU time per frame, 99.9th percentile.
+    """
+
+    response: float
+    response_p90: float
+    answered: float
+    path_error: float
+    path_error_max: float
+    speed: float
+    skate: float
+    skate_own: float
+    skate_weighted: float
+    jerk: float
+    bob: float
+    lift: float
+    sway: float
+    memory: int
+    frames_per_second: float
+    stall: float
+
+    def to_dict(self) -> dict[str, float]:
+        """The metrics by name, for JSON and tables."""
+        return asdict(self)
+
+    as_dict = renamed_method("as_dict", "to_dict")
+
+
+@renamed_parameters(make="make_stream", trials="n_turns", longest="timeout")
+def evaluate_stream(
+    make_stream: Callable[[], Stream],
+    *,
+    turn: float = np.pi / 2,
+    n_turns: int = 12,
+    timeout: float = 6.0,
+    path: ArrayLike | None = None,
+    seconds: float = 40.0,
+    speed: float | None = None,
+    rng: int | np.random.Generator = 0,
+) -> StreamMetrics:
+    """Measure a stream that takes ``request(direction=...)``.
+
+    Parameters
+    ----------
+    make_stream : returns a new stream; called once for the turns and once for the path.
+    turn : radians of the requested turns, to alternating sides, each after a random pause.
+    n_turns : number of turns. timeout : seconds to wait for each.
+    path : (n, 2) x, z in meters that the character is steered along from its first point on; by default a figure
+        eight whose loops are 3 m in radius.
+    seconds : maximum time on the path.
+    speed : m/s to request, if the stream takes it.
+    """
+    if n_turns < 1:
+        raise InvalidValue(f"n_turns must be at least 1, not {n_turns}")
+    wait = check_number(timeout, "timeout in seconds", above=True)
+    generator = np.random.default_rng(rng)
+    route = figure_of_eight() if path is None else freeze_array(path, "path", (None, 2))
+    if len(route) < 2:
+        raise InvalidValue("path must have at least two points")
+    stream, timed = make_stream(), list[float]()
+    _request_speed(stream, speed)
+    turning, requests = _record_turns(stream, turn, n_turns, wait, generator, timed)
+    answers = _response_times(turning, requests, wait)
+    along = make_stream()
+    _request_speed(along, speed)
+    following = _follow_path(along, route, check_number(seconds, "seconds", above=True), timed)
+    apart, pace = _path_metrics(following, route)
+    report = measure(replace(turning, contacts=None))
+    # The first frames fill the cleanup's window.
+    spent = np.array(timed[round(stream.fps) :])
+    return StreamMetrics(
+        response=float(np.median(answers)),
+        response_p90=float(np.quantile(answers, 0.9)),
+        answered=float((answers < wait).mean()),
+        path_error=float(np.sqrt((apart**2).mean())),
+        path_error_max=float(apart.max()),
+        speed=pace,
+        skate=_metric_value(report, "slide_contact"),
+        skate_own=float("nan") if turning.contacts is None else _metric_value(measure(turning), "slide_contact"),
+        skate_weighted=_metric_value(report, "slide_weighted_speed"),
+        jerk=_metric_value(report, "jitter"),
+        **gait_metrics(turning).to_dict(),
+        memory=held_bytes(stream),
+        frames_per_second=float(1.0 / max(spent.mean(), 1e-9)),
+        stall=float(1e3 * np.quantile(spent, 0.999)),
+    )
+
+
+@renamed_parameters(trials="n_turns", longest="timeout")
+def evaluate_streams(
+    makers: Mapping[str, Callable[[], Stream]],
+    *,
+    turn: float = np.pi / 2,
+    n_turns: int = 12,
+    timeout: float = 6.0,
+    path: ArrayLike | None = None,
+    seconds: float = 40.0,
+    speed: float | None = None,
+    rng: int | np.random.Generator = 0,
+) -> dict[str, StreamMetrics]:
+    """Run `evaluate_stream` with the same options on several streams by name: the rows of a table."""
+    return {
+        name: evaluate_stream(
+            make, turn=turn, n_turns=n_turns, timeout=timeout, path=path, seconds=seconds, speed=speed, rng=rng
+        )
+        for name, make in makers.items()
+    }
+
+
+def clip_metrics(clips: Sequence[Motion]) -> StreamMetrics:
+    """Measure clips by the same metrics, as far as they apply: the reference for streams built from them.
+
+    Slide, jerk and speed are means over all frames, gait metrics are medians over all strides; metrics that only apply
+    to streams are NaN.
+    """
+    if not clips:
+        raise InvalidValue("clips must contain at least one clip to measure")
+    frames = np.array([len(clip) for clip in clips], dtype=np.float64)
+
+    def mean(name: str, bare: bool = True) -> float:
+        values = [_metric_value(measure(replace(clip, contacts=None) if bare else clip), name) for clip in clips]
+        return float(np.average(values, weights=frames))
+
+    nan = float("nan")
+    owned = all(clip.contacts is not None for clip in clips)
+    return StreamMetrics(
+        response=nan,
+        response_p90=nan,
+        answered=nan,
+        path_error=nan,
+        path_error_max=nan,
+        speed=mean("speed_mean"),
+        skate=mean("slide_contact"),
+        skate_own=mean("slide_contact", bare=False) if owned else nan,
+        skate_weighted=mean("slide_weighted_speed"),
+        jerk=mean("jitter"),
+        **gait_metrics(clips).to_dict(),
+        memory=held_bytes(list(clips)),
+        frames_per_second=nan,
+        stall=nan,
+    )
+
+
+def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion | None], None] | None = None) -> Motion:
+    """Record the next frames of a stream as one motion.
+
+    Parameters
+    ----------
+    steer : called before each frame with the stream, the frame's number, and the previous frame, if any.
+    """
+    if n_frames < 1:
+        raise InvalidValue(f"n_frames must be at least 1, not {n_frames}")
+    frames: list[Motion] = []
+    for i in range(n_frames):
+        if steer is not None:
+            steer(stream, i, frames[-1] if frames else None)
+        frames.append(stream.frame())
+    return _join_frames(frames)
+
+
+def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
+    """(n, 2) x, z meters: two circles that meet at the origin, left then right, along +Z at first."""
+    angle = np.linspace(0.0, 2.0 * np.pi, n // 2 + 1)
+    left = radius * np.stack([1.0 - np.cos(angle), np.sin(angle)], axis=1)
+    return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
+
+
+def held_bytes(thing: Any) -> int:
+    """Count the bytes of all arrays reachable from an object, each once."""
+    seen: set[int] = set()
+    total, todo = 0, [thing]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            if one.base is None or not isinstance(one.base, np.ndarray):
+                total += one.nbytes
+            else:
+                todo.append(one.base)
+        elif isinstance(one, Mapping):
+            todo += list(one.values())
+        elif isinstance(one, list | tuple | set | frozenset) or type(one).__name__ == "deque":
+            todo += list(one)
+        elif type(one).__module__.startswith("marey"):
+            names = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
+            todo += [getattr(one, name) for name in names if hasattr(one, name)]
+            todo += list(getattr(one, "__dict__", {}).values())
+        elif type(one).__name__ == "cKDTree":
+            # It holds a copy of the points in node order, with an index of the same length.
+            todo += [one.data, one.indices]
+    return total
+
+
+def _request_speed(stream: Stream, speed: float | None) -> None:
+    if speed is not None:
+        stream.request(speed=speed)
+
+
+def _timed_frame(stream: Stream, timed: list[float]) -> Motion:
+    start = time.thread_time()
+    frame = stream.frame()
+    timed.append(time.thread_time() - start)
+    return frame
+
+
+def _record_turns(
+    stream: Stream, turn: float, n_turns: int, timeout: float, generator: np.random.Generator, timed: list[float]
+) -> tuple[Motion, list[tuple[int, float]]]:
+    """Record a stretch of turns, and for each the frame and direction of its request."""
+    frames: list[Motion] = []
+    requests: list[tuple[int, float]] = []
+    direction, side = 0.0, 1.0
+    stream.request(direction=direction)
+    for _ in range(n_turns):
+        before = round((_BEFORE + generator.uniform(0.0, 1.0)) * stream.fps)
+        frames += [_timed_frame(stream, timed) for _ in range(before)]
+        direction = float(rigid2d.wrap_angle(direction + side * turn))
+        # Left, right, right, left: so that turns do not always go back.
+        side = -side if len(requests) % 2 == 0 else side
+        stream.request(direction=direction)
+        requests.append((len(frames), direction))
+        frames += [_timed_frame(stream, timed) for _ in range(round(timeout * stream.fps))]
+    return _join_frames(frames), requests
+
+
+def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: float) -> Floats:
+    """(n,) seconds that each turn took."""
+    yaw = filters.gaussian(find_facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
+    hold = max(1, round(_FOR * motion.fps))
+    out = []
+    for first, direction in requests:
+        stop = first + round(timeout * motion.fps)
+        near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
+        held = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
+        # A character that already faces there did not make the previous turn; that is not a response to this one.
+        out.append(np.argmax(held) / motion.fps if held.any() and not near[0] else timeout)
+    return np.asarray(out)
+
+
+def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
+    """Steer the stream along a path that starts at its first position, until the path ends."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    frames = [_timed_frame(stream, timed)]
+    shift = frames[0].travel[0, [0, 2]] - path[0]
+    passed, every = 0.0, max(1, round(_STEER * stream.fps))
+    for i in range(round(seconds * stream.fps)):
+        if i % every == 0:
+            here = frames[-1].travel[0, [0, 2]] - shift
+            passed = _find_progress(path, length, here, passed)
+            if passed >= length[-1] - 0.1:
+                break
+            goal = _point_at(path, length, passed + _LOOK)
+            stream.request(direction=float(np.arctan2(goal[0] - here[0], goal[1] - here[1])))
+        frames.append(_timed_frame(stream, timed))
+    motion = _join_frames(frames)
+    return motion.moved([0.0, -shift[0], -shift[1]])
+
+
+def _find_progress(path: Floats, length: Floats, here: Floats, passed: float) -> float:
+    """Meters along the path of its point nearest to `here`, searched from shortly before the last one onward."""
+    near = np.flatnonzero((length >= passed - 0.2) & (length <= passed + 1.5))
+    if not len(near):
+        return passed
+    return float(length[near[int(np.argmin(np.linalg.norm(path[near] - here, axis=1)))]])
+
+
+def _point_at(path: Floats, length: Floats, along: float) -> Floats:
+    beyond = max(along - length[-1], 0.0)
+    end = path[-1] - path[-2]
+    point = np.array([np.interp(along, length, path[:, k]) for k in range(2)])
+    return np.asarray(point + beyond * end / max(float(np.linalg.norm(end)), 1e-9))
+
+
+def _path_metrics(motion: Motion, path: Floats) -> tuple[Floats, float]:
+    """(F,) meters from the path, and m/s."""
+    track = filters.gaussian(motion.travel[:, [0, 2]], 2.0 * _SWAY * motion.fps)
+    a, b = path[:-1], path[1:]
+    along = b - a
+    size = np.maximum((along**2).sum(axis=1), 1e-18)
+    fraction = np.clip(((track[:, None] - a) * along).sum(axis=2) / size, 0.0, 1.0)
+    apart = np.linalg.norm(track[:, None] - (a + fraction[..., None] * along), axis=2).min(axis=1)
+    gone = float(np.linalg.norm(np.diff(track, axis=0), axis=1).sum())
+    return apart, gone / max(motion.duration, 1e-9)
+
+
+def _join_frames(frames: list[Motion]) -> Motion:
+    first = frames[0]
+    bones = None
+    if any(frame.bone_offsets is not None for frame in frames):
+        own = first.skeleton.offsets[None]
+        bones = set_readonly(np.concatenate([own if f.bone_offsets is None else f.bone_offsets for f in frames]))
+    contacts = None
+    if all(frame.contacts is not None for frame in frames) and first.contacts is not None:
+        mask = np.concatenate([frame.contacts.mask for frame in frames if frame.contacts is not None])
+        contacts = Contacts(first.contacts.points, set_readonly(mask))
+    return rotate_root_with_hips(
+        Motion(
+            first.skeleton,
+            set_readonly(np.concatenate([frame.root_positions for frame in frames])),
+            set_readonly(np.concatenate([frame.rotations for frame in frames])),
+            first.fps,
+            name=first.name,
+            contacts=contacts,
+            bone_offsets=bones,
+        )
+    )
+
+
+def _metric_value(report: Any, name: str) -> float:
+    value = report[name].value
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,152 @@
+"""Bring several clips to one skeleton and one rate, with contacts.
+
+One rule holds wherever clips are combined. Clips of different rates are resampled to the highest of their rates, which
+loses nothing, with one warning; `fps=` chooses another rate without a warning. Contacts that are missing are detected
+at a clip's own rate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marey.core.arrays import FrozenRecord, check_fps
+from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
+from marey.core.protocols import Clips
+from marey.core.resample import resample
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue, MareyWarning, format_list
+
+# Rates that differ by less than this fraction are the same rate, rounded.
+_SAME_RATE = 1e-6
+_NUMBERS = {1: "one clip", 2: "two clips"}
+_REMEDY = "open a folder with marey.MotionSet.open, read a file with marey.load"
+
+
+class SharedClips(FrozenRecord):
+    """Base of records whose `clips` have one skeleton and one rate."""
+
+    __slots__ = ()
+    clips: tuple[Motion, ...]
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The skeleton of all clips."""
+        return self.clips[0].skeleton
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of all clips."""
+        return self.clips[0].fps
+
+
+class PreparedClips(NamedTuple):
+    """Clips that can be combined, and notes on what was done to them."""
+
+    motions: tuple[Motion, ...]
+    notes: tuple[str, ...]
+
+
+def prepare_clips(
+    clips: Clips | Iterable[Motion],
+    purpose: str,
+    *,
+    fps: float | None = None,
+    min_clips: int = 1,
+    detect: Callable[[Motion], Motion] | None = None,
+    bake_hips: bool = True,
+) -> PreparedClips:
+    """Bring clips to the first one's skeleton and to one rate, with contacts if possible.
+
+    Parameters
+    ----------
+    purpose : what needs the clips, for messages, such as "a graph".
+    fps : rate of the result, Hz; by default the highest rate of the clips, with a warning if they differ.
+    min_clips : how many clips are needed.
+    detect : adds contacts to a motion that has none, for example `marey.detect_contacts`. If it raises `InvalidValue`,
+        the clip stays without contacts, and a note says why. None leaves contacts as they are.
+    bake_hips : move joint 0 instead of the hips in all clips (see `bake_hips_into_root`). False does so only where the
+        offsets of a clip's skeleton differ from the first one's.
+    """
+    given = list_clips(clips, purpose, min_clips)
+    body = given[0].skeleton
+    for k, motion in enumerate(given[1:], 1):
+        check_same_skeleton(body, motion.skeleton, f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})")
+    ready, notes = list(given), []
+    for k, motion in enumerate(given):
+        if motion.contacts is not None or detect is None:
+            continue
+        try:
+            ready[k] = detect(motion)
+        except InvalidValue as error:
+            notes.append(f"{name_clip(motion, k)} has no contacts, and none could be detected: {error}")
+            continue
+        if ready[k].contacts is not None:
+            notes.append(f"contacts of {name_clip(motion, k)} were detected")
+    at_rate, resampled = match_rates(ready, fps)
+    motions = (
+        bake_hips_into_root(motion, body)
+        if bake_hips or not np.array_equal(motion.skeleton.offsets, body.offsets)
+        else motion
+        for motion in at_rate
+    )
+    return PreparedClips(tuple(motions), (*resampled, *notes))
+
+
+def list_clips(clips: Clips | Iterable[Motion], purpose: str, min_clips: int = 1) -> tuple[Motion, ...]:
+    """Check that the clips are motions and that there are enough of them, and load those of a set."""
+    if isinstance(clips, str | PathLike):
+        raise InvalidValue(f"{purpose} needs motions, got the name {str(clips)!r}; {_REMEDY}")
+    if isinstance(clips, Motion) or not isinstance(clips, Clips | Iterable):
+        raise InvalidValue(f"{purpose} needs a list of motions or a set of them, got {type(clips).__name__}; {_REMEDY}")
+    listed: tuple[Any, ...] = (
+        tuple(clips.motion(i) for i in range(len(clips.names))) if isinstance(clips, Clips) else tuple(clips)
+    )
+    for each in listed:
+        if not isinstance(each, Motion):
+            raise InvalidValue(f"{purpose} needs motions, got a list with {type(each).__name__}; {_REMEDY}")
+    if len(listed) < min_clips:
+        raise InvalidValue(f"{purpose} needs at least {_NUMBERS[min_clips]}, got {len(listed) or 'none'}")
+    return listed
+
+
+def match_rates(motions: Sequence[Motion], fps: float | None = None) -> PreparedClips:
+    """Resample the motions to `fps`, or to the highest of their rates, with one warning and a note for each."""
+    rate = max(motion.fps for motion in motions) if fps is None else check_fps(fps)
+    result, notes, names = [], [], []
+    for k, motion in enumerate(motions):
+        if abs(motion.fps - rate) <= _SAME_RATE * rate:
+            result.append(motion if motion.fps == rate else replace(motion, fps=rate))
+            continue
+        result.append(resample(motion, rate))
+        names.append(f"{name_clip(motion, k)} ({motion.fps:g} Hz)")
+        notes.append(
+            f"{name_clip(motion, k)} was resampled from {motion.fps:g} to {rate:g} Hz, the highest of all rates"
+        )
+    if fps is not None:
+        return PreparedClips(tuple(result), ())
+    if notes:
+        several = f"{len(notes)} clips were resampled to {rate:g} Hz, the highest of all rates: {format_list(names, 4)}"
+        warnings.warn(notes[0] if len(notes) == 1 else several, MareyWarning, stacklevel=4)
+    return PreparedClips(tuple(result), tuple(notes))
+
+
+def name_clip(motion: Motion, k: int) -> str:
+    """Name the k-th clip in a message."""
+    return repr(motion.name) if motion.name else f"motion {k}"
+
+
+def make_names_unique(motions: Iterable[Motion]) -> tuple[Motion, ...]:
+    """Number clips that have the name of an earlier one: ``walk``, ``walk#2``, ``walk#3``."""
+    out: list[Motion] = []
+    seen: dict[str, int] = {}
+    for motion in motions:
+        number = seen[motion.name] = seen.get(motion.name, 0) + 1
+        out.append(motion if number == 1 else replace(motion, name=f"{motion.name}#{number}"))
+    return tuple(out)

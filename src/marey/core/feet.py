@@ -1,0 +1,27 @@
+"""Foot handling: the values of `feet=`, one parameter for every function and stream that can keep feet from sliding."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from marey.errors import InvalidValue
+
+__all__ = ["Feet", "check_feet", "feet_from_flag"]
+
+Feet: TypeAlias = Literal["clean", "lock"] | None
+"""``"clean"``: footskate cleanup; in a live stream it delays the output.
+``"lock"``: hold planted feet without a delay, in live streams only.
+``None``: leave the feet as they are."""
+
+
+def check_feet(feet: Feet, *, live: bool = False) -> None:
+    """Raise an error unless `feet` is a valid value; ``"lock"`` is valid in live streams only."""
+    allowed = ("clean", "lock", None) if live else ("clean", None)
+    if feet not in allowed:
+        names = [repr(value) for value in allowed]
+        raise InvalidValue(f"feet must be {', '.join(names[:-1])} or {names[-1]}, not {feet!r}")
+
+
+def feet_from_flag(flag: bool) -> Feet:
+    """The value of `feet=` that an old on/off parameter stands for."""
+    return "clean" if flag else None

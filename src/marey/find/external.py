@@ -1,0 +1,77 @@
+"""Queries that are not in the web: one motion compared with each clip, keeping the same cells as a web."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from marey.compare import Clouds
+from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
+from marey.edit import resample
+from marey.find.build import make_work, web_clouds
+from marey.find.cells import Cells
+from marey.find.search import check_interval
+from marey.find.tiles import Tile, join_tiles, split_into_tiles, unpack_tile
+
+if TYPE_CHECKING:
+    from marey.find.match_web import MatchWeb
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternalQuery:
+    """A motion that is not in the web.
+
+    motion : at the frame rate of the web.
+    clouds : its markers.
+    pairs : (clip, kept cells, True) for each clip; the query's frames are the rows.
+    """
+
+    motion: Motion
+    clouds: Clouds
+    pairs: tuple[tuple[int, Cells, bool], ...]
+
+    @classmethod
+    def compare(
+        cls, web: MatchWeb, motion: Motion, start: Any, stop: Any, min_frames: int
+    ) -> tuple[ExternalQuery, int, int]:
+        """Compare a motion with every clip of a web. Also returns the frames of the query at the web's rate.
+
+        Parameters
+        ----------
+        start, stop : frames of the motion at its own rate; None for its ends.
+        min_frames : minimum length of a query in frames at the web's rate.
+        """
+        check_same_skeleton(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
+        step = web.fps / motion.fps
+        first, last = check_interval(
+            0 if start is None else start,
+            len(motion) if stop is None else stop,
+            motion,
+            math.ceil((min_frames - 1) / step) + 1,
+        )
+        if motion.name in web.names:
+            motion = replace(motion, name=f"{motion.name} (outside)")
+        at_rate = motion if motion.fps == web.fps else resample(motion, web.fps)
+        at_rate = bake_hips_into_root(at_rate, web.skeleton)
+        # The last frames of a motion may fall between two of the web's.
+        stop_at = min(max(round(last * step), round(first * step) + min_frames), len(at_rate))
+        start_at = min(round(first * step), stop_at - min_frames)
+        clouds = web_clouds(at_rate, web.options)
+        return cls(at_rate, clouds, _compare_with_clips(web, clouds, start_at, stop_at)), start_at, stop_at
+
+
+def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
+    """The cells of rows `start` to `stop`, as a build would keep them with the motion among the clips."""
+    inside = make_work(web.clips, web.options, [web.clouds(k) for k in range(len(web))])
+    work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *inside.masks])
+    out = []
+    for k, clip in enumerate(web.clips):
+        tiles = [
+            Tile(0, k + 1, (top + start, bottom + start, left, right))
+            for top, bottom, left, right in (tile.span for tile in split_into_tiles(0, 1, stop - start, len(clip)))
+        ]
+        parts = [unpack_tile(work(tile)) for tile in tiles]
+        out.append((k, join_tiles(tiles, parts, (stop - start, len(clip))), True))
+    return tuple(out)

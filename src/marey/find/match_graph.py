@@ -1,0 +1,210 @@
+"""From candidates to matches: overlap, tiers and the match graph (Kovar 6.2.3).
+
+Candidates are intervals of clips that are similar to a query; many of them are the same motion, a few frames apart. The
+overlap of two intervals is the length of their intersection divided by the length of the shorter one (Kovar 6.1). Of
+the candidates of a query, from the best one on, those that overlap a better one by more than `same` are dropped. The
+others are compared with all matches so far. An overlap of more than `same` is a known match: it gets an edge, and its
+interval becomes the mean of all intervals found for it. An overlap of less than `new` is a new match. Anything between
+is dropped. New matches are the queries of the next tier.
+
+Candidates are ranked by the total cost of their paths, not by the mean: a path that lingers where both characters stand
+still has the lower mean, and the ends of matches would drift from tier to tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core.arrays import Bools, Floats, Ints
+from marey.find.search_kernels import find_most_overlap, keep_distinct
+
+EXTERNAL = -1
+"""The clip index of a query that is not in the web."""
+
+# An interval is not a match if it is stiller than the one that it was found by, and this many times nearer to standing
+# still than to that one.
+_STILLER = 1.5
+
+Interval = tuple[int, int, int]
+"""A clip and its frames, half-open."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """N intervals of clips that are similar to a query.
+
+    clips, starts, stops : (N,) the clip and its frames, half-open.
+    distances : (N,) meters; the root of the mean D along the best time alignment.
+    costs : (N,) total cost of that alignment in m^2.
+    """
+
+    clips: Ints
+    starts: Ints
+    stops: Ints
+    distances: Floats
+    costs: Floats
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int, float]]:
+        columns = (self.clips, self.starts, self.stops, self.distances)
+        return iter(zip(*(column.tolist() for column in columns), strict=True))
+
+    def select(self, which: Ints | Bools) -> Candidates:
+        """Select candidates by indices or by a mask."""
+        return Candidates(
+            self.clips[which], self.starts[which], self.stops[which], self.distances[which], self.costs[which]
+        )
+
+    def within(self, threshold: float, lengths: tuple[int, int]) -> Candidates:
+        """Those with at most this distance, and with a minimum and maximum number of frames."""
+        n_frames = self.stops - self.starts
+        return self.select((self.distances <= threshold) & (n_frames >= lengths[0]) & (n_frames <= lengths[1]))
+
+    def drop_overlapping(self, same: float) -> Candidates:
+        """Those that do not overlap a better one by more than `same`, the best first."""
+        order = np.lexsort((self.stops, self.starts, self.clips, self.costs))
+        ordered = self.select(order)
+        kept = np.empty(len(order), dtype=np.int64)
+        n = keep_distinct(ordered.clips, ordered.starts, ordered.stops, same, kept)
+        return ordered.select(kept[:n])
+
+
+Find = Callable[[int, int, int], Candidates]
+"""``find(clip, start, stop)``: the candidates of a query."""
+
+Still = Callable[[int, int, int], float]
+"""``still(clip, start, stop)``: distance in meters between an interval and standing still."""
+
+
+class MatchGraph:
+    """A match graph while it grows; node 0 is the query.
+
+    Attributes
+    ----------
+    n : number of nodes.
+    tiers : tier of each node.
+    stillness : for each node, its distance in meters to standing still.
+    links : distance in meters of two connected nodes (a < b).
+    lengths : minimum and maximum number of frames of a match: half and twice the query's, in every tier.
+    is_full : whether there were more than `max_matches` matches.
+    """
+
+    def __init__(self, query: Interval, max_matches: int, still: float = np.inf) -> None:
+        self.max_matches = max_matches
+        self.tiers: list[int] = []
+        self.stillness: list[float] = []
+        self.links: dict[tuple[int, int], float] = {}
+        self.is_full = False
+        n_frames = query[2] - query[1]
+        self.lengths = (n_frames + 1) // 2, 2 * n_frames
+        # How often each node was found, and the sums of its starts and stops.
+        self._sums: list[tuple[int, int, int]] = []
+        self._intervals = np.zeros((16, 3), dtype=np.int64)
+        self.add(query, 0, still)
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return len(self.tiers)
+
+    def interval(self, node: int) -> Interval:
+        """A node's clip and mean interval."""
+        clip, start, stop = self._intervals[node].tolist()
+        return clip, start, stop
+
+    def add(self, interval: Interval, tier: int, still: float = np.inf) -> int:
+        """Add a node and return its number."""
+        if self.n == len(self._intervals):
+            self._intervals = np.concatenate([self._intervals, np.zeros_like(self._intervals)])
+        self._intervals[self.n] = interval
+        self._sums.append((1, interval[1], interval[2]))
+        self.tiers.append(tier)
+        self.stillness.append(still)
+        return self.n - 1
+
+    def merge_interval(self, node: int, start: int, stop: int) -> None:
+        """Include another interval in a node's mean; its length is the mean length."""
+        n, starts, stops = self._sums[node]
+        n, starts, stops = n + 1, starts + start, stops + stop
+        self._sums[node] = n, starts, stops
+        first = round(starts / n)
+        self._intervals[node, 1:] = first, first + round((stops - starts) / n)
+
+    def link(self, a: int, b: int, distance: float) -> None:
+        """Add an edge, or shorten the existing one."""
+        pair = (min(a, b), max(a, b))
+        self.links[pair] = min(distance, self.links.get(pair, np.inf))
+
+    def find_most_overlapping(self, interval: Interval) -> tuple[int, float]:
+        """The node that overlaps most with an interval, and by what fraction."""
+        return find_most_overlap(self._intervals, self.n, interval)
+
+
+def grow_match_graph(
+    query: Interval,
+    find: Find,
+    still: Still,
+    threshold: float,
+    *,
+    overlap: tuple[float, float],
+    max_matches: int,
+    max_tiers: int | None = None,
+) -> MatchGraph:
+    """Find the matches of a query, the matches of these, and so on until there are no new ones.
+
+    An interval with less movement than the one that it is similar to, and that is more similar to standing still, is
+    not a match. Otherwise it would lead to all standing in the web.
+
+    Parameters
+    ----------
+    query : clip, start, stop.
+    find : returns the candidates of an interval.
+    still : returns the distance of an interval to standing still.
+    overlap : `same` and `new`, fractions from 0 to 1.
+    max_matches : number of matches, without the query, after which the search stops.
+    max_tiers : number of tiers; None for no limit.
+    """
+    graph = MatchGraph(query, max_matches, still(*query))
+    level, tier = [0], 0
+    while level and (max_tiers is None or tier < max_tiers):
+        tier += 1
+        added: list[int] = []
+        for node in level:
+            found = find(*graph.interval(node)).within(threshold, graph.lengths).drop_overlapping(overlap[0])
+            if not _add_candidates(graph, node, found, still, tier, overlap, added):
+                return graph
+        level = added
+    return graph
+
+
+def _add_candidates(
+    graph: MatchGraph,
+    node: int,
+    found: Candidates,
+    still: Still,
+    tier: int,
+    overlap: tuple[float, float],
+    added: list[int],
+) -> bool:
+    """Link a node to its candidates; new ones become nodes, which are listed in `added`. False if the graph is full."""
+    for clip, start, stop, distance in found:
+        other, fraction = graph.find_most_overlapping((clip, start, stop))
+        if fraction < overlap[1] or fraction == 0.0:
+            stillness = still(clip, start, stop)
+            if stillness < graph.stillness[node] and distance > _STILLER * stillness:
+                continue
+            if graph.n > graph.max_matches:
+                graph.is_full = True
+                return False
+            added.append(graph.add((clip, start, stop), tier, stillness))
+            graph.link(node, added[-1], distance)
+        elif fraction > overlap[0] and other != node:
+            graph.link(node, other, distance)
+            if other != 0:  # the interval of the query does not change
+                graph.merge_interval(other, start, stop)
+    return True

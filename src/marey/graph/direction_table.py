@@ -1,0 +1,152 @@
+"""Direction tables: the best edge at each node for each wanted direction (Kovar 4.3.3).
+
+The source searches for each edge and direction separately. Here the value of a node and a direction follows from the
+values of the nodes behind its edges, by dynamic programming over the graph.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core.arrays import Floats, FrozenRecord, Ints
+from marey.errors import InvalidValue, MareyError, ParseError
+from marey.graph.edge_paths import edge_paths
+from marey.graph.table_kernels import EdgeGains, iterate_values
+from marey.io import archive
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
+
+FORMAT = "marey.directions"
+VERSION = 1
+
+# Seconds after which progress counts about half as much as progress now. Turning around takes a second or two without
+# any progress.
+_HORIZON = 4.0
+# Converged when a sweep changes no value by more than this fraction of the largest.
+_SETTLED = 1e-3
+_MAX_SWEEPS = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DirectionTable(FrozenRecord):
+    """The edge to take at each node for each wanted direction.
+
+    Attributes
+    ----------
+    choices : (N, D) which of a node's edges to take, counted from its first; -1 if none is allowed.
+    values : (N, D) discounted future progress in meters; used to choose a start.
+    label : the label that all edges have, or None.
+    speed : wanted speed in meters per second, or None for as fast as possible.
+    sweeps : number of sweeps until convergence.
+    """
+
+    choices: Ints
+    values: Floats = field(repr=False)
+    label: str | None = None
+    speed: float | None = None
+    sweeps: int = 0
+
+    def __post_init__(self) -> None:
+        self._freeze(choices=("n", "d"), values=("n", "d"), finite=False)
+
+    @property
+    def n_directions(self) -> int:
+        """D."""
+        return int(self.choices.shape[1])
+
+    def column(self, direction: float) -> int:
+        """The column for a direction in the coordinates of a node's clip: radians from +Z, positive to the left."""
+        step = 2.0 * np.pi / self.n_directions
+        return int(np.rint(direction / step)) % self.n_directions
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to an .npz file: one or two bytes for a choice and two for a value."""
+        arrays: dict[str, NDArray[Any]] = {
+            "choices": self.choices.astype(np.int8 if self.choices.max(initial=0) < 128 else np.int16),
+            "values": self.values.astype(np.float16),
+            "label": archive.text_array("" if self.label is None else self.label, "the label"),
+            "speed": np.array(np.nan if self.speed is None else self.speed),
+            "sweeps": np.array(self.sweeps),
+        }
+        archive.write_arrays(path, FORMAT, VERSION, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DirectionTable:
+        """Load a table that `save` wrote."""
+        name = os.fspath(path)
+        arrays = archive.read_arrays(path, FORMAT, VERSION, ("choices", "values", "label", "speed", "sweeps"))
+        try:
+            speed = float(arrays["speed"])
+            label = str(arrays["label"])
+            return cls(
+                arrays["choices"].astype(np.int64),
+                arrays["values"].astype(np.float64),
+                label or None,
+                None if np.isnan(speed) else speed,
+                int(arrays["sweeps"]),
+            )
+        except (MareyError, ValueError, TypeError) as error:
+            raise ParseError(f"is not a valid direction table ({error}); build it again", path=name) from None
+
+
+def direction_table(
+    graph: MotionGraph, n_directions: int = 16, *, label: str | None = None, speed: float | None = None
+) -> DirectionTable:
+    """Compute the best edge at every node for every direction.
+
+    The value is the discounted distance that the hips travel in the wanted direction. With a speed, it is how close
+    their velocity stays to the wanted one.
+
+    Parameters
+    ----------
+    n_directions : evenly spaced; column d is d * 360 / n degrees to the left of +Z in the coordinates of the clip.
+    label : use only edges inside this label's component.
+    speed : meters per second; by default as fast as possible.
+    """
+    if n_directions < 2:
+        raise InvalidValue(f"n_directions must be at least 2, not {n_directions}")
+    if speed is not None and not (np.isfinite(speed) and speed >= 0.0):
+        raise InvalidValue(f"speed must be at least 0 m/s, not {speed}")
+    allowed = graph.allowed(label)
+    edges = graph.edges
+    gain, fade = _gains(graph, n_directions, speed)
+    gain[~allowed] = -np.inf
+    steps = edges.moves[:, 0] / (2.0 * np.pi / n_directions)
+    values = np.zeros((len(graph.nodes), n_directions))
+    choices = np.empty(values.shape, dtype=np.int64)
+    gains = EdgeGains(gain, fade, steps, edges.heads, graph.first_out)
+    sweeps = iterate_values(gains, _SETTLED, _MAX_SWEEPS, values, choices)
+    values[choices < 0] = -np.inf
+    return DirectionTable(choices, values, label, speed, sweeps)
+
+
+def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
+    """(E, D) progress of an edge in each direction, and (E,) the discount of everything after it."""
+    paths, edges = edge_paths(graph), graph.edges
+    rate = np.exp(-1.0 / (_HORIZON * graph.fps))
+    starts = paths.first[:-1]
+    along = np.arange(len(paths.points)) - np.repeat(starts, edges.n_frames)
+    weight = rate**along
+    before = np.where(along[:, None] > 0, np.roll(paths.points, 1, axis=0), paths.points)
+    step = paths.points - before
+    # For an edge's first frame only the step length is known; use the direction of the next step.
+    ahead = np.where((along == 0)[:, None], np.roll(step, -1, axis=0), step)
+    size = np.maximum(np.linalg.norm(ahead, axis=1), 1e-12)
+    step = np.where((along == 0)[:, None], ahead * (paths.steps / size)[:, None], step)
+    gone = np.add.reduceat(step * weight[:, None], starts, axis=0)
+    angle = np.arange(n_directions) * (2.0 * np.pi / n_directions)
+    progress = gone[:, :1] * np.sin(angle) + gone[:, 1:] * np.cos(angle)
+    if speed is not None:
+        wanted = speed / graph.fps
+        square = np.add.reduceat((step**2).sum(axis=1) * weight, starts)
+        frames = np.add.reduceat(weight, starts)
+        # Squared velocity difference, expressed as meters lost per frame of missed full speed.
+        scale = max(wanted, 0.3 / graph.fps)
+        progress = -(square[:, None] - 2.0 * wanted * progress + wanted**2 * frames[:, None]) / scale
+    return progress, rate**edges.n_frames

@@ -1,0 +1,176 @@
+"""Find transition points: local minima of the distance grids of all pairs, block by block (Kovar 4.1.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from marey.compare import Clouds
+from marey.compare.clouds import check_frame_weights, check_pair
+from marey.compare.minima import check_limit
+from marey.compare.pairing import Pairing, choose_runner
+from marey.compare.sweep import even_runs, span_minima
+from marey.core.arrays import Floats, Ints, set_readonly
+from marey.core.protocols import ResultCache
+from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
+from marey.graph.transitions import Transitions
+
+Progress = Callable[[float], None]
+# Memory per grid cell: its value, and what the search for minima needs.
+_BYTES_PER_CELL = 16
+# Maximum side of a block in frames; in a clip's own grid, blocks on the diagonal are computed whole.
+_LARGEST_SIDE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Cells rows x columns, half-open, of the grid of clips a and b."""
+
+    a: int
+    b: int
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return (self.rows[1] - self.rows[0]) * (self.columns[1] - self.columns[0])
+
+
+def find_transitions(
+    clouds: Sequence[Clouds],
+    frame_weights: Floats,
+    limit: float | None,
+    *,
+    coarse_step: int = 1,
+    max_memory: int,
+    run: Callable[..., Any] = map,
+    progress: Progress | None = None,
+    cache: ResultCache | None = None,
+    poses: Sequence[str] = (),
+) -> Transitions:
+    """Find every local minimum of D whose square root is at most `limit` meters, over all pairs of clips.
+
+    Only frames with complete windows count. In a clip's own grid only pairs at least 2 L + 1 frames apart count: closer
+    pairs are similar because they are nearly the same frames. Each pair of frames is found once.
+
+    With a `coarse_step` above 1, only every n-th frame is compared at first; see `marey.graph.coarse`. With a `cache`,
+    known blocks are not searched again; `poses` are then the cache keys of the clouds. `run` maps
+    blocks; ``map`` uses all cores of this process.
+    """
+    for other in clouds[1:]:
+        check_pair(clouds[0], other)
+    weights = check_frame_weights(frame_weights)
+    blocks = split_into_blocks([len(each) for each in clouds], len(weights) // 2, max_memory)
+    check_limit(limit)  # before any work
+    if coarse_step == 1:
+        look: Callable[[Block], Floats] = partial(find_minima, clouds, weights, limit)
+    else:
+        from marey.graph.coarse import make_coarse_search
+
+        look = make_coarse_search(clouds, weights, limit, coarse_step)
+    keys = None
+    if cache is not None:
+        keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
+    return _collect_minima(blocks, look, run, progress, cache, keys)
+
+
+def _collect_minima(
+    blocks: Sequence[Block],
+    look: Callable[[Block], Floats],
+    run: Callable[..., Any],
+    progress: Progress | None,
+    cache: ResultCache | None,
+    keys: Sequence[str] | None,
+) -> Transitions:
+    """Run `look` on all blocks and collect the results, sorted by clips and frames."""
+    spread = choose_runner(run)
+    results = spread(look, blocks) if cache is None else cache.map(look, blocks, keys or (), run=spread)
+    total = sum(block.n_cells for block in blocks)
+    done = 0
+    parts: list[Floats] = []
+    for block, found in zip(blocks, results, strict=True):
+        parts.append(found)
+        done += block.n_cells
+        if progress is not None:
+            progress(done / total)
+    return _as_transitions(blocks, parts)
+
+
+def _block_key(
+    cache: ResultCache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block, coarse_step: int
+) -> str:
+    """Cache key of a block's minima; the first number is the version of the algorithm."""
+    pair = (poses[block.a], poses[block.b], block.a == block.b)
+    return cache.key("minima", 2, coarse_step, pair, weights, limit, block.rows, block.columns)
+
+
+def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
+    """Split all grids into blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
+    side = min(max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL))), _LARGEST_SIDE)
+    runs = [even_runs(half, n - half, side) if n > 2 * half else [] for n in lengths]
+    out = []
+    for a, row_runs in enumerate(runs):
+        for b in range(a, len(runs)):
+            for rows in row_runs:
+                for columns in runs[b]:
+                    if a != b or columns[1] > rows[0]:
+                        out.append(Block(a, b, rows, columns))
+    return out
+
+
+def find_minima(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, block: Block) -> Floats:
+    """(N, 6) the block's minima up to `limit` meters: row, column, D in m^2, rigid2d of b's frame onto a's."""
+    own = block.a == block.b
+    a, b = clouds[block.a], clouds[block.b]
+    pairing = Pairing(a, b, frame_weights)
+    min_lag = len(frame_weights) if own else None
+    cells = span_minima(pairing, (*block.rows, *block.columns), check_limit(limit), min_lag)
+    return align_at_cells(a, b, frame_weights, cells)
+
+
+def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
+    """(N, 6) cells (N, 2) with complete windows, with D and transform; independent of the other cells."""
+    out = np.empty((len(cells), 6))
+    if len(cells):
+        half = len(frame_weights) // 2
+        first = cells.min(axis=0) - half
+        last = cells.max(axis=0) + half + 1
+        centered_a, centered_b = (
+            center_clip(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True)
+        )
+        found = np.empty((len(cells), 4))
+        align_cells(centered_a, centered_b, cells - first, frame_weights, found)
+        out[:, :2], out[:, 2:] = cells, found
+    return set_readonly(out)
+
+
+def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
+    """Frames start .. stop in the form that the kernels need."""
+    n = stop - start
+    clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
+    center_markers(clouds.points[start:stop], clouds.weights, *clip)
+    return clip
+
+
+def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
+    """Sort by clips and frames. Empties `parts` to save memory."""
+    n = sum(len(part) for part in parts)
+    clips, frames = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
+    distances, transforms = np.empty(n), np.empty((n, 3))
+    at = 0
+    parts.reverse()
+    # Blocks with the same rows are consecutive; only these must be sorted together.
+    for (a, b, _), group in groupby(blocks, key=lambda block: (block.a, block.b, block.rows)):
+        found = np.concatenate([parts.pop() for _ in group])
+        found = found[np.lexsort((found[:, 1], found[:, 0]))]
+        to = slice(at, at + len(found))
+        clips[to], frames[to] = (a, b), found[:, :2]
+        distances[to], transforms[to] = np.sqrt(found[:, 2]), found[:, 3:]
+        at = to.stop
+    return Transitions(set_readonly(clips), set_readonly(frames), set_readonly(distances), set_readonly(transforms))

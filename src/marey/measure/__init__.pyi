@@ -1,0 +1,9 @@
+from .gait import Stride as Stride
+from .gait import find_strides as find_strides
+from .gait import rate_finding as rate_finding
+from .gait import stride_rate as stride_rate
+from .metrics import Measure as Measure
+from .metrics import Metric as Metric
+from .report import MEASURES as MEASURES
+from .report import Report as Report
+from .report import measure as measure

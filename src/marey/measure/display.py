@@ -1,0 +1,66 @@
+"""Readable names and units of metrics, for reports and the studio."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Shown(NamedTuple):
+    """How a metric is printed: its name, its unit, and what to multiply its value by."""
+
+    title: str
+    unit: str
+    factor: float
+
+    def format(self, value: float | None) -> str:
+        """Format a value; ``"-"`` if it is None."""
+        return format_number(None if value is None else self.factor * value)
+
+
+def format_number(value: float | None) -> str:
+    """Format a number with four digits; ``"-"`` if it is None."""
+    if value is None:
+        return "-"
+    return "0" if abs(value) < 1e-9 else f"{value:.4g}"
+
+
+_TITLES = {
+    "slide_weighted": "foot slide, weighted by height",
+    "slide_weighted_speed": "foot slide speed, weighted by height",
+    "skate_ratio": "frames with foot skate",
+    "slide_contact": "foot slide while planted",
+    "penetration_mean": "floor penetration, mean",
+    "penetration_max": "floor penetration, maximum",
+    "jitter": "jitter",
+    "acceleration_rms": "joint acceleration, RMS",
+    "limb_change_max": "limb length change, maximum",
+    "limb_change_mean": "limb length change, mean",
+    "angular_velocity_max": "angular velocity, maximum",
+    "angular_velocity_p999": "angular velocity, 99.9th percentile",
+    "path_length": "path length",
+    "path_net": "distance from start to end",
+    "speed_mean": "speed, mean",
+    "speed_max": "speed, maximum",
+    "stride_rate": "stride rate",
+    "loop_position": "loop seam, position",
+    "loop_rotation": "loop seam, rotation",
+    "loop_velocity": "loop seam, velocity",
+}
+_UNITS = {
+    "skate_ratio": ("%", 100.0),
+    "slide_contact": ("mm/s", 1000.0),
+    "limb_change_max": ("%", 100.0),
+    "limb_change_mean": ("%", 100.0),
+    "angular_velocity_max": ("deg/s", math.degrees(1.0)),
+    "angular_velocity_p999": ("deg/s", math.degrees(1.0)),
+    "loop_rotation": ("deg", math.degrees(1.0)),
+    "stride_rate": ("strides/s", 1.0),
+    "loop_position": ("cm", 100.0),
+}
+
+
+def shown_metric(name: str, unit: str) -> Shown:
+    """Return how the metric `name`, measured in `unit`, is printed."""
+    title = _TITLES.get(name, name.replace("_", " "))
+    return Shown(title, *_UNITS.get(name, (unit, 1.0)))

@@ -1,0 +1,107 @@
+"""Metrics: values with a unit, a definition and a published source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marey.core.motion import Motion
+from marey.deprecation import renamed_method
+from marey.errors import MareyError
+from marey.measure.subject import Subject
+
+Reading = tuple[float, str]
+
+# As `Subject.joints` has them.
+BODY_JOINTS = "joints of the body (no End Sites, none above the hips)"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One measured value.
+
+    Attributes
+    ----------
+    name : such as ``skate_ratio``.
+    value : in `unit`, or None if it cannot be measured; `note` then says why.
+    unit : as printed.
+    definition : the formula.
+    source : where it was published, and how this version differs.
+    note : where the value occurs, what it was measured on, or why there is none.
+    against : the same metric of the clip compared with; None without one, or if it cannot be measured.
+    against_note : as `note`, for that clip.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    definition: str
+    source: str
+    note: str = ""
+    against: float | None = None
+    against_note: str = ""
+
+    def __str__(self) -> str:
+        value = "none" if self.value is None else f"{self.value:.4g} {self.unit}"
+        return f"{self.name}: {value}" + (f" ({self.note})" if self.note else "")
+
+    def compare_with(self, other: Metric) -> Metric:
+        """Return this metric with the value of the `other` clip as `against`."""
+        return replace(self, against=other.value, against_note=other.note)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "against": self.against,
+            "definition": self.definition,
+            "source": self.source,
+            "note": self.note,
+            "against_note": self.against_note,
+        }
+
+    as_dict = renamed_method("as_dict", "to_dict")
+
+
+class Measure:
+    """A function from a motion to a metric; its docstring has the unit, the definition and the source.
+
+    Made by `measures`.
+    """
+
+    def __init__(
+        self, compute: Callable[[Subject], Reading], name: str, unit: str, definition: str, source: str
+    ) -> None:
+        self.name = name
+        self.unit = unit
+        self.definition = definition
+        self.source = source
+        self._compute = compute
+        summary = (compute.__doc__ or "").rstrip()
+        self.__doc__ = f"{summary}\n\nUnit: {unit}\n\nDefinition: {definition}\n\nSource: {source}\n"
+
+    def __call__(self, motion: Motion | Subject) -> Metric:
+        """Measure a motion. If it lacks something for this metric, the `note` of the result says what."""
+        subject = motion if isinstance(motion, Subject) else Subject(motion)
+        value: float | None
+        try:
+            value, note = self._compute(subject)
+        except MareyError as lack:
+            value, note = None, str(lack)
+        return Metric(self.name, value, self.unit, self.definition, self.source, note)
+
+    def __repr__(self) -> str:
+        return f"<Measure {self.name} [{self.unit}]>"
+
+
+def measures(
+    name: str, unit: str, *, definition: str, source: str
+) -> Callable[[Callable[[Subject], Reading]], Measure]:
+    """Decorator: make a `Measure` from a function that maps a `Subject` to a value and a note."""
+
+    def decorate(compute: Callable[[Subject], Reading]) -> Measure:
+        return Measure(compute, name, unit, definition, source)
+
+    return decorate

@@ -1,0 +1,17 @@
+from .build import SpaceSettings as SpaceSettings
+from .features import MOMENTS as MOMENTS
+from .features import Feature as Feature
+from .features import angular_speed as angular_speed
+from .features import curvature as curvature
+from .features import duration as duration
+from .features import function as function
+from .features import orientation as orientation
+from .features import parse_features as parse_features
+from .features import position as position
+from .features import speed as speed
+from .features import step_height as step_height
+from .features import traveled as traveled
+from .features import turn as turn
+from .space import ParametricMotion as ParametricMotion
+from .space import Reachable as Reachable
+from .space import ReachResult as ReachResult

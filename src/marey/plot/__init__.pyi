@@ -1,0 +1,12 @@
+from .cloud import cloud as cloud
+from .cloud import draw_cloud as draw_cloud
+from .feet import draw_feet as draw_feet
+from .feet import feet as feet
+from .filmstrip import draw_filmstrip as draw_filmstrip
+from .filmstrip import filmstrip as filmstrip
+from .joints import draw_joints as draw_joints
+from .joints import joints as joints
+from .parameters import draw_parameters as draw_parameters
+from .parameters import parameters as parameters
+from .path import draw_path as draw_path
+from .path import path as path

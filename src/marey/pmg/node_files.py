@@ -1,0 +1,115 @@
+"""The files next to a character: unchanged files are left alone, changed ones are put in place all at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from marey.errors import MareyError, UnwritableFile
+from marey.io.files import read_bytes, write_bytes
+
+__all__ = ["SpaceFile", "SpaceFiles"]
+
+
+class SpaceFile(NamedTuple):
+    """The file of a space.
+
+    value : the space, referenced so that its identity stays unique. character : the .json that refers to it.
+    about : kind, file and sha256, as in the .json.
+    """
+
+    value: Any
+    character: Path
+    about: dict[str, Any]
+
+    @property
+    def file(self) -> Path:
+        """Its path."""
+        return self.character.with_name(self.about["file"])
+
+
+class SpaceFiles:
+    """Writes the files of a character: `put` each under a temporary name, then `commit` all, or `discard` them.
+
+    Parameters
+    ----------
+    target : the .json of the character.
+    saved : files that already exist, by identity of their content.
+    spare : user files that must not be overwritten.
+    """
+
+    def __init__(self, target: Path, saved: dict[int, SpaceFile], spare: Iterable[str | os.PathLike[str]] = ()) -> None:
+        self.target = target.absolute()
+        self.abouts: dict[int, dict[str, Any]] = {}
+        self._saved, self._values = saved, dict[int, Any]()
+        self._spare = {os.path.realpath(each) for each in spare}
+        self._waiting: list[tuple[Path, Path]] = []
+
+    def put(self, value: Any, kind: str, name: str) -> dict[str, Any]:
+        """Write a value that has ``save``, and return its description for the .json."""
+        if id(value) not in self.abouts:
+            known = self._saved.get(id(value))
+            if known is not None and known.character == self.target and _digest(known.file) == known.about["sha256"]:
+                self.abouts[id(value)] = known.about
+            else:
+                self.abouts[id(value)] = self._write(value, kind, name, known)
+            self._values[id(value)] = value
+        return self.abouts[id(value)]
+
+    def _write(self, value: Any, kind: str, name: str, known: SpaceFile | None) -> dict[str, Any]:
+        # Names that the character uses elsewhere are taken too: those files may stay as they are.
+        taken = {about["file"] for about in self.abouts.values()}
+        taken |= {
+            each.about["file"]
+            for key, each in self._saved.items()
+            if each.character == self.target and key != id(value)
+        }  # fmt: skip
+        stem = f"{self.target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}"
+        suffix = ".gaze.json" if kind == "gaze" else ".npz"
+        file, number = f"{stem}{suffix}", 2
+        while file in taken:
+            file, number = f"{stem}{number}{suffix}", number + 1
+        path = self.target.with_name(file)
+        if os.path.realpath(path) in self._spare:
+            raise UnwritableFile(
+                "is an input, and the copy saved with the character would overwrite it; rename it", path=path
+            )
+        waiting = path.with_name(f".{os.getpid()}.part.{file}")
+        self._waiting.append((waiting, path))
+        if known is not None and _digest(known.file) == known.about["sha256"]:
+            write_bytes(waiting, [read_bytes(known.file)])
+        else:
+            value.save(waiting)
+        return {"kind": kind, "file": file, "sha256": _digest(waiting)}
+
+    def commit(self) -> None:
+        """Give the files their final names; an identical existing file stays."""
+        for waiting, path in self._waiting:
+            try:
+                if path.is_file() and _digest(path) == _digest(waiting):
+                    continue
+                os.replace(waiting, path)
+            except OSError as error:
+                raise UnwritableFile(f"cannot be written ({error.strerror or error})", path=path) from None
+        gone = [key for key, each in self._saved.items() if each.character == self.target and key not in self.abouts]
+        for key in gone:
+            del self._saved[key]
+        for key, about in self.abouts.items():
+            self._saved[key] = SpaceFile(self._values[key], self.target, about)
+
+    def discard(self) -> None:
+        """Remove the files that have no final name yet."""
+        for waiting, _ in self._waiting:
+            waiting.unlink(missing_ok=True)
+
+
+def _digest(path: Path) -> str:
+    """Digest of a file's content; "" if it cannot be read."""
+    try:
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    except MareyError:
+        return ""

@@ -1,0 +1,83 @@
+"""Thinning: fewer transitions, and nothing lost beyond what was allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from marey.errors import InvalidValue
+from marey.graph import MotionGraph
+from marey.graph.reduction import ReductionResult, _backbone, _keep_edges, reduce_transitions
+from tests.graph.clips import two_styles, walking_graph
+
+
+@pytest.fixture(scope="module")
+def styles() -> ReductionResult:
+    return reduce_transitions(two_styles(), loss=0.1)
+
+
+def transitions(graph: MotionGraph) -> set[tuple[int, ...]]:
+    edges, jumps = graph.edges, graph.edges.blends
+    return {(*c, *s) for c, s in zip(edges.clips[jumps].tolist(), edges.starts[jumps].tolist(), strict=True)}
+
+
+def test_far_fewer_transitions_all_of_them_the_graphs_own(styles):
+    made, report = styles.graph, styles
+    assert made.n_transitions < 0.5 * two_styles().n_transitions
+    assert transitions(made) < transitions(two_styles())
+    assert report.before.transitions == two_styles().n_transitions
+    assert report.after.transitions == made.n_transitions
+
+
+def test_every_label_keeps_its_endless_motion_and_the_labels_it_reaches(styles):
+    made = styles.graph
+    for before, after in zip(two_styles().components, made.components, strict=True):
+        assert (after.label, after.n_frames, after.of_frames) == (before.label, before.n_frames, before.of_frames)
+        assert set(after.reaches) == set(before.reaches)
+    for k in range(len(made.label_names)):
+        inside = made.allowed(made.label_names[k])
+        links = coo_array(
+            (np.ones(inside.sum()), (made.edges.tails[inside], made.edges.heads[inside])), shape=(len(made.nodes),) * 2
+        )
+        _, which = connected_components(links, directed=True, connection="strong")
+        assert len(np.unique(which[made.members[k]])) == 1
+
+
+def test_no_measure_loses_more_than_allowed(styles):
+    before, after = styles.before, styles.after
+    assert after.seconds == before.seconds
+    assert after.progress >= 0.9 * before.progress
+    assert after.change <= 1.1 * before.change
+    assert after.deviation <= max(1.1 * before.deviation, before.deviation + 0.01)
+
+
+def test_the_reduced_graph_plays_walks(styles):
+    made = styles.graph
+    walk = made.random_walk(20.0, rng=3)
+    assert len(walk.motion(feet=None)) == 600
+
+
+def test_a_larger_loss_removes_more_transitions():
+    counts = [reduce_transitions(walking_graph(), loss=loss).graph.n_transitions for loss in (0.0, 0.3)]
+    assert counts[1] < counts[0] <= walking_graph().n_transitions
+
+
+def test_the_same_seed_gives_the_same_graph():
+    one, other = (reduce_transitions(walking_graph(), rng=5).graph for _ in range(2))
+    np.testing.assert_array_equal(one.edges.starts, other.edges.starts)
+
+
+def test_the_backbone_alone_keeps_what_is_endless():
+    graph = two_styles()
+    spine = _backbone(graph)
+    bare = _keep_edges(graph, spine | ~graph.edges.blends, join=True)
+    assert spine.sum() < 0.2 * graph.n_transitions
+    assert [c.n_frames for c in bare.components] == [c.n_frames for c in graph.components]
+
+
+@pytest.mark.parametrize("loss", [-0.1, 1.0, np.nan])
+def test_a_loss_that_is_no_share_is_refused(loss):
+    with pytest.raises(InvalidValue, match="loss must be a fraction"):
+        reduce_transitions(walking_graph(), loss=loss)

@@ -1,0 +1,279 @@
+/** One motion in the scene: its body, trail, contact points, ghosts, joint names and point cloud. */
+import * as THREE from "three";
+import { el } from "./dom";
+import type { Frame, Frames } from "./frames";
+import { bonesOf, Limbs, type Pose, type Style } from "./limbs";
+import type { MotionInfo } from "./messages";
+import type { Stage } from "./scene";
+import type { Skin } from "./skin";
+
+/** What is drawn in addition to the body. */
+export interface Shown {
+  style: Style;
+  trail: boolean;
+  contacts: boolean;
+  names: boolean;
+  cloud: boolean;
+  /** Ghosts on each side of the current frame; 0 for none. */
+  ghosts: number;
+  /** Seconds between ghosts. */
+  ghostStep: number;
+}
+
+export const SHOWN: Shown = {
+  style: "limbs", trail: true, contacts: true, names: false, cloud: false, ghosts: 0, ghostStep: 0.2,
+};
+
+export type FigureInfo = Pick<
+  MotionInfo,
+  "joints" | "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind" | "n_frames" | "fps" | "contacts"
+>;
+
+export const TOUCHING = "#e8833a";
+// Shared by the contacts of all characters and never disposed: three.js would link the shader again for the next one.
+const DOWN = new THREE.MeshBasicMaterial({ color: TOUCHING });
+const FREE = new THREE.MeshBasicMaterial({ color: "#8d949d" });
+const TRAIL_ABOVE_FLOOR = 0.004;
+
+export class CharacterView {
+  /** Everything of the motion; moved and turned to place it elsewhere on the floor. */
+  readonly group = new THREE.Group();
+  private body: Limbs;
+  private skin: Skin | null = null;
+  private ghosts: Limbs | null = null;
+  private readonly markers: THREE.Mesh[] = [];
+  private readonly labels: HTMLElement[] = [];
+  private trail: THREE.Line | null = null;
+  private cloud: THREE.Points | null = null;
+  private ends: [number, number] = [0, 0];
+  private pose: Frame | undefined;
+  private readonly point = new THREE.Vector3();
+  private readonly turn = new THREE.Quaternion();
+
+  constructor(
+    private readonly stage: Stage,
+    public info: FigureInfo,
+    readonly frames: Frames,
+    private _color: string,
+    public shown: Shown,
+  ) {
+    this.body = this.makeBody(1, 1);
+    stage.scene.add(this.group);
+  }
+
+  /** Whether it has been shown, so that it is somewhere. */
+  get posed(): boolean {
+    return this.pose !== undefined;
+  }
+
+  get color(): string {
+    return this._color;
+  }
+
+  set visible(on: boolean) {
+    this.group.visible = on;
+    if (!on) for (const label of this.labels) label.hidden = true;
+    this.stage.invalidate();
+  }
+
+  get visible(): boolean {
+    return this.group.visible;
+  }
+
+  /** Take over changed contacts or settings. */
+  refresh(info: FigureInfo, shown: Shown): void {
+    const restyled = shown.style !== this.shown.style;
+    this.info = info;
+    this.shown = { ...shown };
+    if (restyled) {
+      this.body.dispose();
+      this.body = this.makeBody(1, 1);
+    }
+    this.wear();
+    this.ghosts?.dispose();
+    this.ghosts = null;
+    for (const marker of this.markers.splice(0)) this.remove(marker, false);
+    if (this.trail) this.trail.visible = shown.trail;
+    if (!shown.names) for (const label of this.labels.splice(0)) label.remove();
+    if (!shown.cloud) this.setCloud(null);
+  }
+
+  /** Draw frame `frame`; false while it is loading. */
+  show(frame: number): boolean {
+    this.frames.prefetch(frame);
+    const pose = this.frames.at(frame);
+    if (!pose) return false;
+    this.pose = pose;
+    if (this.dressed) this.skin!.pose(pose);
+    else this.body.draw([pose]);
+    this.showContacts(pose, Math.round(frame));
+    this.showGhosts(frame);
+    this.stage.invalidate();
+    return true;
+  }
+
+  /** The body in the motion's file; it is drawn if the style asks for it. */
+  setSkin(skin: Skin): void {
+    this.skin?.dispose();
+    this.skin = skin;
+    this.group.add(skin.group);
+    this.wear();
+    if (this.pose) skin.pose(this.pose);
+    this.stage.invalidate();
+  }
+
+  /** The hips' world position as last drawn, or the middle of markers, the character's own placement included. */
+  center(into = new THREE.Vector3()): THREE.Vector3 {
+    const hips = this.info.roles["hips"] ?? 0;
+    if (!this.pose) into.set(0, 0.9, 0);
+    else if (this.info.kind === "markers") this.middle(this.pose, into);
+    else into.fromArray(this.pose.positions, this.pose.offset + 3 * hips);
+    if (!Number.isFinite(into.x)) into.set(0, 0.9, 0);
+    this.group.updateMatrixWorld();
+    return into.applyMatrix4(this.group.matrixWorld);
+  }
+
+  /** The least box around all joints as last drawn, in the world; empty where nothing was. */
+  box(into = new THREE.Box3()): THREE.Box3 {
+    into.makeEmpty();
+    this.group.updateMatrixWorld();
+    for (let joint = 0; this.pose && joint < this.info.joints.length; joint++) {
+      const at = this.world(this.pose, joint);
+      if (Number.isFinite(at.x)) into.expandByPoint(at);
+    }
+    return into;
+  }
+
+  /** The path of the hips over the floor: x, y, z of each point after each other. */
+  setTrail(points: Float32Array, floor: number): void {
+    if (this.trail) this.remove(this.trail);
+    const n = points.length;
+    this.ends = n < 6 ? [0, 0] : [points[n - 3]! - points[0]!, points[n - 1]! - points[2]!];
+    const flat = points.slice();
+    for (let i = 1; i < flat.length; i += 3) flat[i] = floor + TRAIL_ABOVE_FLOOR;
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(flat, 3));
+    this.trail = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: this._color }));
+    this.trail.frustumCulled = false;
+    this.trail.visible = this.shown.trail;
+    this.group.add(this.trail);
+    this.stage.invalidate();
+  }
+
+  /** From where the trail begins to where it ends: x, z in meters; 0, 0 where it is not known. */
+  travel(): [number, number] {
+    return this.ends;
+  }
+
+  /** Points x, y, z after each other, in the motion's own world; null takes them away. */
+  setCloud(points: Float32Array | null): void {
+    if (this.cloud) this.remove(this.cloud);
+    this.cloud = null;
+    if (!points) return;
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    const look = new THREE.PointsMaterial({ color: this._color, size: 0.02, transparent: true, opacity: 0.7 });
+    this.cloud = new THREE.Points(geometry, look);
+    this.cloud.frustumCulled = false;
+    this.group.add(this.cloud);
+    this.stage.invalidate();
+  }
+
+  /** Place the joint names over the picture; the camera may have moved since the pose was drawn. */
+  placeNames(): void {
+    if (!this.shown.names || !this.pose || !this.visible) return;
+    if (!this.labels.length) {
+      for (const name of this.info.joints) this.labels.push(el("span", { class: "joint-name", text: name }));
+      this.stage.overlay.append(...this.labels);
+    }
+    this.labels.forEach((label, joint) => {
+      const at = this.stage.project(this.world(this.pose!, joint));
+      label.hidden = !at;
+      if (at) label.style.transform = `translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+    });
+  }
+
+  dispose(): void {
+    this.body.dispose();
+    this.skin?.dispose();
+    this.ghosts?.dispose();
+    for (const marker of this.markers) this.remove(marker, false);
+    for (const label of this.labels) label.remove();
+    if (this.trail) this.remove(this.trail);
+    this.setCloud(null);
+    this.group.removeFromParent();
+    this.stage.invalidate();
+  }
+
+  private get dressed(): boolean {
+    return this.skin !== null && this.shown.style === "skin";
+  }
+
+  /** Show the skin or the limbs, never both. */
+  private wear(): void {
+    if (this.skin) this.skin.group.visible = this.dressed;
+    this.body.group.visible = !this.dressed;
+  }
+
+  private makeBody(capacity: number, opacity: number): Limbs {
+    const { joints } = this.info;
+    const limbs = new Limbs(bonesOf(this.info), joints.length, capacity, this._color, opacity, this.shown.style);
+    this.group.add(limbs.group);
+    return limbs;
+  }
+
+  private showContacts(pose: Frame, frame: number): void {
+    const lanes = this.shown.contacts ? (this.info.contacts ?? []) : [];
+    lanes.forEach((lane, i) => {
+      let marker = this.markers[i];
+      if (!marker) {
+        marker = new THREE.Mesh(new THREE.SphereGeometry(1, 12, 8), FREE);
+        this.markers.push(marker);
+        this.group.add(marker);
+      }
+      this.turn.fromArray(pose.rotations, pose.rotationOffset + 4 * lane.joint);
+      this.point.fromArray(lane.offset as [number, number, number]).applyQuaternion(this.turn);
+      const at = pose.offset + 3 * lane.joint;
+      marker.position.fromArray(pose.positions, at).add(this.point);
+      const touching = lane.intervals.some(([start, stop]) => start <= frame && frame < stop);
+      marker.scale.setScalar(touching ? 0.03 : 0.012);
+      marker.material = touching ? DOWN : FREE;
+    });
+  }
+
+  private showGhosts(frame: number): void {
+    const { ghosts, ghostStep } = this.shown;
+    if (!ghosts) return;
+    this.ghosts ??= this.makeBody(2 * ghosts, 0.22);
+    const poses: Pose[] = [];
+    for (let k = -ghosts; k <= ghosts; k++) {
+      const at = Math.round(frame + k * ghostStep * this.info.fps);
+      const pose = k && at >= 0 && at < this.info.n_frames ? this.frames.at(at) : undefined;
+      if (pose) poses.push(pose);
+    }
+    this.ghosts.draw(poses);
+  }
+
+  /** The middle of all points that were seen. */
+  private middle(pose: Frame, into: THREE.Vector3): void {
+    into.set(0, 0, 0);
+    let seen = 0;
+    for (let joint = 0; joint < this.info.joints.length; joint++) {
+      this.point.fromArray(pose.positions, pose.offset + 3 * joint);
+      if (!Number.isFinite(this.point.x)) continue;
+      into.add(this.point);
+      seen++;
+    }
+    into.divideScalar(seen);
+  }
+
+  private world(pose: Frame, joint: number): THREE.Vector3 {
+    return new THREE.Vector3().fromArray(pose.positions, pose.offset + 3 * joint).applyMatrix4(this.group.matrixWorld);
+  }
+
+  private remove(thing: THREE.Mesh | THREE.Line | THREE.Points, withMaterial = true): void {
+    thing.removeFromParent();
+    thing.geometry.dispose();
+    if (withMaterial) (thing.material as THREE.Material).dispose();
+  }
+}
