@@ -77,7 +77,7 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"frames": 7}, "its annotations are for 7 frames, but walk.bvh has 61; correct or delete this file"),
+        ({"frames": 7}, "the annotations are for 7 frames, but walk.bvh has 61; correct or delete the sidecar"),
         (
             {"labels": [{"name": "walk", "start": 3, "stop": 400}]},
             "label 'walk' ends at frame 400, but the motion has only 61 frames",

@@ -376,7 +376,7 @@ def clouds_of(n_frames):
         (lambda: TimewarpCurve([[0.0], [1.0], [3.0], [7.0]], cyclic=True), "repeated one period later"),
         (lambda: TimewarpCurve.fit([[0.0, 0.0], [1.0, 0.0]]), "later than the first in every motion"),
         (lambda: a_warp().inverse(2, 0.5), "motion must be from 0 to 1, not 2"),
-        (lambda: AlignmentCurve(np.ones((4, 2, 3))), "points must be 0 for the reference, motion 0"),
+        (lambda: AlignmentCurve(np.ones((4, 2, 3))), "points must be all zeros for motion 0, the reference"),
         (lambda: AlignmentCurve(np.zeros((4, 2, 3)), 2), "reference must be a motion from 0 to 1, not 2"),
         (lambda: AlignmentCurve(np.zeros((2, 2, 3))), "points of an alignment curve must have shape"),
         (lambda: AlignmentCurve.fit(np.zeros((1, 2, 3))), "at least two rows, not 1"),

@@ -137,8 +137,8 @@ def detect_contacts(
 def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
     """Return the motion with existing or detected contacts.
 
-    problem : what follows if none can be detected. If given, this is a warning that begins with it, and the motion is
-        returned unchanged; otherwise it is an error.
+    problem : text that says what goes wrong without contacts. If it is given and no contacts can be detected, issue a
+        warning that starts with it and return the motion unchanged. If None, raise an error instead.
     """
     if motion.contacts is not None:
         return motion

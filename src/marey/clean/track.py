@@ -35,8 +35,8 @@ class Scale:
     """Scales the thresholds of a person with legs of 0.85 m to another body.
 
     Gaits of animals and people of different size are similar when their Froude number v^2 / (g leg) is the same
-    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A body of twice the size that
-    moves as slowly as gravity makes it gives the same contacts, frame by frame.
+    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A body of twice the size whose
+    motion takes sqrt(2) times as long gives the same contacts, frame by frame.
     """
 
     length: float

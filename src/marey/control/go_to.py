@@ -222,7 +222,7 @@ def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[floa
 
 
 def check_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
-    """Check the radii to the left and right, and clip them to what counts as straight."""
+    """Check the turning radii to the left and right, and cap each at the radius that counts as straight."""
     both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
     if np.isnan(both).any() or (both <= 0.0).any():
         raise InvalidValue(f"radius must be a distance in meters, above 0, or a pair (left, right), not {radius!r}")

@@ -11,10 +11,10 @@ _LEVEL = 1e-200
 
 
 def monotone_slopes(x: Floats, y: Floats) -> Floats:
-    """(N, ...) slopes at the keys x (N,), increasing, of values y (N, ...), so that no cubic overshoots a key.
+    """Slopes (N, ...) at increasing keys x (N,) with values y (N, ...), such that no cubic overshoots a value.
 
     The weighted harmonic mean of the neighboring chords where they agree in sign, else 0 (Fritsch and Butland); the
-    chord itself at the ends. Equal neighbors are joined by a level piece.
+    chord itself at the ends. Between equal values the curve is flat.
     """
     width = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
     chord = np.diff(y, axis=0) / width

@@ -124,7 +124,7 @@ class _Curve:
         )
 
     def _direction(self, start: float, end: float) -> Floats:
-        """(2,) unit, from one place inside the curve to another."""
+        """(2,) unit vector from the point at `start` to the point at `end`, both limited to the extent of the curve."""
         ends = [np.interp([start, end], self.distance, self.points[:, k]) for k in (0, 1)]
         chord = np.array([ends[0][1] - ends[0][0], ends[1][1] - ends[1][0]])
         return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))

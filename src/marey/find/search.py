@@ -239,7 +239,7 @@ def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
 
 
 def list_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
-    """The cells of a clip with every clip, and whether its frames are the rows."""
+    """For each clip, return the cells of its grid with `clip`, and whether the frames of `clip` are the rows."""
     return [
         (q, web.cells(clip, q), True) if q >= clip else (q, web.cells(q, clip), False) for q in range(len(web.clips))
     ]

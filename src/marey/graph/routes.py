@@ -104,7 +104,7 @@ def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
 
 
 def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
-    """(N, N) sparse matrix of frames from column to row by the shortest edge, to search back from the goals."""
+    """(N, N) sparse matrix: entry [i, j] is the number of frames of the shortest edge from node j to node i."""
     from scipy.sparse import coo_array
 
     edges, n, taken = graph.edges, len(graph.nodes), _shortest_edges(graph, allowed)

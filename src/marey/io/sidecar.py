@@ -66,8 +66,8 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
         if Path(path).name not in content.get("files", [Path(path).name]):
             return motion  # it describes another file of the same name
         raise ParseError(
-            f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or delete "
-            "this file",
+            f"the annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or delete "
+            f"the sidecar {side.name}",
             path=side,
         )
     try:

@@ -63,7 +63,7 @@ class CellPath:
     """A path through all rows.
 
     columns : (R,) the column of each row, possibly fractional; they keep counting up when the columns repeat.
-    cost : m^2, mean of D and of the cost of being out of step.
+    cost : m^2, mean over the rows of the squared distance D plus the penalty for being out of step.
     distance : meters, root of the mean D.
     """
 

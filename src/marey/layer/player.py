@@ -71,7 +71,7 @@ class Splicer:
 
     @property
     def moments(self) -> Floats:
-        """(F,) moments of the upper clip for the lower clip's frames: cycles of the base clip, or frames."""
+        """(F,) time in the upper clip at each frame of the lower: in cycles if the base clip loops, else in frames."""
         return self._moments
 
     def frame(self, f: int) -> tuple[Floats, Floats]:

@@ -144,7 +144,7 @@ def blend_paths(
     every : seconds between triangles.
     """
     if not 1 <= len(blends) <= 4:
-        raise InvalidValue(f"blends must be one to four, not {len(blends)}")
+        raise InvalidValue(f"blends must contain one to four blends, got {len(blends)}")
     if not every > 0.0:
         raise InvalidValue(f"every must be a time above 0 s, not {every!r}")
     bodies = [see_body(motion) for motion in inputs]

@@ -315,7 +315,7 @@ def _make_measure(motion: ParametricMotion, n_points: int) -> _Measure | None:
 
 
 def _find_ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Return the given ranges, or the largest box, in proportion to that of the examples, whose corners can be met."""
+    """Return the given ranges. By default, shrink the examples' bounding box until all corners can be reached."""
     given = space.parameters
     d = len(space.names)
     lowest = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))

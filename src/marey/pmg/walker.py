@@ -25,7 +25,7 @@ def sample_walks(
     variation: float = 0.5,
     rng: int = 0,
 ) -> list[Motion]:
-    """Generate walks on curves from right to left, at some speeds, as in the recipe ``walking``.
+    """Generate walks on curves, from right turns to left turns, each at several speeds, as the recipe ``walking`` does.
 
     Parameters
     ----------

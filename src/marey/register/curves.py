@@ -177,7 +177,8 @@ class AlignmentCurve(FrozenRecord):
             raise InvalidValue(f"reference must be a motion from 0 to {n_motions - 1}, not {reference}")
         if points[:, reference].any():
             raise InvalidValue(
-                f"points must be 0 for the reference, motion {reference}, because alignments are relative to it"
+                f"points must be all zeros for motion {reference}, the reference, because the other alignments are "
+                "relative to it"
             )
         if self.loops is not None:
             loops = freeze_array(self.loops, "loops", (n_motions, 3))

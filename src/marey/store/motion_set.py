@@ -123,7 +123,7 @@ class MotionSet:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The motion files as seen from the folder, readable or not."""
+        """Paths of the motion files relative to the folder, including files that cannot be read."""
         return self._source.files
 
     @property
