@@ -555,7 +555,7 @@ export interface CompareBlends {
 
 /** Connectivity for one threshold in meters. */
 export interface LimitPoint {
-  metres: number;
+  meters: number;
   share: number;
   transitions: number;
 }
@@ -616,7 +616,7 @@ export interface BuildGraph {
 export interface PairLimit {
   before: string;
   after: string;
-  metres: number;
+  meters: number;
 }
 
 /**
