@@ -197,7 +197,7 @@ def draw_graph(room: Room) -> None:
         room.open(f"{name}.bvh")
     room.panel("Graph")
     room.page.locator(".panel").get_by_role("combobox", name="Clips", exact=True).select_option("open")
-    room.press("Find transitions")
+    room.press("Build graph")
     room.says("3 clips")
     room.page.get_by_label("Similarity threshold, number").fill("0.15")
     room.page.keyboard.press("Enter")
