@@ -148,17 +148,17 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
 
 def test_it_is_steered(built, tmp_path):
     out = tmp_path / "w.npz"
-    wishes = [
-        "--wish",
+    commands = [
+        "--command",
         "0:direction=0",
-        "--wish",
+        "--command",
         "0:label=walk",
-        "--wish",
+        "--command",
         "5:direction=90",
-        "--wish",
+        "--command",
         "9:label=sneak",
     ]
-    assert main(["graph", "steer", str(built), "-o", str(out), "--seconds", "16", *wishes]) == 0
+    assert main(["graph", "steer", str(built), "-o", str(out), "--seconds", "16", *commands]) == 0
     made = load_motion(out)
     way = made.travel[:, [0, 2]]
     assert len(made) == 480
@@ -167,6 +167,15 @@ def test_it_is_steered(built, tmp_path):
     assert way[-1, 0] > way[150, 0] + 2.0
     assert made.labels.mask("walk", 480)[:100].all()
     assert made.labels.mask("sneak", 480)[-30:].all()
+
+
+def test_the_old_option_for_commands_works_with_a_note(built, tmp_path, capsys):
+    new, old = tmp_path / "new.npz", tmp_path / "old.npz"
+    for out, option in ((new, "--command"), (old, "--wish")):
+        steer = ["graph", "steer", str(built), "-o", str(out), "--seconds", "4"]
+        assert main([*steer, option, "0:direction=90", option, "2:direction=0"]) == 0
+    assert "--wish is deprecated, use --command" in capsys.readouterr().err
+    np.testing.assert_array_equal(load_motion(new).rotations, load_motion(old).rotations)
 
 
 def test_a_walk_is_written(built, tmp_path, capsys):
@@ -273,8 +282,8 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["reach", "GRAPH", "-o", "OUT"], 2, "no target given"),
         (["reach", "GRAPH", "-o", "OUT", "--clip", "walk1", "--at", "1,2"], 2, "also needs a direction"),
         (["reach", "GRAPH", "-o", "OUT", "--clip", "walk9"], 2, "no clip 'walk9' in this graph"),
-        (["steer", "GRAPH", "-o", "OUT", "--wish", "3:up=1"], 2, "expected SECONDS:direction=DEGREES"),
-        (["steer", "GRAPH", "-o", "OUT", "--wish", "1:label=fly"], 2, "no label 'fly'"),
+        (["steer", "GRAPH", "-o", "OUT", "--command", "3:up=1"], 2, "expected SECONDS:direction=DEGREES"),
+        (["steer", "GRAPH", "-o", "OUT", "--command", "1:label=fly"], 2, "no label 'fly'"),
         (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least one frame"),
         (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
         (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "--seconds must be at most 86400 s"),

@@ -10,7 +10,7 @@ import click
 from marey.cli.files import check_output, check_plot, plural
 from marey.cli.graph_params import Command, Style, place_and_heading
 from marey.cli.graph_report import JSON, SEED, write
-from marey.cli.options import feet_option
+from marey.cli.options import feet_option, renamed_option
 from marey.cli.values import CIRCLE, POSITION_OR_POSE
 
 if TYPE_CHECKING:
@@ -235,9 +235,8 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
 @click.argument("file", metavar="GRAPH")
 @_OUT
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
-@click.option(
-    "--wish", "commands", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated."
-)
+@click.option("--command", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated.")
+@renamed_option("--wish", "--command", multiple=True)
 @_FEET
 @_RIGID
 @JSON
@@ -249,11 +248,12 @@ def steer(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **opti
 
     \b
     Example:
-      marey graph steer g.npz -o out.bvh --wish 0:direction=0 --wish 5:direction=90 --wish 10:label=sneak
+      marey graph steer g.npz -o out.bvh --command 0:direction=0 --command 5:direction=90 \\
+          --command 10:label=sneak
     """
     graph = _open_graph(file, output)
     n_frames = _frames(options["seconds"], graph)
-    commands = sorted(options["commands"], key=lambda command: float(command[0]))
+    commands = sorted(options["command"], key=lambda command: float(command[0]))
     initial = {name: value for at, name, value in commands if at <= 0.0}
     stream = graph.stream(feet=None, place=(0.0, 0.0, 0.0), **initial)
     waiting = [command for command in commands if command[0] > 0.0]

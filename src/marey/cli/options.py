@@ -94,7 +94,7 @@ def renamed_option(old: str, new: str, **settings: Any) -> Callable[[Command], C
     """Keep an option's old name, hidden and with a note: ``renamed_option("--rate", "--fps", type=float)``."""
 
     def pass_on(context: click.Context, option: click.Parameter, value: Any) -> None:
-        if value is not None:
+        if value not in (None, ()):
             click.echo(f"marey: {old} is deprecated, use {new}", err=True)
             context.default_map = {**(context.default_map or {}), new.removeprefix("--").replace("-", "_"): value}
 

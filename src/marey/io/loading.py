@@ -45,8 +45,23 @@ def load(
 ) -> Any:
     """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
 
-    Parameters as in `load_motion`; markers have `unit` and `up` only. `load_motion` and `load_markers` have precise
-    return types.
+    Parameters
+    ----------
+    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
+    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
+    fps : frames per second of the result, which is resampled to it; by default the file's.
+    file_fps : frames per second that the file was recorded at, if it has no rate or a wrong one. The curves of a GLB
+        file are sampled at this rate.
+    root : name or index of the ROOT, for BVH files with several.
+    clip : name or index of the animation, for GLB files with several.
+    skeleton : the ASF file of an AMC file; by default, found in the same folder.
+    roles : role to joint name, or a JSON file with such a map; overrides the detected roles.
+    trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
+
+    ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
+    in the file cause a `MareyWarning`.
+
+    For .c3d files only `unit` and `up` apply. `load_motion` and `load_markers` do the same with precise return types.
 
     Examples
     --------
@@ -79,21 +94,7 @@ def load_motion(
 ) -> Motion:
     """Load a motion with its annotations, in meters, Y up.
 
-    Parameters
-    ----------
-    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
-    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
-    fps : frames per second of the result, which is resampled to it; by default the file's.
-    file_fps : frames per second that the file was recorded at, if it has no rate or a wrong one. The curves of a GLB
-        file are sampled at this rate.
-    root : name or index of the ROOT, for BVH files with several.
-    clip : name or index of the animation, for GLB files with several.
-    skeleton : the ASF file of an AMC file; by default, found in the same folder.
-    roles : role to joint name, or a JSON file with such a map; overrides the detected roles.
-    trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
-
-    ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
-    in the file cause a `MareyWarning`.
+    Parameters as in `load`.
     """
     suffix = _suffix(path)
     given = {"root": root, "clip": clip, "skeleton": skeleton, "file_fps": file_fps}
