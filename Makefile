@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location
+# Without cached bytecode, every process compiles all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 # What marey needs, what the tests need, and what benchmarks compare with.
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.dev

@@ -23,6 +23,9 @@ COMMANDS = (
     *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "samples", "studio", "view"),
     *("demo", "bench"),
 )
+# Commands that compare all poses with each other, which is the only use of more than one thread in NumPy's matrix
+# products. The others ask for one thread: starting a pool takes longer than all else that `marey info` does.
+THREADED = ("grid", "graph", "find", "parametric", "pmg", "studio", "demo", "bench")
 
 
 class _Commands(click.Group):
@@ -32,6 +35,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name not in THREADED:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command: click.Command = importlib.import_module(f"marey.cli.{cmd_name}").command
         return command
 
