@@ -31,9 +31,9 @@ check: $(DEV)
 	$(BIN)/ruff format --check src tests examples kernels web hatch_build.py
 	$(BIN)/mypy
 
-# Compares all operations with kernels compiled at first use, which takes minutes.
+# Compares all operations with kernels compiled at first use, and calls each kernel 10,000 times, which takes minutes.
 test-jit: $(DEV) $(KERNELS)
-	MAREY_JIT_OPERATIONS=operations $(BIN)/python -m pytest -n0 tests/compiled -k first_use
+	MAREY_JIT_OPERATIONS=operations MAREY_REPEATING=600 $(BIN)/python -m pytest -n0 tests/compiled -k 'first_use or memory'
 
 # Tests the lower bounds in pyproject.toml, in an environment that has exactly these versions.
 test-lowest: $(KERNELS) $(PAGE)

@@ -41,7 +41,9 @@ from marey.compiled import ArrayType, TupleType, hash_sources, kernel_files  # n
 OBJECTS = ROOT / "build" / "kernels"
 LIBRARY = PACKAGE / ("_kernels.pyd" if sys.platform == "win32" else "_kernels.abi3.so")
 
-# The oldest processors that the library runs on. Others compile kernels at first use.
+# The oldest processors that the library runs on. Others compile kernels at first use. Measured against x86-64-v2:
+# blends take 0.92 of the time, grids 0.6 to 0.9, edges of parametric motion graphs 0.8, and all minima of 6,200 frames
+# 1.94 instead of 2.30 times the matrix products.
 PROCESSORS = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}
 TYPE_CODES = {
     "float64": "d", "float32": "f", "int64": "l", "int32": "i", "int8": "c", "uint8": "C", "uint16": "H", "bool": "?",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import signal
 import sys
 import threading
 import time
 import warnings
 from dataclasses import dataclass, field
-from itertools import cycle, islice
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,8 @@ from marey.compiled import Forms, LibraryForms
 FIRST = 4  # calls of each kernel that are kept, then the 8th, the 16th and so on
 PATIENCE = 0.7  # seconds of Python for each kernel
 LONGEST = 20.0  # seconds for the smallest of its calls
-REPEATS = 1_000
-REPEATING = 0.3  # seconds for each kernel
+REPEATS = 10_000
+REPEATING = float(os.environ.get("MAREY_REPEATING", "0.3"))  # seconds for each kernel
 
 
 class Call(NamedTuple):
@@ -114,7 +115,8 @@ def count_kept_blocks(record: Record) -> int:
     from marey import _kernels
 
     before, end = _kernels.count_live_blocks(), time.perf_counter() + REPEATING
-    for call in islice(cycle(record.calls), REPEATS):
+    by_size = sorted(record.calls, key=lambda call: count_numbers(call.before))
+    for call in chain(by_size, repeat(by_size[0], REPEATS)):
         record.fast(*copy.deepcopy(call.before))
         if time.perf_counter() > end:
             break
