@@ -11,14 +11,14 @@ import lazy_loader
 
 __version__ = "0.1.0"
 
-# Everything public is listed in __init__.pyi and imported on first use, so that `import marey` and the command line
-# start fast. `blend`, `clean`, `register` and `measure` are functions as well as packages. For such names lazy_loader
-# (0.6 or later) makes this module refuse the submodule as an attribute, so `marey.blend` is the function whatever was
-# imported before. The import statement finds the package as usual: `from marey.blend import baselines`. Only
-# `import marey.blend as b`, which reads the attribute, gives the function.
+# Everything public is listed in __init__.pyi and imported on first use, because `import marey` and the command line
+# must start fast. `blend`, `clean`, `register` and `measure` are both functions and packages. For these names,
+# lazy_loader (0.6 or later) makes this module refuse the submodule as an attribute: `marey.blend` is always the
+# function, whatever was imported before. Import statements find the package as usual: `from marey.blend import
+# baselines`. Only `import marey.blend as b`, which reads the attribute, gives the function.
 __getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
 
-# `from marey import *` leaves out the packages: it would hide the standard library's `io`, for example.
+# `from marey import *` leaves out the packages: `io`, for example, would hide the standard library's module.
 _PACKAGES = {
     *("compare", "control", "core", "edit", "errors", "find", "graph", "io"),
     *("layer", "maths", "parametric", "plot", "pmg", "samples", "store"),

@@ -1,6 +1,6 @@
-"""Old names that keep working for one release, each with a `DeprecationWarning` that says the new one.
+"""Keep old names working for one release, each with a `DeprecationWarning` that gives the new name.
 
-Imports nothing of marey, so that every package can use it.
+Imports nothing from marey, because every package uses it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ C = TypeVar("C", bound=type)
 def renamed_names(
     module: str, names: Mapping[str, str], otherwise: Callable[[str], Any] | None = None
 ) -> Callable[[str], Any]:
-    """A module's `__getattr__` for names that were renamed.
+    """Return a module's `__getattr__` that handles renamed names.
 
     Parameters
     ----------
     module : the module's `__name__`.
     names : maps each old name to the new one, which may be in a submodule: ``"baselines.MoveTree"``.
-    otherwise : the `__getattr__` that the module had before, for example that of `lazy_loader`.
+    otherwise : the `__getattr__` to use for all other names, for example that of `lazy_loader`.
     """
 
     def get_attribute(name: str) -> Any:
@@ -57,17 +57,17 @@ def renamed_names(
 def attach_stub(
     module: str, file: str, names: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """As `lazy_loader.attach_stub`, for a package some of whose names were renamed."""
+    """Do the same as `lazy_loader.attach_stub`, for a package in which some names were renamed."""
     get_attribute, list_names, exported = lazy_loader.attach_stub(module, file)
     return renamed_names(module, names, get_attribute), list_names, exported
 
 
 def renamed_method(old: str, new: str, convert: Callable[[Any], Any] | None = None) -> Any:
-    """A class attribute that stands for the method or property `new`; assign it to the name `old`.
+    """Return a class attribute that forwards to the method or property `new`; assign it to the name `old`.
 
     Parameters
     ----------
-    convert : changes what the method `new` returns to what `old` returned.
+    convert : converts the return value of the method `new` to what `old` returned.
     """
 
     def get_attribute(self: Any) -> Any:
@@ -79,7 +79,7 @@ def renamed_method(old: str, new: str, convert: Callable[[Any], Any] | None = No
 
 
 def renamed_classmethod(old: str, new: str) -> Any:
-    """The same for a classmethod."""
+    """Return a classmethod that forwards to the classmethod `new`; assign it to the name `old`."""
 
     def call(cls: type, *args: Any, **kwargs: Any) -> Any:
         warn_renamed(f"{cls.__name__}.{old}", f"{cls.__name__}.{new}")
@@ -89,7 +89,7 @@ def renamed_classmethod(old: str, new: str) -> Any:
 
 
 def renamed_fields(**names: str) -> Callable[[C], C]:
-    """A decorator for dataclasses and named tuples whose fields were renamed.
+    """Return a decorator for dataclasses and named tuples whose fields were renamed.
 
     The old names work as parameters and as attributes.
     """
@@ -109,10 +109,10 @@ def renamed_fields(**names: str) -> Callable[[C], C]:
 def renamed_parameters(
     **names: str | tuple[str, Callable[[Any], Any]],
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator for functions whose keyword parameters were renamed.
+    """Return a decorator for functions whose keyword parameters were renamed.
 
-    Each `old="new"` passes the value on; `old=("new", convert)` passes `convert(value)`. The signature that `help`
-    shows has the new names only.
+    `old="new"` passes the value on; `old=("new", convert)` passes `convert(value)`. The signature that `help` shows has
+    only the new names.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -136,9 +136,9 @@ def renamed_parameters(
 def bundled_parameters(
     target: str, bundle: Callable[..., Any], **names: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator for functions some of whose keyword parameters moved into a settings object.
+    """Return a decorator for functions whose keyword parameters partly moved into a settings object.
 
-    Each `old="new"` sets the field `new` of the parameter `target`, which is `bundle()` unless it is given.
+    `old="new"` sets the field `new` of the parameter `target`, which defaults to `bundle()`.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -161,8 +161,8 @@ def bundled_parameters(
 
 
 def warn_renamed(old: str, new: str) -> None:
-    """Warn that `old` is deprecated."""
-    # Blame the first caller outside the package: several wrappers may stand between the old name and its user.
+    """Warn that `old` is deprecated and name its replacement."""
+    # Point the warning at the first caller outside the package: several wrappers may be in between.
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marey":
         level, frame = level + 1, frame.f_back

@@ -51,7 +51,7 @@ __all__ = [
 
 
 class MareyError(Exception):
-    """Base of every error that marey raises on purpose."""
+    """Base class of every error that marey raises on purpose."""
 
 
 class InvalidValue(MareyError, ValueError):
@@ -63,15 +63,15 @@ class JointNotFound(InvalidValue, LookupError):
 
 
 class UnknownName(InvalidValue, LookupError):
-    """There is nothing with this name."""
+    """Nothing has this name, such as a contact point, a clip or a sample."""
 
 
 class NoResult(MareyError):
-    """The input is valid, but the requested result does not exist; the command line exits with 1."""
+    """The input is valid, but the requested result does not exist. The command line exits with code 1."""
 
 
 class NoTimewarp(NoResult):
-    """No path from start to end satisfies the slope limit."""
+    """No path through the distance grid satisfies the slope limit."""
 
 
 class NotBlendable(NoResult):
@@ -136,9 +136,9 @@ def require(purpose: str, package: str, extra: str) -> None:
 
     Parameters
     ----------
-    purpose : what needs it, as the start of a sentence: ``"plots need"``.
+    purpose : what needs the package, as the start of the message: ``"plots need"``.
     package : the package to import.
-    extra : the extra of marey that installs it.
+    extra : the optional extra of marey that installs the package.
     """
     import importlib
 
@@ -162,9 +162,9 @@ def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
 
 
 def format_list(names: Sequence[str], most: int = 6, *, total: int | None = None) -> str:
-    """``"a, b and 3 more"``: the first `most` names, and how many follow.
+    """Format names as ``"a, b and 3 more"``: the first `most` names, and the number of the others.
 
-    total : the number of all names, if only the first ones are given.
+    total : total number of names, if `names` has only the first ones.
     """
     more = (len(names) if total is None else total) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

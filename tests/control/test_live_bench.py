@@ -27,7 +27,7 @@ def test_each_stream_is_measured_against_kinematics_and_put_into_the_table(monke
         assert figure.ratio > 1.0
     rows = metrics[3:]
     assert len(rows) == 8 * len(kinds)
-    assert rows[0].what == "fat graph: 90 degrees answered"
+    assert rows[0].what == "fat graph: response time to a 90 degree turn"
     assert {figure.ok for figure in rows} == {None}
     assert next(figure for figure in rows if figure.what == "fat graph: feet slide").ratio is None
     assert set(kinds) < set(KINDS)
@@ -39,5 +39,5 @@ def test_rows_are_listed_with_the_clips():
     rows = {figure.what: figure for figure in live._rows("some", own, clips)}
     assert rows["some: hips bob"].ratio == pytest.approx(2.0)
     assert rows["some: hips bob"].value == pytest.approx(2000.0 * clips.bob)
-    assert rows["some: 90 degrees answered"].value == 1.5
+    assert rows["some: response time to a 90 degree turn"].value == 1.5
     assert rows["some: memory"].value == 3.0

@@ -83,7 +83,7 @@ def test_what_cannot_be_sent_or_done_is_told():
         match="worker processes can only run a top-level function of a module, with values that can be pickled",
     ):
         next(processes(2)(lambda item: item, [1]))
-    with pytest.raises(MareyError, match="a process that was at work has ended before its time"):
+    with pytest.raises(MareyError, match="a worker process ended unexpectedly"):
         list(processes(1)(dying, [1]))
     for make in (threads, processes, run_on):
         with pytest.raises(InvalidValue, match="n, the number of workers, must be at least 1, got 0"):

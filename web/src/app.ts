@@ -1,30 +1,30 @@
 /**
- * The page's middle: what panels work with.
+ * The application: everything that panels work with.
  *
  * A panel is a module `panels/<name>.ts` that exports `mount(app: App): Panel` and is listed in `panels/index.ts`.
- * It builds its own elements (with `dom.ts` and `widgets/*`), asks the server through `app.ask`, and shows results by
- * adding motions. Nothing in the page computes motion.
+ * It builds its own elements (with `dom.ts` and `widgets/*`), sends commands with `app.ask`, and shows results by
+ * adding motions. The page itself never computes motion.
  *
  * Motions
- *   app.motions            those opened, by id, in order: `info` (what the server knows), `frames`, `character`
- *   app.selected           the one that leads time and whose lanes the timeline shows; `app.select(id)`
- *   app.add(info)          put a motion that a reply carried onto the stage; `app.update(info)` if it has changed
- *   app.present(info)      show a motion that was just made: alone, from its beginning, in the middle, playing
- *   app.forget(id)         take it off the stage and close it on the server
+ *   app.motions            the open motions, keyed by id, in order: `info` (from the server), `frames`, `character`
+ *   app.selected           the motion that sets the time and whose lanes the timeline shows; `app.select(id)`
+ *   app.add(info)          add a motion from a reply to the scene; `app.update(info)` if it has changed
+ *   app.present(info)      show a new motion: alone, centered, playing from its start
+ *   app.forget(id)         remove it from the scene and close it on the server
  *   app.motionsChanged, app.selectionChanged, app.infoChanged: signals
  *
  * Commands
- *   app.ask("clean", {...})            the reply; failures are shown to the person, then thrown
- *   app.run("Cleaning", "clean", {..}) the same for long work: progress and a cancel button while it runs
+ *   app.ask("clean", {...})            returns the reply; errors are shown to the user, then thrown
+ *   app.run("Cleaning", "clean", {..}) the same for long jobs: shows progress and a cancel button
  *   app.events                         events sent by the server
  *   new LiveCharacter(app.stage, app.connection, started, color)   draws a live stream; see live.ts
  *
  * Scene and time
  *   app.stage              three.js: `stage.scene`, `stage.camera`, `stage.onGround(event)`, `stage.invalidate()`
- *   app.playback           frame, seek, play, speed, loop region (`region` is also the marked stretch)
+ *   app.playback           frame, seek, play, speed, loop region (`region` is also the marked range)
  *   app.timeline, app.scale, app.curves
- *   app.drawOnGround(...)  the person draws a line on the floor; see pointer.ts
- *   app.dragTarget(...)    a handle in the scene that the person drags; see pointer.ts
+ *   app.drawOnGround(...)  lets the user draw a line on the floor; see pointer.ts
+ *   app.dragTarget(...)    a handle in the scene that the user can drag; see pointer.ts
  *   app.shown              what is drawn of each character; `app.show({...})` changes it
  *   widgets/               slider, curve_editor (weights over time), measures (a table of metrics), notices
  */
@@ -47,14 +47,14 @@ import { Waiting } from "./waiting";
 import { Notices } from "./widgets/notices";
 
 export interface Panel {
-  /** What the tab shows. */
+  /** The content of the tab. */
   element: HTMLElement;
-  /** The tab was opened, or left. */
+  /** Called when the tab is opened; `hidden` is called when it is left. */
   shown?(): void;
   hidden?(): void;
 }
 
-/** A motion on the stage. */
+/** A motion in the scene. */
 export interface Shot {
   info: MotionInfo;
   frames: Frames;
@@ -77,26 +77,26 @@ export class App {
   readonly motionsChanged = new Signal();
   readonly selectionChanged = new Signal();
   readonly infoChanged = new Signal<MotionInfo>();
-  /** Work of before a reload has ended: panels may ask for what there is now. */
+  /** A job from before a page reload has ended; panels may ask for the current state. */
   readonly workEnded = new Signal();
-  /** A file was written into the folder. */
+  /** A file was written to the folder. */
   readonly folderChanged = new Signal();
   selected: Shot | null = null;
   shown: Shown = { ...SHOWN };
   readonly followingChanged = new Signal<boolean>();
-  /** Of the server, once it has answered. */
+  /** The server's welcome; null until it has answered. */
   welcome: Welcome | null = null;
   private follows = true;
   private colorsUsed = 0;
-  /** Figures whose skins were asked for. */
+  /** Characters whose skin was already requested. */
   private readonly dressed = new WeakSet<CharacterView>();
   private lastCenter: THREE.Vector3 | null = null;
-  /** Edits of contacts and labels that have not been answered. */
+  /** Number of edits of contacts and labels that the server has not answered yet. */
   private readonly edits = new WeakMap<Shot, number>();
   private readonly waiting: Waiting;
-  /** Whether time has moved since the characters were last drawn. */
+  /** Whether the time has changed since the characters were last drawn. */
   private stale = false;
-  /** Whether a button or a finger is down in the scene. */
+  /** Whether a mouse button or a finger is down in the scene. */
   private pressed = false;
 
   constructor(readonly connection: Connection) {
@@ -117,10 +117,10 @@ export class App {
     this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
   }
 
-  /** Ask the server; a failure is shown to the person, and thrown for the caller. */
+  /** Send a command to the server and return the reply. An error is shown to the user and thrown. */
   async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
     const answer = this.connection.ask(name, fields, options);
-    // Work that reports progress has its own notice.
+    // Jobs that report progress have their own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
     return this.reportFailure(answer);
   }
@@ -135,7 +135,7 @@ export class App {
     }
   }
 
-  /** Ask for long work: shows what it does, how far it is, and a button to cancel it; `stop` cancels it too. */
+  /** Run a long job: shows its title, its progress and a cancel button. `stop` cancels it too. */
   async run<K extends Asked>(
     title: string,
     name: K,
@@ -154,7 +154,7 @@ export class App {
     return this.connection.events;
   }
 
-  /** Load a file, put it on the stage and select it; an error is shown to the user or passed to `report`. */
+  /** Load a file, add it to the scene and select it. An error is shown to the user or passed to `report`. */
   async open(file: OpenFile, asked = this.connection.ask("open", file), report?: (text: string) => void): Promise<void> {
     this.waiting.watch(`Opening ${file.path || "the first file"}…`, asked);
     try {
@@ -162,11 +162,11 @@ export class App {
       await this.bringIntoView(this.add(info));
       for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
     } catch {
-      // Told by `ask`.
+      // `ask` has already shown the error.
     }
   }
 
-  /** Turn to a motion that was just opened or made, where it is out of sight. */
+  /** Move the camera to a motion that was just opened or made, if it is out of view or if `always` is set. */
   async bringIntoView(shot: Shot, always = false): Promise<void> {
     // The current time may have changed while the frame was loading.
     for (let tries = 0; tries < 4 && !shot.character.show(this.frameOf(shot)); tries++) await this.arrival(shot);
@@ -175,7 +175,7 @@ export class App {
     else this.focus();
   }
 
-  /** Until the frame is here that a motion shows now. */
+  /** Wait until the frame that a motion shows now has been loaded. */
   private async arrival(shot: Shot): Promise<void> {
     const { frames } = shot;
     await frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
@@ -197,7 +197,7 @@ export class App {
     return shot;
   }
 
-  /** Show a motion that was just made: alone, from its beginning, in the middle of the picture, playing. */
+  /** Show a new motion: alone, centered in the view, playing from its start. */
   present(info: MotionInfo): Shot {
     for (const { character } of this.motions.values()) character.visible = false;
     const shot = this.add(info);
@@ -208,7 +208,7 @@ export class App {
     return shot;
   }
 
-  /** Take over what the server now says of a motion; frames that are no longer valid are fetched again. */
+  /** Apply the server's new description of a motion. Outdated frames are fetched again. */
   update(info: MotionInfo): void {
     const shot = this.motions.get(info.motion);
     if (!shot) {
@@ -221,7 +221,7 @@ export class App {
       const old = shot.character;
       Object.assign(shot, this.makeShot(info, old.color));
       shot.character.visible = old.visible;
-      // Until the new frames are here the old body stays, or the character would flicker while something is dragged.
+      // The old body stays until the new frames have been loaded; otherwise the character would flicker during a drag.
       void this.arrival(shot).catch(() => undefined).then(() => old.dispose());
     } else {
       shot.info = info;
@@ -233,11 +233,12 @@ export class App {
     }
     const posed = shot.character.show(this.frameOf(shot));
     if (shot === this.selected) {
-      // The camera goes along with time, not with a motion that has become another one; from here on it goes on.
+      // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts anew
+      // here.
       this.lastCenter = null;
       if (posed) this.goAlong();
       this.stage.floor = info.floor ?? 0;
-      // An answer to an older edit would take the newer ones off the timeline.
+      // The reply to an older edit would remove newer edits from the timeline.
       if (!this.edits.get(shot)) this.timeline.show(info);
       if (rebuilt) this.playback.lead(info.n_frames, info.fps);
     }
@@ -273,7 +274,7 @@ export class App {
     this.redraw();
   }
 
-  /** Bring the selected character into the middle. */
+  /** Center the view on the selected character. */
   focus(): void {
     const shot = this.selected;
     if (!shot) return;
@@ -284,7 +285,7 @@ export class App {
     this.goAlong();
   }
 
-  /** Whether the camera goes along with the selected character. */
+  /** Whether the camera follows the selected character. */
   get following(): boolean {
     return this.follows;
   }
@@ -294,7 +295,7 @@ export class App {
     this.followingChanged.emit(on);
   }
 
-  /** The frame of a motion at the current time: motions of other rates run in step by seconds. */
+  /** The frame of a motion at the current time. Motions with different frame rates are synchronized in seconds. */
   frameOf(shot: Shot): number {
     if (shot === this.selected) return this.playback.frame;
     return Math.min(shot.info.n_frames - 1, Math.round(this.playback.seconds * shot.info.fps));
@@ -308,7 +309,7 @@ export class App {
     return dragTarget(this.stage, options);
   }
 
-  /** Take a motion off the stage, without telling the server. */
+  /** Remove a motion from the scene, without closing it on the server. */
   drop(id: string): void {
     const shot = this.motions.get(id);
     if (!shot) return;
@@ -327,7 +328,7 @@ export class App {
     this.stage.invalidate();
   }
 
-  /** Fetch the body of the motion's own file once it is wanted; where that fails, the limbs stay. */
+  /** Fetch the skin from the motion's own file once it is needed. If that fails, the character keeps its limbs. */
   private async dress({ info, character }: Shot): Promise<void> {
     if (this.shown.style !== "skin" || !info.skin || this.dressed.has(character)) return;
     this.dressed.add(character);
@@ -340,7 +341,7 @@ export class App {
     }
   }
 
-  /** Only the selected character has names, ghosts and a cloud; those of several would be a clutter. */
+  /** Only the selected character shows names, ghosts and a cloud; for several characters, they would be clutter. */
   private shownOf(shot: Shot): Shown {
     return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false };
   }
@@ -369,7 +370,7 @@ export class App {
       x.forEach((value, i) => points.set([value, y[i]!, z[i]!], 3 * i));
       shot.character.setTrail(points, shot.info.floor ?? 0);
     } catch {
-      // The trail is an extra: where the motion was closed meanwhile there is nothing to show it for.
+      // The trail is optional: the motion may have been closed in the meantime.
     }
   }
 
@@ -404,8 +405,8 @@ export class App {
   }
 
   /**
-   * Move the camera by as much as the selected character has moved since the last time; not while something is dragged or
-   * drawn in the scene. Turning the camera itself goes well with it.
+   * Move the camera by the distance that the selected character has moved since the last call, except while the user
+   * drags or draws something in the scene. The user can still rotate the camera.
    */
   private goAlong(): void {
     const character = this.selected?.character;

@@ -1,12 +1,12 @@
-/** The camera by keyboard, while the scene has the focus: orbit, pan and zoom as with the mouse. */
+/** Control the camera with the keyboard while the scene has the focus: orbit, pan and zoom, as with the mouse. */
 import * as THREE from "three";
 import type { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-/** One press: radians, the fraction of the distance to what is looked at, and the factor of that distance. */
+/** Effect of one key press: rotation in radians, pan as a fraction of the distance to the target, zoom as a factor. */
 const TURN = THREE.MathUtils.degToRad(7.5);
 const PAN = 0.05;
 const ZOOM = 0.9;
-/** Radians that stay between the camera and straight up or down. */
+/** Minimum angle, in radians, between the camera and straight up or down. */
 const POLE = 0.02;
 
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -22,7 +22,7 @@ export function cameraKeys(camera: THREE.PerspectiveCamera, controls: OrbitContr
   else if (!command && (event.key === "-" || event.key === "_")) zoom(camera, controls, away, 1 / ZOOM);
   else return;
   controls.update();
-  // The browser would zoom or go elsewhere, and the page would step in time.
+  // Otherwise the browser would zoom or navigate, and the page would step through time.
   event.preventDefault();
   event.stopPropagation();
 }

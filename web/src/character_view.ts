@@ -30,13 +30,13 @@ export type FigureInfo = Pick<
 >;
 
 export const TOUCHING = "#e8833a";
-// Shared by the contacts of all characters and never disposed: three.js would link the shader again for the next one.
+// Shared by the contacts of all characters and never disposed: three.js would compile the shader again each time.
 const DOWN = new THREE.MeshBasicMaterial({ color: TOUCHING });
 const FREE = new THREE.MeshBasicMaterial({ color: "#8d949d" });
 const TRAIL_ABOVE_FLOOR = 0.004;
 
 export class CharacterView {
-  /** Everything of the motion; moved and turned to place it elsewhere on the floor. */
+  /** Everything that belongs to the motion. Move and rotate it to place the motion elsewhere on the floor. */
   readonly group = new THREE.Group();
   private body: Limbs;
   private skin: Skin | null = null;
@@ -61,7 +61,7 @@ export class CharacterView {
     stage.scene.add(this.group);
   }
 
-  /** Whether it has been shown, so that it is somewhere. */
+  /** Whether a frame has been shown, so that the character has a position. */
   get posed(): boolean {
     return this.pose !== undefined;
   }
@@ -80,7 +80,7 @@ export class CharacterView {
     return this.group.visible;
   }
 
-  /** Take over changed contacts or settings. */
+  /** Apply changed contacts or settings. */
   refresh(info: FigureInfo, shown: Shown): void {
     const restyled = shown.style !== this.shown.style;
     this.info = info;
@@ -112,7 +112,7 @@ export class CharacterView {
     return true;
   }
 
-  /** The body in the motion's file; it is drawn if the style asks for it. */
+  /** Set the skin from the motion's file. It is drawn if the style asks for it. */
   setSkin(skin: Skin): void {
     this.skin?.dispose();
     this.skin = skin;
@@ -122,7 +122,7 @@ export class CharacterView {
     this.stage.invalidate();
   }
 
-  /** The hips' world position as last drawn, or the middle of markers, the character's own placement included. */
+  /** World position of the hips as last drawn, or the center of the markers. Includes the placement of `group`. */
   center(into = new THREE.Vector3()): THREE.Vector3 {
     const hips = this.info.roles["hips"] ?? 0;
     if (!this.pose) into.set(0, 0.9, 0);
@@ -133,7 +133,7 @@ export class CharacterView {
     return into.applyMatrix4(this.group.matrixWorld);
   }
 
-  /** The least box around all joints as last drawn, in the world; empty where nothing was. */
+  /** Bounding box of all joints in the world as last drawn; empty if nothing was drawn. */
   box(into = new THREE.Box3()): THREE.Box3 {
     into.makeEmpty();
     this.group.updateMatrixWorld();
@@ -144,7 +144,7 @@ export class CharacterView {
     return into;
   }
 
-  /** The path of the hips over the floor: x, y, z of each point after each other. */
+  /** Set the path of the hips over the floor, as a flat x, y, z list. */
   setTrail(points: Float32Array, floor: number): void {
     if (this.trail) this.remove(this.trail);
     const n = points.length;
@@ -160,12 +160,12 @@ export class CharacterView {
     this.stage.invalidate();
   }
 
-  /** From where the trail begins to where it ends: x, z in meters; 0, 0 where it is not known. */
+  /** Displacement x, z in meters from the start to the end of the trail; 0, 0 if it is not known. */
   travel(): [number, number] {
     return this.ends;
   }
 
-  /** Points x, y, z after each other, in the motion's own world; null takes them away. */
+  /** Set the point cloud, as a flat x, y, z list in the motion's own coordinates; null removes it. */
   setCloud(points: Float32Array | null): void {
     if (this.cloud) this.remove(this.cloud);
     this.cloud = null;
@@ -179,7 +179,7 @@ export class CharacterView {
     this.stage.invalidate();
   }
 
-  /** Place the joint names over the picture; the camera may have moved since the pose was drawn. */
+  /** Position the joint names over the view. The camera may have moved since the pose was drawn. */
   placeNames(): void {
     if (!this.shown.names || !this.pose || !this.visible) return;
     if (!this.labels.length) {
@@ -254,7 +254,7 @@ export class CharacterView {
     this.ghosts.draw(poses);
   }
 
-  /** The middle of all points that were seen. */
+  /** Compute the center of all visible markers. */
   private middle(pose: Frame, into: THREE.Vector3): void {
     into.set(0, 0, 0);
     let seen = 0;

@@ -1,4 +1,4 @@
-/** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
+/** The WebSocket connection to the server: commands with ids, progress, cancellation, and reconnection. */
 import { readBlock, type Block } from "./frames";
 import { saveTabState } from "./tab_state";
 import { FRAMES_LIVE, type Commands, type StudioEvent, type RunningJob, type Welcome } from "./messages";
@@ -9,25 +9,25 @@ export type State = "connecting" | "open" | "lost" | "closed";
 
 export interface AskOptions {
   progress?: Progress;
-  /** Aborting it cancels the work on the server. */
+  /** Aborting this signal cancels the job on the server. */
   signal?: AbortSignal;
 }
 
-/** A command that did not succeed: `message` is one sentence for people, `type` the kind of error. */
+/** A command failed: `message` is one sentence for the user, `type` the kind of error. */
 export class Failed extends Error {
   constructor(readonly type: string, text: string) {
     super(text);
   }
 }
 
-/** A live frame: its block, when it was sent (seconds since 1970), and its info from the stream. */
+/** A live frame: its block, the time it was sent (seconds since 1970), and extra data from the stream. */
 export interface LiveFrame {
   block: Block;
   sent: number;
   info: Record<string, unknown>;
 }
 
-/** Work that was requested before this page was loaded: its reply, its progress, and how to cancel it. */
+/** A job that was started before this page was loaded: its reply, its progress, and a function to cancel it. */
 export interface ResumedWork {
   work: RunningJob;
   answer: Promise<unknown>;
@@ -50,7 +50,7 @@ type ServerMessage =
   | ({ n: number; kind: "event" } & StudioEvent);
 
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-/** The server closes with these where trying again is of no use: not allowed in, or not understood. */
+/** Close codes after which reconnecting is useless: access denied, or message not understood. */
 const FINAL_CODES = [1008, 1002, 1003, 4001, 4003];
 const TAKEN_OVER = 4001;
 const FORBIDDEN = 403;
@@ -58,25 +58,25 @@ const HELLO_ID = 0;
 
 export class Connection {
   readonly changed = new Signal<State>();
-  /** After each hello: the session, fresh or resumed. */
+  /** Emitted after each hello: the session, new or resumed. */
   readonly welcomed = new Signal<Welcome>();
   readonly events = new Signal<StudioEvent>();
   readonly live = new Signal<LiveFrame>();
   state: State = "connecting";
-  /** Why it is "closed", for people. */
+  /** The reason why the state is "closed", for the user. */
   why = "";
-  /** Unanswered requests of the page before its reload. */
+  /** Unanswered requests from before the page was reloaded. */
   readonly resumedWork: ResumedWork[] = [];
   private socket: WebSocket | null = null;
   private pending = new Map<number, Pending>();
   private nextId = 1;
   private greeted = false;
-  /** Number of the last text that arrived; -1 where a page that is itself new has yet to get its first. */
+  /** Number of the last text message received; -1 if a newly loaded page has not received any. */
   private seen = -1;
   private tries = 0;
   private timer = 0;
 
-  /** `session`: the session of this tab before a reload, or "". */
+  /** `session` is the id of this tab's session before a reload, or "". */
   constructor(private readonly url: string, private session = "") {}
 
   connect(): void {
@@ -95,7 +95,7 @@ export class Connection {
     socket.onclose = (event) => void this.closed(event, opened);
   }
 
-  /** Send a command; the promise fails with `Failed`. While the connection is lost, commands wait for it. */
+  /** Send a command. The promise rejects with `Failed`. While the connection is lost, commands are queued. */
   ask<K extends Exclude<keyof Commands, "frames" | "hello">>(
     name: K,
     fields: Commands[K]["fields"],
@@ -104,7 +104,7 @@ export class Connection {
     return this.send(name, fields, options) as Promise<Commands[K]["reply"]>;
   }
 
-  /** Frames `start` to `stop` of a motion. */
+  /** Get frames `start` to `stop` of a motion. */
   frames(motion: string, start: number, stop: number): Promise<Block> {
     return this.send("frames", { motion, start, stop }, {}) as Promise<Block>;
   }
@@ -123,7 +123,7 @@ export class Connection {
     options.signal?.addEventListener("abort", () => {
       if (this.pending.has(id)) this.send("cancel", { job: id }, {}).catch(() => undefined);
     });
-    // A socket that is closing takes nothing any more; the command then goes out once the connection is back.
+    // A closing socket sends nothing; the command is then sent after reconnecting.
     if (this.state === "open" && this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
     else if (this.state === "closed") this.fail(id, new Failed("Closed", "not connected to the studio; reload the page"));
     return answer;
@@ -179,9 +179,9 @@ export class Connection {
       }
     }
     if (!fresh && this.greeted && (welcome.lost || this.seen < 0)) this.failAnswered(welcome.received);
-    // Ids up to there were used up, by this page or by the one before the reload.
+    // Ids up to `received` were already used, by this page or before the reload.
     if (!fresh) this.nextId = Math.max(this.nextId, welcome.received + 1);
-    // At once, as answers may come before the page is built that shows them.
+    // Do this now, because replies may arrive before the page that shows them is built.
     if (!fresh && !this.greeted) this.adopt(welcome.work);
     this.greeted = true;
     this.session = welcome.session;
@@ -206,7 +206,7 @@ export class Connection {
     }
   }
 
-  /** The server no longer has the replies to some requests, and it is unknown to which. */
+  /** The server dropped replies, and it is unknown which. Fail all requests that it has received. */
   private failAnswered(received: number): void {
     for (const [id, asked] of [...this.pending]) {
       if (id <= received && !asked.readsFrames) this.fail(id, new Failed("AnswerLost", "the reply was lost; try again"));
@@ -216,7 +216,7 @@ export class Connection {
   private async closed(event: CloseEvent, opened: boolean): Promise<void> {
     this.socket = null;
     if (event.code === TAKEN_OVER) {
-      // So that a reload begins a session rather than take this one back.
+      // Otherwise a reload would take this session back instead of starting a new one.
       saveTabState({ session: "" });
       this.end("this session is open in another tab; reload the page to start a new one");
       return;
@@ -253,7 +253,7 @@ export class Connection {
   }
 }
 
-/** Whether the server no longer knows this page: another one, with another token, is at this address. */
+/** Whether the server rejects this page's token, because another server now runs at this address. */
 async function isForbidden(): Promise<boolean> {
   try {
     return (await fetch("/", { cache: "no-store", credentials: "same-origin" })).status === FORBIDDEN;

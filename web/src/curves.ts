@@ -1,4 +1,4 @@
-/** Values over time under the timeline: travel, speed, a joint's position or rotation, contact heights and speeds. */
+/** Curves over time below the timeline: travel, speed, a joint's position or rotation, contact heights and speeds. */
 import { choice, cssVariable, el, setOptions, visible } from "./dom";
 import type { App } from "./app";
 import type { Curve, GetCurves } from "./messages";
@@ -16,7 +16,7 @@ const HEIGHT = 84;
 const HUES = ["#d9644a", "#5a9e5f", "#4a86d0", "#b58a2c", "#9a6bc0", "#3f9ea3", "#c25f8e", "#7d8590"];
 
 export class Curves {
-  /** Controls to choose what is drawn; the Look panel shows them. */
+  /** Controls to choose the curves; the View panel shows them. */
   readonly chooser: HTMLElement;
   private readonly canvas = el("canvas", { aria: { label: "Curves" } });
   private readonly joint: HTMLLabelElement & { select: HTMLSelectElement };
@@ -90,7 +90,7 @@ export class Curves {
     pen.textAlign = "left";
   }
 
-  /** The curves' names in their colors, after each other over the picture. */
+  /** Draw the names of the curves in their colors, in a row above the curves. */
   private drawNames(pen: CanvasRenderingContext2D): void {
     let x = GUTTER + 8;
     this.curves.forEach((curve, i) => {
@@ -103,7 +103,7 @@ export class Curves {
 
   private drawCurve(pen: CanvasRenderingContext2D, curve: Curve, hue: string, y: (v: number) => number): void {
     const { from, to, perPixel } = this.scale;
-    // More than a few points per pixel cannot be seen.
+    // More than a few points per pixel would not be visible.
     const step = Math.max(1, Math.floor(perPixel / 3));
     pen.strokeStyle = hue;
     pen.lineWidth = 1.25;
@@ -128,7 +128,7 @@ export class Curves {
     const before = this.joint.select.value;
     const known = Number(before) < joints.length ? before || "0" : "0";
     setOptions(this.joint.select, joints.map((name, i) => [String(i), name]), known);
-    // Those of another motion would lie over this one's time until its own are here.
+    // Clear the curves of another motion, which would be drawn on this motion's time axis until its own have loaded.
     this.curves = [];
     this.draw();
     void this.load();
@@ -143,7 +143,7 @@ export class Curves {
     try {
       const joint = Number(this.joint.select.value) || 0;
       const { curves } = await this.app.ask("curves", { motion, curve: this.kind, joint });
-      // A later choice may have been answered first.
+      // A later request may have been answered first.
       if (turn === this.asked) this.curves = curves;
     } catch {
       if (turn === this.asked) this.curves = [];
@@ -152,7 +152,7 @@ export class Curves {
   }
 }
 
-/** The least and the greatest value in sight, a little apart. */
+/** Minimum and maximum of the visible values, with a margin. */
 function limits(curves: Curve[], scale: TimeScale): [number, number] {
   let low = Infinity;
   let high = -Infinity;
@@ -165,7 +165,7 @@ function limits(curves: Curve[], scale: TimeScale): [number, number] {
     }
   }
   if (low > high) return [0, 1];
-  // Speeds are judged against standing still; of what is never negative, nothing below 0 is shown.
+  // The axis of speeds starts at 0. If no value is negative, the margin does not extend below 0.
   if (low >= 0 && curves[0]?.unit === "m/s") low = 0;
   const margin = Math.max(1e-6, 0.05 * (high - low));
   return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];

@@ -1,4 +1,4 @@
-/** Small helpers to build the page. Text only ever goes in as text: nothing here parses HTML. */
+/** Small helpers to build the page. Text is always inserted as text: nothing here parses HTML. */
 
 type Props = {
   class?: string;
@@ -42,15 +42,18 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** Characters that draw nothing but change what is around them: controls, line ends, and those that turn the direction of writing. */
+/**
+ * Invisible characters that affect the text around them: control characters, line breaks, and marks that change the
+ * writing direction.
+ */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** A name as it is shown: what could make it look like another one stands there by its number. */
+/** Make invisible characters visible as their code numbers, because they could disguise a name as another one. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (letter) => `[U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
-/** An element of index.html; throws if it is missing, which is a bug. */
+/** Return an element of index.html. Throws an error if it is missing, which is a bug. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const node = document.getElementById(id);
   if (!node) throw new Error(`the page has no element #${id}`);
@@ -61,7 +64,7 @@ export function button(label: string, press: () => void, title = "", cls = ""): 
   return el("button", { type: "button", class: cls, text: label, title, on: { click: press } });
 }
 
-/** A button that stays down while `on`; `set` changes it from outside. */
+/** Create a toggle button; `set` changes its state from outside. */
 export function toggle(
   label: string,
   on: boolean,
@@ -77,13 +80,13 @@ export function toggle(
   return Object.assign(node, { set });
 }
 
-/** A labeled check box; `title` explains it. */
+/** Create a labeled check box; `title` is its tooltip. */
 export function check(label: string, on: boolean, change: (on: boolean) => void, title = ""): HTMLLabelElement {
   const box = el("input", { type: "checkbox", checked: on, on: { change: () => change(box.checked) } });
   return el("label", { class: "check", title }, box, el("span", { text: label }));
 }
 
-/** A labeled choice; `options` are [value, text] pairs. */
+/** Create a labeled select element; `options` are [value, text] pairs. */
 export function choice(
   label: string,
   options: [string, string][],
@@ -102,8 +105,8 @@ export function setOptions(select: HTMLSelectElement, options: [string, string][
 }
 
 /**
- * Whether a key press is meant for the page rather than for the element in focus: a text field takes all keys, a slider
- * the arrows, a button Space and Enter.
+ * Return whether a key press is meant for the page rather than for the focused element: a text field takes all keys, a
+ * slider the arrow keys, a button Space and Enter.
  */
 export function isOurs(event: KeyboardEvent): boolean {
   const node = event.target;
@@ -113,7 +116,10 @@ export function isOurs(event: KeyboardEvent): boolean {
   return !(presses && node instanceof HTMLButtonElement);
 }
 
-/** A button that was clicked gives the focus back, so that Space and the arrows play and step; the keyboard keeps it. */
+/**
+ * Remove the focus from clicked buttons and check boxes, because Space and the arrow keys should control playback.
+ * Elements activated by keyboard keep the focus.
+ */
 export function releaseClicked(): void {
   document.addEventListener("click", (event) => {
     const node = document.activeElement;
@@ -123,7 +129,7 @@ export function releaseClicked(): void {
   });
 }
 
-/** A CSS variable of the current theme, such as "--accent". */
+/** Return the value of a CSS variable of the current theme, such as "--accent". */
 export function cssVariable(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

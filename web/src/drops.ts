@@ -1,12 +1,12 @@
-/** Files that were dropped on the page or chosen, those in folders too, and in which order they are of use. */
+/** Collect dropped or chosen files, including those in folders, and sort them for loading. */
 
-/** Files of a folder that are looked at, at most. */
+/** Maximum number of files read from a folder. */
 const MOST = 2000;
 const MOTION = /\.(bvh|amc|glb|npz|c3d)$/i;
-/** Companion files of a motion: an AMC's skeleton, and sidecars. */
+/** Companion files of motions: the skeleton of an AMC file, and sidecars. */
 const COMPANION = /\.(asf|marey\.json)$/i;
 
-/** The dropped files; of folders, all that are motions or belong to one. To be called while the drop is handled. */
+/** Return the dropped files; of folders, all motions and companion files. Call it while the drop event is handled. */
 export function droppedFiles(data: DataTransfer): Promise<File[]> {
   const found: Promise<File[]>[] = [];
   for (const item of data.items) {
@@ -19,7 +19,7 @@ export function droppedFiles(data: DataTransfer): Promise<File[]> {
   return Promise.all(found).then((lists) => lists.flat());
 }
 
-/** First what belongs to motions, which is sent along but not opened, then the motions by name. */
+/** Sort files: first companion files, which are uploaded but not opened, then motions by name. */
 export function inOrder(files: File[]): { file: File; opens: boolean }[] {
   const skeletonAlone = !files.some((file) => /\.amc$/i.test(file.name));
   return files
@@ -39,7 +39,7 @@ async function filesBelow(folder: FileSystemDirectoryEntry): Promise<File[]> {
   return files.slice(0, MOST);
 }
 
-/** All entries of a folder, which browsers hand out in parts. */
+/** Read all entries of a folder, which browsers return in chunks. */
 async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];

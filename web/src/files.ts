@@ -1,14 +1,14 @@
-/** The left side: motions that are open, and the folder's files with a filter; dropping files on the page uploads them. */
+/** The left side: open motions, and the folder's files with a filter. Files dropped on the page are uploaded. */
 import { messageOf, type App } from "./app";
 import { button, byId, el, visible } from "./dom";
 import { droppedFiles, inOrder } from "./drops";
 import type { FileEntry, Refused } from "./messages";
 
-/** Rows that are put into the page at once; the rest follows when the list is scrolled down to them. */
+/** Number of rows added to the list at a time; more are added when the user scrolls down. */
 const ROWS = 200;
-/** Motions that one drop opens, at most. */
+/** Maximum number of motions that one drop opens. */
 const OPENED_AT_ONCE = 24;
-/** Maximum number of failed files of one drop that are reported one by one. */
+/** Maximum number of failed files in one drop that are reported individually. */
 const TOLD_SINGLY = 4;
 
 export class Files {
@@ -18,7 +18,7 @@ export class Files {
   private readonly count = el("span", { class: "dim count" });
   private readonly title = el("h2", { text: "Folder" });
   private readonly opened = el("ul", { class: "opened", aria: { label: "Open clips" } });
-  /** Files that are being opened. */
+  /** Paths of the files that are being opened. */
   private readonly opening = new Set<string>();
   private shown = 0;
   private matching: FileEntry[] = [];
@@ -44,7 +44,7 @@ export class Files {
     });
     this.list.addEventListener("keydown", (event) => walkList(this.list, event, () => this.more()));
     this.opened.addEventListener("keydown", (event) => walkList(this.opened, event));
-    // Of hundreds of files one is a stop of the Tab key; the arrows go through them.
+    // Only one of hundreds of files is a Tab stop; the arrow keys move between them.
     this.list.addEventListener("focusin", ({ target }) => this.setStop(target as HTMLElement));
     app.motionsChanged.on(() => this.drawOpened());
     app.selectionChanged.on(() => this.drawOpened());
@@ -69,7 +69,7 @@ export class Files {
     return this.app.open({ path });
   }
 
-  /** A file that is open already is selected, not loaded again. */
+  /** Open a file; if it is already open, select it instead of loading it again. */
   private openOnce(path: string): void {
     const there = [...this.app.motions.values()].find(({ info }) => info.where === "folder" && info.file === path);
     if (there) this.app.select(there.info.motion);
@@ -93,7 +93,7 @@ export class Files {
     row.tabIndex = 0;
   }
 
-  /** Send files to the server and open the motions among them. */
+  /** Upload files and open the motions among them. */
   async upload(files: File[]): Promise<void> {
     let opened = 0;
     let left = 0;
@@ -111,7 +111,7 @@ export class Files {
     if (left) this.app.notices.info(`${left} more clips were skipped. Run marey studio FOLDER to list a whole folder.`);
   }
 
-  /** Send a file; returns whether the server accepted it. `report` gets the reason if not. */
+  /** Upload a file. Returns whether the server accepted it; `report` gets the reason if not. */
   private async send(file: File, report: (text: string) => void): Promise<boolean> {
     const most = this.app.welcome?.upload_bytes ?? Infinity;
     if (file.size > most) {
@@ -197,10 +197,10 @@ export class Files {
     }
   }
 
-  /** Which button of which motion has the focus, to restore it when the rows are rebuilt. */
+  /** Which button of which motion has the focus; used to restore it when the rows are rebuilt. */
   private focusInOpened(): { motion: string; row: number; column: number } | null {
     const row = document.activeElement?.closest<HTMLElement>("li");
-    // What was clicked gives the focus back, so that keys play and step.
+    // A clicked button has given up the focus, so there is nothing to restore.
     if (!row || row.parentElement !== this.opened || !document.activeElement!.matches(":focus-visible")) return null;
     const column = [...row.children].indexOf(document.activeElement!);
     return { motion: row.dataset["motion"] ?? "", row: [...this.opened.children].indexOf(row), column };
@@ -230,7 +230,7 @@ export class Files {
   }
 }
 
-/** Up and down, Home and End go through a list's items, as in a file manager; `more` adds those that are not there yet. */
+/** Move through a list with the up and down arrows, Home and End, as in a file manager. `more` adds further items. */
 function walkList(list: HTMLElement, event: KeyboardEvent, more: () => void = () => undefined): void {
   const { key } = event;
   if (!["ArrowDown", "ArrowUp", "Home", "End"].includes(key) || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -1,13 +1,16 @@
-/** The frames of a motion, fetched in blocks and cached, so that scrubbing does not wait for frames seen before. */
+/** The frames of a motion, fetched in blocks and cached. Scrubbing does not wait for frames that were seen before. */
 import { Signal } from "./signal";
 import type { Pose } from "./limbs";
 
 export const BLOCK = 512;
 const HEADER_BYTES = 16;
-/** About 80 MB for 30 joints: the oldest blocks go first. */
+/** Maximum number of cached blocks, about 80 MB for 30 joints; the least recently used are removed first. */
 const KEPT_BLOCKS = 192;
 
-/** One binary message: little endian uint8 version, uint8 kind, uint16 joints, uint32 id, first frame and count. */
+/**
+ * One binary message. Its little-endian header: uint8 version, uint8 kind, uint16 joints, uint32 id, first frame,
+ * count.
+ */
 export interface Block {
   version: number;
   kind: number;
@@ -17,7 +20,7 @@ export interface Block {
   nFrames: number;
   /** World positions (n, J, 3), meters. */
   positions: Float32Array;
-  /** World rotations (n, J, 4), xyzw as three.js has them. */
+  /** World rotations (n, J, 4), xyzw as in three.js. */
   rotations: Float32Array;
 }
 
@@ -46,7 +49,7 @@ export interface Frame extends Pose {
 export type Fetch = (start: number, stop: number) => Promise<Block>;
 
 export class Frames {
-  /** A block has arrived. */
+  /** Emitted when a block has arrived. */
   readonly arrived = new Signal();
   private blocks = new Map<number, Block>();
   private asked = new Set<number>();
@@ -68,7 +71,7 @@ export class Frames {
       this.want(index);
       return undefined;
     }
-    // Map order is age: what is used moves to the young end.
+    // A Map keeps insertion order: a block that is used moves to the end, so the first is the least recently used.
     this.blocks.delete(index);
     this.blocks.set(index, found);
     const k = f - found.first;
@@ -80,14 +83,14 @@ export class Frames {
     };
   }
 
-  /** Ask for what will be needed soon: the block of `frame` and the next one. */
+  /** Request the frames needed soon: the block of `frame` and the next block. */
   prefetch(frame: number): void {
     const index = Math.floor(Math.max(0, Math.min(this.nFrames - 1, frame)) / this.block);
     this.want(index);
     if ((index + 1) * this.block < this.nFrames) this.want(index + 1);
   }
 
-  /** All frames from `start` to `stop`, once they are here. */
+  /** Wait until all frames from `start` to `stop` have been loaded. */
   async load(start: number, stop: number): Promise<void> {
     const waiting: Promise<void>[] = [];
     for (let i = Math.floor(start / this.block); i * this.block < Math.min(stop, this.nFrames); i++) {
@@ -96,7 +99,7 @@ export class Frames {
     await Promise.all(waiting);
   }
 
-  /** Forget everything: the motion has changed. */
+  /** Discard all blocks, because the motion has changed. */
   clear(): void {
     this.generation++;
     this.blocks.clear();
@@ -105,7 +108,7 @@ export class Frames {
 
   private want(index: number): void {
     if (this.blocks.has(index) || this.asked.has(index)) return;
-    // A failed request is asked for again when the frame is next shown; the connection has shown the error.
+    // A failed block is requested again when the frame is next shown; the connection has already reported the error.
     this.get(index).catch(() => undefined);
   }
 

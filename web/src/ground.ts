@@ -1,4 +1,7 @@
-/** The floor: a grid of meters that is drawn per pixel, so that no line is lost near the camera, and the shadows on it. */
+/**
+ * The floor: a grid of 1 m squares drawn per pixel, which keeps all lines visible near the camera, and the shadows on
+ * it.
+ */
 import * as THREE from "three";
 
 const SIZE = 160;
@@ -30,7 +33,7 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** @param shadows without them, the plane that would show them is left out: it costs as much as all the rest to draw */
+/** @param shadows whether to draw shadows; the plane that receives them costs as much to draw as everything else */
 export function makeGround(thin: string, strong: string, shadows: boolean): THREE.Group {
   const plane = new THREE.PlaneGeometry(SIZE, SIZE).rotateX(-Math.PI / 2);
   const grid = new THREE.Mesh(plane, new THREE.ShaderMaterial({
@@ -47,7 +50,7 @@ export function makeGround(thin: string, strong: string, shadows: boolean): THRE
   if (shadows) {
     const shadow = new THREE.Mesh(plane, new THREE.ShadowMaterial({ opacity: 0.22, depthWrite: false }));
     shadow.receiveShadow = true;
-    // Both lie in the floor and leave no depth, so their order says which is on top.
+    // Both planes lie in the floor and write no depth, so the render order decides which is on top.
     shadow.renderOrder = -1;
     group.add(shadow);
   }

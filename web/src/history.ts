@@ -1,4 +1,4 @@
-/** Undo and redo of the selected motion: the buttons at the top, and what the keys do. */
+/** Undo and redo for the selected motion: the buttons at the top, and their keys. */
 import type { App } from "./app";
 import { button } from "./dom";
 

@@ -1,4 +1,4 @@
-/** The timeline's lanes as data: contacts and labels as intervals, what is under the mouse, and how edits change them. */
+/** The data of the timeline's lanes: contacts and labels as intervals, hit tests, and edits. */
 import type { ContactLane, LabelSpan } from "./messages";
 
 export interface Span {
@@ -16,7 +16,7 @@ export interface Lane {
 
 export type Part = "start" | "stop" | "body";
 
-/** Which span of which lane. */
+/** Identifies a span by the index of its lane and its index in the lane. */
 export interface Place {
   lane: number;
   span: number;
@@ -26,7 +26,10 @@ export interface Hit extends Place {
   part: Part;
 }
 
-/** Contact lanes first, then as many label lanes as overlaps need; the last one is always free for new labels. */
+/**
+ * Create the lanes: contacts first, then as many label lanes as overlaps require. The last lane is always free for new
+ * labels.
+ */
 export function lanesOf(contacts: ContactLane[] | null, labels: LabelSpan[]): Lane[] {
   const lanes: Lane[] = (contacts ?? []).map((lane) => ({
     kind: "contact",
@@ -44,7 +47,7 @@ export function lanesOf(contacts: ContactLane[] | null, labels: LabelSpan[]): La
   return lanes;
 }
 
-/** Where a span lies in `lanes`, of which some may have been joined or sorted into other rows since; null where it is gone. */
+/** Find a span in `lanes`, in which spans may have been merged or moved to other lanes since; null if it is gone. */
 export function findSpan(lanes: Lane[], of: Lane, span: Span): Place | null {
   for (const [lane, { kind, title, spans }] of lanes.entries()) {
     if (kind !== of.kind || (kind === "contact" && title !== of.title)) continue;
@@ -56,13 +59,13 @@ export function findSpan(lanes: Lane[], of: Lane, span: Span): Place | null {
   return null;
 }
 
-/** The span under frame `frame` of a lane; ends count within `slack` frames, before bodies. */
+/** Return the span at frame `frame` of a lane. Positions within `slack` frames of an end hit the end, not the body. */
 export function hitTest(lanes: Lane[], lane: number, frame: number, slack: number): Hit | null {
   const spans = lanes[lane]?.spans ?? [];
   let best: Hit | null = null;
   let nearest = slack;
   spans.forEach((span, i) => {
-    // A short span keeps a body to take hold of.
+    // A short span keeps a body that can be grabbed.
     const reach = Math.min(slack, (span.stop - span.start) / 3);
     for (const part of ["start", "stop"] as const) {
       const away = Math.abs(frame - span[part]);
@@ -78,7 +81,7 @@ export function hitTest(lanes: Lane[], lane: number, frame: number, slack: numbe
   return inside < 0 ? null : { lane, span: inside, part: "body" };
 }
 
-/** A span with one end, or all of it, moved by `by` frames from `from`; never empty, never outside of the clip. */
+/** Return a span with one end, or the entire span, moved by `by` frames. It never becomes empty or leaves the clip. */
 export function moved(from: Span, part: Part, by: number, nFrames: number): Span {
   if (part === "start") return { ...from, start: clamp(from.start + by, 0, from.stop - 1) };
   if (part === "stop") return { ...from, stop: clamp(from.stop + by, from.start + 1, nFrames) };
@@ -86,7 +89,7 @@ export function moved(from: Span, part: Part, by: number, nFrames: number): Span
   return { ...from, start: from.start + step, stop: from.stop + step };
 }
 
-/** Contact intervals in order, those that meet joined. */
+/** Sort contact intervals and merge those that touch. */
 export function joined(spans: Span[]): [number, number][] {
   const out: [number, number][] = [];
   for (const { start, stop } of [...spans].sort((a, b) => a.start - b.start)) {
@@ -97,7 +100,7 @@ export function joined(spans: Span[]): [number, number][] {
   return out;
 }
 
-/** All labels of the lanes, in order. */
+/** Return all labels of the lanes, in order. */
 export function labelsOf(lanes: Lane[]): LabelSpan[] {
   const all = lanes.filter((lane) => lane.kind === "label").flatMap((lane) => lane.spans);
   return all.map(({ name, start, stop }) => ({ name, start, stop })).sort((a, b) => a.start - b.start);

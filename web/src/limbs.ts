@@ -1,11 +1,11 @@
-/** A body drawn as capsules (or thin bones): two instanced meshes, however many poses are shown at once. */
+/** Draws a body as capsules or thin bones, with two instanced meshes for any number of poses. */
 import * as THREE from "three";
 import type { MotionInfo } from "./messages";
 
-/** "skin" is the body that the file brings along; where it has none, and for ghosts, there are limbs. */
+/** "skin" is the mesh in the motion's file. Files without one, and all ghosts, are drawn as limbs. */
 export type Style = "limbs" | "bones" | "skin";
 
-/** World positions (J, 3) of one frame, at `offset` floats into `positions`. */
+/** World positions (J, 3) of one frame, starting at index `offset` of `positions`. */
 export interface Pose {
   positions: Float32Array;
   offset: number;
@@ -20,7 +20,10 @@ export interface Bone {
 
 type BodyInfo = Pick<MotionInfo, "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind">;
 
-/** Radius of the bones that begin at a role's joint, as a fraction of stature, and the most of their length it may be. */
+/**
+ * For the bones that start at a joint with a role: radius as a fraction of stature, and maximum radius as a fraction of
+ * bone length.
+ */
 const THICK: [RegExp, number, number][] = [
   [/head/, 0.05, 0.62],
   [/chest/, 0.042, 0.5],
@@ -33,12 +36,12 @@ const THICK: [RegExp, number, number][] = [
   [/foot|hand|ball/, 0.017, 0.4],
 ];
 const THIN: [number, number] = [0.012, 0.28];
-/** Radius of the balls at the end of arms and neck, as a fraction of stature. */
+/** Radius of the spheres at the ends of arms and neck, as a fraction of stature. */
 const ENDS: [string, number][] = [["head", 0.058], ["left_hand", 0.022], ["right_hand", 0.022]];
-/** Where no roles are known, longer bones are thicker. */
+/** For skeletons without roles: longer bones are thicker. */
 const UNKNOWN: [number, number] = [0.026, 0.14];
 
-/** The bones that are drawn. What leads from the file's root to the hips is no part of the body. */
+/** Return the bones to draw. Bones between the file's root and the hips are not part of the body. */
 export function bonesOf(info: BodyInfo): Bone[] {
   if (info.kind === "markers") return [];
   const above = new Set<number>();
@@ -48,7 +51,7 @@ export function bonesOf(info: BodyInfo): Bone[] {
     const found = THICK.find(([pattern]) => pattern.test(role));
     if (found) thickness.set(joint, [found[1], found[2]]);
   }
-  // The spine's joints between its two named ends.
+  // The joints of the spine between hips and chest.
   const hips = info.roles["hips"] ?? 0;
   for (let j = info.roles["chest"] ?? hips; j > hips; j = info.parents[j] ?? -1) {
     if (!thickness.has(j)) thickness.set(j, [0.06, 0.9]);
@@ -61,7 +64,7 @@ export function bonesOf(info: BodyInfo): Bone[] {
     const [fraction, most] = thickness.get(parent) ?? (thickness.size ? THIN : UNKNOWN);
     bones.push({ from: parent, to: joint, radius: Math.min(fraction * stature, Math.max(most * length, 0.004 * stature)) });
   });
-  // Where the skeleton ends with the head or a hand, a ball stands for it.
+  // If the skeleton ends at the head or a hand, draw a sphere there.
   const parents = new Set(bones.map((bone) => bone.from));
   for (const [role, fraction] of ENDS) {
     const joint = info.roles[role];
@@ -74,7 +77,7 @@ const capsuleSide = new THREE.CylinderGeometry(1, 1, 1, 12, 1, true).translate(0
 const capsuleEnd = new THREE.SphereGeometry(1, 12, 8);
 const boneSide = pointedBone();
 
-/** A four-sided bone that is thickest near its start, of length 1 and radius 1. */
+/** Geometry of a four-sided bone that is thickest near its start, with length 1 and radius 1. */
 function pointedBone(): THREE.BufferGeometry {
   const top = new THREE.ConeGeometry(1, 0.88, 4, 1, true).translate(0, 0.56, 0);
   const low = new THREE.ConeGeometry(1, 0.12, 4, 1, true).rotateX(Math.PI).translate(0, 0.06, 0);
@@ -108,8 +111,8 @@ export class Limbs {
   private readonly matrix = new THREE.Matrix4();
 
   /**
-   * @param capacity how many poses can be drawn at once
-   * @param nJoints spheres are drawn at all joints where there are no bones (markers)
+   * @param capacity maximum number of poses drawn at once
+   * @param nJoints if there are no bones (markers), spheres are drawn at all joints
    */
   constructor(
     private readonly bones: Bone[],
@@ -142,7 +145,10 @@ export class Limbs {
     if (opacity < 1) this.hideInside();
   }
 
-  /** Draw the depth of what is transparent first, so that of each ghost only the outside is seen, not all its capsules. */
+  /**
+   * Draw the depth of transparent bodies first. Only the outer surface of each ghost is then visible, not all capsules
+   * inside.
+   */
   private hideInside(): void {
     const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, side: THREE.DoubleSide });
     for (const mesh of [this.sides, this.ends]) {
@@ -209,7 +215,7 @@ export class Limbs {
     this.sides.setMatrixAt(index, this.matrix.compose(this.from, this.turn, this.scale));
   }
 
-  /** A sphere; a point that was not seen (NaN) is not drawn. */
+  /** Draw a sphere; occluded points (NaN) are not drawn. */
   private ball(index: number, at: THREE.Vector3, radius: number): void {
     if (!Number.isFinite(at.x)) {
       this.ends.setMatrixAt(index, HIDDEN);

@@ -1,4 +1,4 @@
-/** A character that the server moves: draws the newest live frame before each picture, and echoes every tenth. */
+/** A character streamed by the server: draws the newest live frame before each redraw, and echoes every tenth frame. */
 import { bonesOf, Limbs } from "./limbs";
 import type { Connection, LiveFrame } from "./connection";
 import type { LiveStarted } from "./messages";
@@ -8,14 +8,14 @@ import { Signal } from "./signal";
 const ECHO_EACH = 10;
 
 export class LiveCharacter {
-  /** After each frame that was drawn: its info from the stream (requests, costs, or anything else its panel shows). */
+  /** Emitted after each drawn frame, with the extra data from the stream, such as requests or costs. */
   readonly drawn = new Signal<LiveFrame>();
   private limbs: Limbs | null = null;
   private newest: LiveFrame | null = null;
   private shown: LiveFrame | null = null;
   private readonly stops: (() => void)[];
 
-  /** @param roles as in MotionInfo, where they are known: thicker limbs, a head. */
+  /** @param roles as in MotionInfo, if known: adds thicker limbs and a head */
   constructor(
     private readonly stage: Stage,
     private readonly connection: Connection,
@@ -31,7 +31,7 @@ export class LiveCharacter {
     ];
   }
 
-  /** Where a joint was last, in the world. */
+  /** World position of a joint as last drawn. */
   joint(index: number): [number, number, number] | null {
     const at = this.newest?.block.positions.subarray(3 * index, 3 * index + 3);
     return at ? [at[0]!, at[1]!, at[2]!] : null;
@@ -60,7 +60,7 @@ export class LiveCharacter {
     this.drawn.emit(this.newest);
   }
 
-  /** Bones as long as in the first frame. */
+  /** Build limbs with the bone lengths of the first frame. */
   private build(positions: Float32Array): Limbs {
     const { joints, parents } = this.started;
     const lengths = parents.map((parent, joint) => {

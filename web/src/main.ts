@@ -1,4 +1,4 @@
-/** The studio's page: puts the parts together and answers keys. */
+/** Entry point of the studio's page: assembles the parts and handles keys. */
 import { App } from "./app";
 import { showResumedWork } from "./resumed_work";
 import { Connection, type State } from "./connection";
@@ -16,19 +16,19 @@ const STATES: Record<Exclude<State, "closed">, string> = {
   connecting: "Connecting…", open: "", lost: "Connection lost, reconnecting…",
 };
 
-/** Milliseconds that the page waits for the server's first answers before it builds the scene. */
+/** Milliseconds to wait for the server's first replies before building the scene. */
 const PATIENCE = 300;
 
-/** What was asked for before the page was built. */
+/** Requests sent before the page was built. */
 interface Early {
-  /** The page asks for itself from now on. */
+  /** Set when the page itself sends requests from now on. */
   over?: boolean;
   welcome?: Welcome;
   listing?: Promise<FolderList>;
   opening?: Promise<MotionInfo>;
 }
 
-/** Ask for the first character: a person who opens a folder wants to see something. */
+/** Request the first character: a user who opens a folder wants to see something. */
 async function askEarly(connection: Connection, early: Early): Promise<void> {
   const welcome = await new Promise<Welcome>((done) => connection.welcomed.on(done));
   if (early.over) return;
@@ -37,7 +37,7 @@ async function askEarly(connection: Connection, early: Early): Promise<void> {
   const [first] = (await early.listing).files;
   if (early.over || !first || welcome.motions.length) return;
   early.opening = connection.ask("open", { path: first.path });
-  // The caller that waits for it reports a failure.
+  // The caller that awaits the promise reports an error.
   early.opening.catch(() => undefined);
 }
 
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const connection = new Connection(`${scheme}://${location.host}/ws`, tabState().session);
   const early: Early = {};
-  // To build the scene takes a while, in which the server can already work.
+  // Building the scene takes a while, in which the server can already work.
   const asked = askEarly(connection, early).catch(() => undefined);
   connection.connect();
   await Promise.race([asked, new Promise((done) => setTimeout(done, PATIENCE))]);
@@ -78,7 +78,7 @@ async function start(): Promise<void> {
   document.addEventListener("keydown", (event) => {
     if (commandKey(app, event) || (isOurs(event) && (viewKey(event) || app.playback.key(event)))) event.preventDefault();
   });
-  // For people at the console, and for the tests.
+  // For the browser console and for tests.
   Object.assign(window, { marey: app });
 }
 
@@ -86,7 +86,7 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   const known = new Set(welcome.motions.map((info) => info.motion));
   const first = !app.welcome;
   app.welcome = welcome;
-  // No panel shows a stream from before a reload.
+  // No panel shows a stream from before a reload, so stop it.
   if (first && welcome.resumed) void app.connection.ask("live_stop", {}).catch(() => undefined);
   if (first) for (const work of app.connection.resumedWork) void showResumedWork(app, work);
   if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? tabState().panel : "");
@@ -96,7 +96,7 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   if (first) await showFirst(app, welcome, listing, early);
 }
 
-/** Show what was selected before a reload, or the first file of the folder. */
+/** Show the motion that was selected before a reload, or the first file of the folder. */
 async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList["files"]>, early: Early): Promise<void> {
   const { motion, frame, choices } = tabState();
   const hidden = welcome.resumed && Array.isArray(choices["hidden"]) ? (choices["hidden"] as unknown[]) : [];

@@ -5,7 +5,11 @@ export const FRAMES_MOTION = 1;
 export const FRAMES_LIVE = 2;
 export const FRAMES_HEADER_BYTES = 16;
 
-/** One contact point: its joint, its offset in the joint's frame in meters, and half-open frame intervals. */
+/**
+ * One contact point and the half-open frame intervals in which it is planted.
+ *
+ * `joint` is an index; `offset` is in the joint's local coordinates, in meters.
+ */
 export interface ContactLane {
   name: string;
   joint: number;
@@ -23,12 +27,14 @@ export interface LabelSpan {
 /**
  * Everything about a motion except its frames.
  *
- * `revision` changes whenever frames do and invalidates the page's cached frames. `kind` is "markers" for
- * recordings without a skeleton: all `parents` are -1, and positions of invisible markers are NaN. `parents`,
- * `bone_lengths` (meters to the parent) and `end_sites` match `joints`. `roles` gives a joint's index. `contacts` is
- * null if none are known. `file` is the path within `where`; "" for unsaved motions. `clips` are those
- * of the file. `history` lists the processing steps. `skin` is the address of the original GLB, else null. `undo` and
- * `redo` count the steps.
+ * `motion` is its id. `revision` changes whenever the frames change, and invalidates the page's cached frames. `kind`
+ * is "markers" for recordings without a skeleton: all `parents` are -1, and positions of occluded markers are NaN.
+ * `parents`, `bone_lengths` (meters to the parent) and `end_sites` have one entry per joint. `roles` maps each role to
+ * a joint index. `stature` and `floor` (its height) are in meters. `contacts` is null if the contacts are unknown.
+ * `file` is the path within `where`; "" for motions without a file. `clips` are the names of all clips in the file.
+ * `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
+ * that the sidecar lacks the current annotations. `undo` and `redo` are the numbers of steps that can be undone or
+ * redone.
  */
 export interface MotionInfo {
   motion: string;
@@ -59,7 +65,7 @@ export interface MotionInfo {
   redo: number;
 }
 
-/** A running job: the id and name of its command, and its progress. */
+/** A running job: the id and name of its command, and its progress (0 to 1). */
 export interface RunningJob {
   job: number;
   command: string;
@@ -68,12 +74,12 @@ export interface RunningJob {
 }
 
 /**
- * The session. If it is `resumed`, unseen replies follow; `received` is the last id that arrived.
+ * The reply to `Hello`: the session. If it is `resumed`, the replies that the page has not seen follow.
  *
- * Commands with greater ids were lost and may be sent again, as may any unanswered `frames`; ids up to it are
- * used, so a new page continues above it. If `lost`, some replies were dropped, and the page
- * should reset to `motions`. `folder` is "" if none is open. `work` are running jobs, started by a
- * page that may have been reloaded since: their progress and replies follow, with these ids.
+ * `received` is the last command id that arrived. Commands with greater ids were lost and may be sent again, as may
+ * any unanswered `frames`. A new page numbers its commands from `received` + 1. If `lost`, some replies were dropped,
+ * and the page should reset to `motions`. `folder` is "" if none is open. `work` lists the running jobs, some of which
+ * may have been started before a reload; their progress and replies follow, with these ids.
  */
 export interface Welcome {
   session: string;
@@ -90,9 +96,10 @@ export interface Welcome {
 }
 
 /**
- * The first message. `session` is the id of an earlier welcome to resume, and `seen` the last `n` seen.
+ * The first message of a page. `session` is the session id from an earlier `Welcome`, to resume that session.
  *
- * -1 means that the page itself is new, as after a reload: replies to the previous page are not sent.
+ * `seen` is the message number `n` of the last message received. -1 means that the page is new, for example after a
+ * reload: replies to the previous page are not sent again.
  */
 export interface Hello {
   session?: string;
@@ -111,7 +118,7 @@ export interface Cancel {
 /**
  * A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
  *
- * `labels` are those of its sidecar, if it is small enough to read for a list.
+ * `labels` are the label names in its sidecar; empty if the sidecar is too large to read for a list.
  */
 export interface FileEntry {
   path: string;
@@ -129,11 +136,11 @@ export interface FolderList {
   skipped: number;
 }
 
-/** List the motion files of the open folder without loading them. */
+/** List the motion files in the open folder, without loading them. */
 export interface ListFolder {
 }
 
-/** Load a file from the folder or the uploads; `clip` selects a clip of a GLB file. */
+/** Load a file from the folder or the uploads. `clip` selects a clip of a GLB file; null for the first. */
 export interface OpenFile {
   path: string;
   where?: "folder" | "uploads";
@@ -145,11 +152,11 @@ export interface GetMotion {
   motion: string;
 }
 
-/** The reply to `frames` comes as one binary message with the same id, not as JSON. */
+/** Marks a reply that is sent as one binary message with the command's id instead of JSON. */
 export interface Binary {
 }
 
-/** Get frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome. */
+/** Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames. */
 export interface GetFrames {
   motion: string;
   start: number;
@@ -163,25 +170,25 @@ export interface Curve {
   values: number[];
 }
 
-/** Curves of one plot. */
+/** The curves of one plot. */
 export interface CurveSet {
   curves: Curve[];
 }
 
-/** Get curves over time; `joint` is used for position and rotation. */
+/** Get curves over time. `joint` is a joint index, used only for position and rotation. */
 export interface GetCurves {
   motion: string;
   curve: "travel" | "speed" | "position" | "rotation" | "contact_heights" | "contact_speeds";
   joint?: number;
 }
 
-/** A point cloud by which frames are compared: flat x y z in world meters, one point per name and frame. */
+/** A point cloud, as used to compare frames: x y z in world coordinates, meters, one point per name and frame. */
 export interface Cloud {
   names: string[];
   points: number[];
 }
 
-/** Get the point cloud around a frame. */
+/** Get the point cloud of `window` seconds centered on a frame. */
 export interface GetCloud {
   motion: string;
   frame: number;
@@ -193,32 +200,32 @@ export interface CloseMotion {
   motion: string;
 }
 
-/** Detect the floor and contacts; `floor` is its height in meters if known. */
+/** Detect the floor and the contacts of the feet and, if set, `hands`. `floor` is its height in meters, if known. */
 export interface DetectContacts {
   motion: string;
   hands?: boolean;
   floor?: number | null;
 }
 
-/** All intervals of one contact point. */
+/** All contact intervals of one contact point, in half-open frames. */
 export interface LaneEdit {
   name: string;
   intervals: [number, number][];
 }
 
-/** Set edited contacts; other points keep theirs. A motion without contacts gets the default points. */
+/** Set the contacts of some points; other points stay unchanged. A motion without contacts gets default points. */
 export interface SetContacts {
   motion: string;
   lanes: LaneEdit[];
 }
 
-/** Set all labels. */
+/** Replace all labels of a motion. */
 export interface SetLabels {
   motion: string;
   labels: LabelSpan[];
 }
 
-/** The saved file and the current motion; for an uploaded file, `url` is the download address. */
+/** The name of the saved sidecar and the motion. For an uploaded file, `url` is the sidecar's download address. */
 export interface Saved {
   path: string;
   url: string | null;
@@ -241,9 +248,10 @@ export interface Redo {
 }
 
 /**
- * The download address, which needs the page's cookie.
+ * The download address of the file; downloads need the page's cookie.
  *
- * `sidecar` is the address of its contacts, labels and floor, which no format stores; null if it has none.
+ * `sidecar` is the address of the sidecar, with the contacts, labels and floor that no format stores; null if there is
+ * none.
  */
 export interface Exported {
   url: string;
@@ -253,37 +261,37 @@ export interface Exported {
   sidecar_name: string;
 }
 
-/** Prepare a file for download; several motions go into one GLB. `name` has no suffix. */
+/** Prepare a file for download. `name` has no suffix. Several motions are written to one GLB file. */
 export interface Export {
   motions: string[];
   format: "bvh" | "glb" | "npz";
   name: string;
 }
 
-/** The file's path in the folder, or null if the name is taken; `free` is a free name. */
+/** The file's path in the folder, or null if the name is taken. `free` is a similar name that is not taken. */
 export interface SavedInFolder {
   path: string | null;
   free: string;
 }
 
-/** Save a motion and its sidecar to the open folder; `name` has no suffix. Never overwrites files. */
+/** Save a motion and its sidecar to the open folder. `name` has no suffix. Existing files are never overwritten. */
 export interface SaveInFolder {
   motion: string;
   format: "bvh" | "glb" | "npz";
   name: string;
 }
 
-/** The name without suffix. */
+/** A free file name, without suffix. */
 export interface NameFound {
   name: string;
 }
 
-/** Get a similar name that no motion in the open folder has. */
+/** Get a name, similar to `name`, that no motion in the open folder has. */
 export interface FreeName {
   name: string;
 }
 
-/** The number of the stream, which its binary messages carry as their id, and its joints. */
+/** A live stream has started. Its binary messages carry `stream` as their id; `parents` are joint indices. */
 export interface LiveStarted {
   stream: number;
   rate: number;
@@ -291,25 +299,30 @@ export interface LiveStarted {
   parents: number[];
 }
 
-/** Play a motion live: one binary message per frame, `rate` times per second, in a loop. */
+/** Stream a motion in a loop: one binary message per frame, `rate` times per second. */
 export interface StartLive {
   motion: string;
   rate?: number;
 }
 
-/** Stop a live stream if it still plays; null for any, including those being prepared. */
+/** Stop a live stream if it is still playing; null for any, including those being prepared. */
 export interface StopLive {
   stream?: number | null;
 }
 
-/** The page has shown a live frame that was sent at `sent`; every tenth is enough. */
+/** Report that the page has shown a live frame, sent at `sent` (seconds since 1970); every tenth is enough. */
 export interface EchoFrame {
   stream: number;
   frame: number;
   sent: number;
 }
 
-/** Frames sent, frames dropped because the page was slow, and the round-trip time (ms). */
+/**
+ * Statistics of the live stream: frames sent, and frames dropped because the page was slow.
+ *
+ * `late` is the number of frames by which the server fell behind schedule. `round_trip_ms` is the median, or null
+ * before the first echo.
+ */
 export interface LiveReport {
   stream: number;
   sent: number;
@@ -322,7 +335,11 @@ export interface LiveReport {
 export interface LiveFigures {
 }
 
-/** One metric; `value` and `against` are null if they are undefined, and `note` says why. */
+/**
+ * One metric of a motion (`value`) and of the motion it is compared with (`against`).
+ *
+ * Undefined values are null; `note` says why.
+ */
 export interface Measure {
   name: string;
   unit: string;
@@ -332,7 +349,13 @@ export interface Measure {
   note: string;
 }
 
-/** The cleaned motion, metrics after (`value`) and before (`against`), and a summary: meters, fractions. */
+/**
+ * The cleaned motion, its metrics after (`value`) and before (`against`) the cleanup, and a summary.
+ *
+ * `plants` is the number of plants. Largest values over all frames: `residue_max` (m), the remaining distance between
+ * a planted point and its position; `limb_scaling_max`, the change of limb length as a fraction; `shift_max` (m), the
+ * displacement of the entire body.
+ */
 export interface CleanDone {
   motion: MotionInfo;
   measures: Measure[];
@@ -342,7 +365,12 @@ export interface CleanDone {
   shift_max: number;
 }
 
-/** Lock feet and hands to their contacts, in place (undoable) or `as_new` motion. */
+/**
+ * Remove foot skate: lock feet, and `hands` if set, to their contacts. Changes the motion, or adds one if `as_new`.
+ *
+ * `floor` is the floor height in meters, null to detect it. `max_stretch` is the largest allowed change of limb
+ * length, as a fraction. `flat` keeps the ankle straight above a planted foot instead of following the source's roll.
+ */
 export interface CleanMotion {
   motion: string;
   as_new?: boolean;
@@ -358,13 +386,17 @@ export interface Measured {
   measures: Measure[];
 }
 
-/** Measure a motion, optionally next to another. */
+/** Measure a motion, and optionally the motion `against` for comparison. */
 export interface MeasureMotion {
   motion: string;
   against?: string | null;
 }
 
-/** A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters. */
+/**
+ * A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters.
+ *
+ * `distance` is the distance of the aligned frames, in meters.
+ */
 export interface Placed {
   theta: number;
   x: number;
@@ -381,11 +413,11 @@ export interface AlignMotions {
 }
 
 /**
- * The distances between frames of A (rows) and B (columns).
+ * The distances between the frames of motion A (rows) and motion B (columns).
  *
- * `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` meters, averaged over the
- * frames of a pixel. `frames` are counted at `rate`, to which both motions were resampled. `minima` are
- * (frame of A, frame of B, meters), the smallest first, limited in number.
+ * `pixels` is base64 of `rows` x `columns` bytes: the distance, scaled from 0 to `largest` meters and averaged over
+ * the frames of a pixel. `frames` are the numbers of frames of A and B at `rate`, to which both were resampled.
+ * `minima` are (frame of A, frame of B, meters), the 400 smallest, in ascending order.
  */
 export interface GridImage {
   rows: number;
@@ -397,7 +429,7 @@ export interface GridImage {
   minima: [number, number, number][];
 }
 
-/** The alignment found by one method: frame of A, frame of B, in grid frames. */
+/** The time alignment found by one method: pairs (frame of A, frame of B) at the grid's rate. */
 export interface WarpPath {
   method: "ours" | "linear" | "discrete" | "cubic";
   points: [number, number][];
@@ -406,9 +438,10 @@ export interface WarpPath {
 /**
  * The registration of motions. `refused` says why they cannot be synchronized; "" if they can.
  *
- * `distance` is in meters, root mean square along the path. `crops` are the frames used of each motion, half-open.
- * `misfits` are the indices of motions with another skeleton than the first; if there are any, there is no
- * grid. `rests` are the indices of motions whose first frame is a rest pose.
+ * `distance` is the root mean square distance along the alignment, in meters. `matches` is the number of contacts that
+ * were matched. `crops` are the frames used of each motion, half-open. `misfits` are the indices of motions whose
+ * skeleton differs from the first; if there are any, there is no grid. `rests` are the indices of motions whose first
+ * frame is a rest pose.
  */
 export interface BlendStudy {
   grid: GridImage | null;
@@ -423,10 +456,11 @@ export interface BlendStudy {
 }
 
 /**
- * Register motions, and compare all frames of the first with all of `other`, an index into `motions`.
+ * Register motions, and compare all frames of the first with all frames of another.
  *
- * `window` is in seconds. `whole` uses full clips instead of the part they have in common; `force` accepts motions
- * that are too different.
+ * `other` is the index of that motion in `motions`. `window` is the length, in seconds, over which two frames are
+ * compared. `whole` uses full clips instead of the part they have in common. `force` accepts motions that are too
+ * different to be synchronized.
  */
 export interface StudyBlend {
   motions: string[];
@@ -436,16 +470,17 @@ export interface StudyBlend {
   force?: boolean;
 }
 
-/** The motion, with notes. */
+/** The retargeted motion, with notes. */
 export interface Fitted {
   motion: MotionInfo;
   notes: string[];
 }
 
 /**
- * Retarget a motion to another's skeleton, as a new motion.
+ * Retarget a motion to the skeleton of the motion `to`, as a new motion.
  *
- * `frame` and `to_frame` are standing poses of both, used if a rest pose does not stand.
+ * `frame` and `to_frame` are frames of `motion` and `to` in which the character stands. They are used if a rest pose
+ * is not a standing pose.
  */
 export interface FitMotion {
   motion: string;
@@ -459,7 +494,7 @@ export interface TrimRestPose {
   motion: string;
 }
 
-/** A floor-plane transform, theta in radians, x and z in meters; `distance` is the residual in meters. */
+/** A floor-plane transform: theta in radians, x and z in meters. `distance` is the residual in meters. */
 export interface FramesPlaced {
   theta: number;
   x: number;
@@ -467,7 +502,11 @@ export interface FramesPlaced {
   distance: number;
 }
 
-/** Align `motion` at `seconds` with `to` at `to_seconds` on the floor; their rates may differ. */
+/**
+ * Align `motion` at `seconds` with the motion `to` at `to_seconds` on the floor. Their frame rates may differ.
+ *
+ * `window` is the length, in seconds, over which the frames are compared.
+ */
 export interface PlaceFrames {
   motion: string;
   seconds: number;
@@ -484,11 +523,12 @@ export interface Blended {
 }
 
 /**
- * Blend motions. `result` is the result of an earlier blend, which is replaced.
+ * Blend motions. The blend replaces the motion with id `result`, an earlier blend, if that is open.
  *
- * `weights` has one number per motion; or `curves` has, for each motion, points (time, weight), both from 0 to
- * 1, where time is the elapsed fraction of the blend. `merge_undo`: undo it with the previous blend, as while a
- * slider moves.
+ * `weights` has one blend weight per motion. Alternatively, `curves` has for each motion its points (time, weight):
+ * time is the elapsed fraction of the blend, 0 to 1, and weights are at least 0. `clean` removes foot skate. `whole`
+ * and `force` are as in `StudyBlend`. `merge_undo`: undo it together with the previous blend, for example while a
+ * slider is dragged.
  */
 export interface BlendMotions {
   motions: string[];
@@ -503,9 +543,10 @@ export interface BlendMotions {
 }
 
 /**
- * Make a transition from the first to the second motion; `at` are the times in both that coincide, in seconds.
+ * Make a transition from the first to the second motion.
  *
- * Without `at`, use the best match. `length` is in seconds; `merge_undo` as for blends.
+ * `at` are the times in both motions, in seconds, that coincide at the middle of the transition; null for the best
+ * match. `length` is the duration of the transition in seconds. The other fields are as in `BlendMotions`.
  */
 export interface JoinMotions {
   motions: string[];
@@ -518,7 +559,11 @@ export interface JoinMotions {
   merge_undo?: boolean;
 }
 
-/** One alignment method. `distance` in meters, `accuracy` in percent of the best; null if it failed. */
+/**
+ * The result of one alignment method; null fields if it failed.
+ *
+ * `cost` is the sum over the path (m^2), `distance` the root mean square (m), and `accuracy` 100 * lowest cost / cost.
+ */
 export interface PathFigures {
   method: string;
   cost: number | null;
@@ -528,7 +573,7 @@ export interface PathFigures {
   note: string;
 }
 
-/** Metrics of one blend method, or of an input motion; `figures` are in the order of the table's names. */
+/** Metrics of one blend method, or of an input motion. `figures` are in the order of `BlendTable.names`. */
 export interface BlendFigures {
   method: string;
   milliseconds: number | null;
@@ -536,7 +581,7 @@ export interface BlendFigures {
   note: string;
 }
 
-/** Comparison of all methods. */
+/** Comparison of all methods. `proven` says whether the lowest cost found is the true minimum. */
 export interface BlendTable {
   paths: PathFigures[];
   proven: boolean;
@@ -546,21 +591,21 @@ export interface BlendTable {
   notes: string[];
 }
 
-/** Align and blend two motions with every method, and measure the results; `limit` is in seconds per search. */
+/** Align and blend two motions with every method, and measure the results. `limit` is in seconds per search. */
 export interface CompareBlends {
   motions: string[];
   weights?: number[];
   limit?: number;
 }
 
-/** Connectivity for one threshold in meters. */
+/** Connectivity for one threshold in meters; `share` is as in `GraphLinks`. */
 export interface LimitPoint {
   meters: number;
   share: number;
   transitions: number;
 }
 
-/** How many seconds of a label are connected, out of how many, and which other labels can be reached. */
+/** The connected part of a label: `seconds` out of `of_seconds`, and the other labels that it can reach. */
 export interface LabelPart {
   label: string;
   seconds: number;
@@ -575,7 +620,7 @@ export interface PairCount {
   transitions: number;
 }
 
-/** Connectivity: `share` is the fraction of all frames in the largest strongly connected component. */
+/** Connectivity of a graph. `share` is the fraction of all frames in the largest strongly connected component. */
 export interface GraphLinks {
   transitions: number;
   share: number;
@@ -584,9 +629,10 @@ export interface GraphLinks {
 }
 
 /**
- * The compared clips. `curve` goes up to the largest threshold; `suggested` is a good default.
+ * The compared clips: their names, total duration in seconds, and common frame rate.
  *
- * `skipped` lists files and reasons; `links` is the connectivity at the suggested threshold.
+ * `skipped` lists the skipped files with reasons. `curve` is the connectivity for all thresholds, `suggested` a good
+ * default threshold (m), and `links` the connectivity at that threshold.
  */
 export interface GraphBuilt {
   clips: string[];
@@ -602,7 +648,7 @@ export interface GraphBuilt {
 /**
  * Find transitions between clips: open motions, files in the folder, or both.
  *
- * Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
+ * Files whose skeleton differs from the first clip's are skipped. `window` is the transition length in seconds;
  * `rate` is in frames per second, or null for the highest rate of the clips.
  */
 export interface BuildGraph {
@@ -622,8 +668,8 @@ export interface PairLimit {
 /**
  * The current graph; `built` is null if there is none.
  *
- * `motions` and `files` are its inputs, `threshold` and `pairs` the last requested
- * thresholds, and `links` of `built` the connectivity for them.
+ * `motions`, `files`, `window` and `rate` are the inputs of the build. `threshold` and `pairs` are the last requested
+ * thresholds, and `built.links` is the connectivity for them.
  */
 export interface GraphShown {
   built: GraphBuilt | null;
@@ -635,7 +681,7 @@ export interface GraphShown {
   pairs: PairLimit[];
 }
 
-/** Get the last graph, as after a reload of the page. */
+/** Get the last graph, for example after a page reload. */
 export interface ShowGraph {
 }
 
@@ -645,14 +691,18 @@ export interface LinkGraph {
   pairs?: PairLimit[];
 }
 
-/** The motion, and notes about its graph. */
+/** The motion, the number of transitions of its graph, and notes about the graph (`findings`). */
 export interface Walked {
   motion: MotionInfo;
   transitions: number;
   findings: string[];
 }
 
-/** Make a random walk; the same seed gives the same walk. */
+/**
+ * Generate a random walk. The same seed gives the same walk.
+ *
+ * `label` restricts the walk to an action, null for any; `clean` removes foot skate.
+ */
 export interface WalkGraph {
   threshold: number;
   pairs?: PairLimit[];
@@ -662,16 +712,17 @@ export interface WalkGraph {
   clean?: boolean;
 }
 
-/** A drawn segment, x, z in meters, and the action along it; null for any. */
+/** A segment of a drawn path: points (x, z) in meters, and the action along it, null for any. */
 export interface PathStretch {
   points: [number, number][];
   label: string | null;
 }
 
 /**
- * The motion, the smoothed path, and the walked way, both x, z; distances in meters.
+ * The motion, the smoothed path, and the path actually walked (`way`), both as points (x, z).
  *
- * `why` explains a large deviation; "" if there is none.
+ * `length` is the length of the path. `mean_distance`, `largest_distance` and `end_distance` measure the deviation
+ * from it. All are in meters. `why` explains a large deviation; "" if there is none.
  */
 export interface PathFollowed {
   motion: MotionInfo;
@@ -684,7 +735,7 @@ export interface PathFollowed {
   why: string;
 }
 
-/** Make a walk along consecutive segments, joined by straight lines. */
+/** Generate a walk along consecutive segments, joined by straight lines. `clean` removes foot skate. */
 export interface FollowGraph {
   threshold: number;
   stretches: PathStretch[];
@@ -693,9 +744,9 @@ export interface FollowGraph {
 }
 
 /**
- * The stream's number, rate, character, and delay in seconds caused by foot locking.
+ * The number, frame rate and character of the stream, and the delay in seconds caused by foot locking.
  *
- * Frames have a `note` if a request cannot be met.
+ * A live frame has a `note` if a request cannot be met.
  */
 export interface GraphSteered {
   stream: number;
@@ -704,7 +755,11 @@ export interface GraphSteered {
   delay: number;
 }
 
-/** Play the graph live, steered by `graph_request`; `clean` locks the feet, which adds delay. */
+/**
+ * Start a live stream of the graph, steered by `graph_request`. `clean` locks the feet, which adds delay.
+ *
+ * `direction` and `label` are as in `SteerRequest`.
+ */
 export interface SteerGraph {
   threshold: number;
   pairs?: PairLimit[];
@@ -713,31 +768,31 @@ export interface SteerGraph {
   clean?: boolean;
 }
 
-/** Direction in radians from +Z, positive to the left; action, and speed in m/s, null for any. */
+/** Steer the character: direction in radians from +Z, positive to the left; action and speed (m/s), null for any. */
 export interface SteerRequest {
   direction: number;
   label?: string | null;
   speed?: number | null;
 }
 
-/** The file's download address. */
+/** The download address of the graph. */
 export interface GraphSaved {
   url: string;
   name: string;
   size: number;
 }
 
-/** Prepare the graph with its clips for download; `marey graph` can read it. */
+/** Prepare the graph with its clips for download. `marey graph` can read the file. */
 export interface SaveGraph {
   threshold: number;
   pairs?: PairLimit[];
 }
 
 /**
- * The index; `skipped` lists the files that are not in it, with reasons.
+ * The match web. `skipped` lists the clips that are not in it, with reasons.
  *
- * An example must last `least` seconds. For a web from a file, `notes` compare it with the motions
- * that exist now.
+ * `least` is the minimum length of an example in seconds. For a web loaded from a file, `notes` compare it with the
+ * current motions.
  */
 export interface WebBuilt {
   clips: string[];
@@ -750,10 +805,11 @@ export interface WebBuilt {
 }
 
 /**
- * Compare all frames of the open `motions`, and with `folder` of its files, that have the skeleton of `like`.
+ * Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
  *
- * `remove_height` makes a reach to the floor similar to one to a shelf. `rate` is the maximum of compared frames
- * per second; null for all.
+ * Skips motions whose skeleton differs from that of the motion `like`. `remove_height` ignores height: a reach to the
+ * floor is then similar to a reach to a shelf. `rate` is the maximum rate of compared frames, in frames per second;
+ * null for all frames.
  */
 export interface BuildWeb {
   like: string;
@@ -764,25 +820,30 @@ export interface BuildWeb {
   rate?: number | null;
 }
 
-/** Load a web from the folder and match its clips to the current motions. */
+/** Load a match web from the folder and match its clips to the current motions. */
 export interface LoadWeb {
   path: string;
 }
 
-/** Whether a motion is in the index, has changed since, is not in it, or has another skeleton. */
+/**
+ * Whether a motion is in the match web ("inside"), has changed since, or is not in it.
+ *
+ * "figure" means that it cannot be in it because its skeleton differs.
+ */
 export interface ClipStatus {
   where: "inside" | "changed" | "outside" | "figure";
 }
 
-/** Ask whether a motion is in the index. */
+/** Ask whether a motion is in the match web. */
 export interface GetClipStatus {
   motion: string;
 }
 
 /**
- * Number of matches by threshold (meters), and the suggested threshold.
+ * The number of matches for each threshold (meters), and the suggested threshold.
  *
- * Between the two values of `level` the count does not change; `still` is the distance of a motionless character.
+ * `level` is the range of thresholds around the suggestion in which the count does not change (a plateau);
+ * `stands_out` says whether there is one. `still` is the distance (m) between the query and a motionless character.
  */
 export interface ThresholdCurve {
   thresholds: number[];
@@ -798,8 +859,8 @@ export interface ThresholdCurve {
 /**
  * Count the matches of frames `start` to `stop` of a motion for each threshold.
  *
- * `repeats` counts ranges that overlap by up to one half as separate, as for consecutive steps; `further`
- * is as in `SearchWeb`.
+ * `repeats` counts ranges that overlap by up to one half as separate matches, for cyclic actions such as steps.
+ * `further` searches transitively: it also finds matches of matches.
  */
 export interface SuggestThreshold {
   motion: string;
@@ -809,7 +870,7 @@ export interface SuggestThreshold {
   repeats?: boolean;
 }
 
-/** The skeleton of all tiles, without fingers; fields as in MotionInfo. */
+/** The skeleton of all tiles, without fingers. The fields are those of `MotionInfo`. */
 export interface TileBody {
   parents: number[];
   bone_lengths: number[];
@@ -819,9 +880,10 @@ export interface TileBody {
 }
 
 /**
- * `count` matches, the query first; `find_matches` returns them by the number of the `search`.
+ * A completed search with `count` matches, of which the first is the query itself.
  *
- * `joint` is the hand, foot or head that moves most relative to the hips: the default for target control.
+ * `search` is its number, with which `find_matches` gets the matches. `joint` is the hand, foot or head that moves
+ * most relative to the hips, the default for target control.
  */
 export interface SearchDone {
   search: number;
@@ -832,9 +894,9 @@ export interface SearchDone {
 }
 
 /**
- * Find everything within `threshold` meters of frames `start` to `stop` of a motion.
+ * Find all matches within `threshold` meters of frames `start` to `stop` of a motion.
  *
- * With `further`, search transitively from the matches; `repeats` is as in `SuggestThreshold`.
+ * `further` and `repeats` are as in `SuggestThreshold`.
  */
 export interface SearchWeb {
   motion: string;
@@ -846,10 +908,11 @@ export interface SearchWeb {
 }
 
 /**
- * A match thumbnail: seconds within its clip, distance (m) from the query along the chain of matches.
+ * A match with its thumbnail. `start` and `stop` are seconds within its clip.
  *
- * `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, integer millimeters: x left of
- * the character's first placement, y up from the floor, z ahead, at `fps` frames per second.
+ * `distance` (m) is the distance from the query along the chain of matches, and `tier` the length of that chain.
+ * `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames at `fps` frames per second, in
+ * integer millimeters: x to the left of the character's first placement, y up from the floor, z ahead.
  */
 export interface MatchTile {
   number: number;
@@ -863,36 +926,37 @@ export interface MatchTile {
   points: number[];
 }
 
-/** Matches in order. */
+/** Matches, in the order of their numbers. */
 export interface MatchTiles {
   tiles: MatchTile[];
 }
 
-/** Get some matches of a search, sorted by distance from the query, which is number 0. */
+/** Get `count` matches of a search, from number `first`, sorted by distance from the query, which is number 0. */
 export interface GetMatches {
   search: number;
   first: number;
   count: number;
 }
 
-/** The motion, and a `note` if it has the index's rate because its source is gone; else "". */
+/** The motion of a match. If its source is gone, it has the match web's frame rate, and `note` says so; else "". */
 export interface OpenedMatch {
   motion: MotionInfo;
   note: string;
 }
 
-/** Open a match as a motion, cut from its source at the source's rate. */
+/** Open a match as a motion, cut from its source at the source's frame rate. */
 export interface OpenMatch {
   search: number;
   number: number;
 }
 
 /**
- * The resulting motion and what it reaches.
+ * The resulting motion and the parameters it reaches.
  *
- * `target` is the request, `reached` the result; `errors` is the norm of the difference by unit.
- * If it is `projected`, the target is out of reach and `aimed` is used instead. For a position, `point`
- * and `hit` are target and joint in the world, `moment` is the frame, and `path` has x y z of the joint in each frame.
+ * `target` are the requested parameters, `reached` those of the motion; `errors` is the norm of the difference for
+ * each unit. If `projected`, the target is out of reach and `aimed` is used instead. If the parameter is a position,
+ * `point` and `hit` are the world positions of target and joint, `moment` is the frame of the hit, and `path` has
+ * x y z of the joint in each frame.
  */
 export interface Aimed {
   motion: MotionInfo;
@@ -908,10 +972,10 @@ export interface Aimed {
 }
 
 /**
- * A parametric motion: its parameters, the bounding box of its reach, and a first motion.
+ * A parametric motion: its parameters, the bounding box of its reachable parameters, and a first motion.
  *
- * `points` are reachable world positions, flat x y z, if the parameter is a position. `used` counts
- * the examples out of `given` that it uses.
+ * `points` are reachable world positions as a flat x y z list, if the parameter is a position. `used` is the number of
+ * examples that it uses, out of `given`.
  */
 export interface SpaceMade {
   names: string[];
@@ -926,9 +990,10 @@ export interface SpaceMade {
 }
 
 /**
- * Build a parametric motion from the matches of a search except those in `drop`, controlled by `feature`.
+ * Build a parametric motion ("space") from the matches of a search, except those with numbers in `drop`.
  *
- * A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
+ * `feature` names its parameters, as in `marey parametric build`: for example "position:right_hand@farthest" or
+ * "turn,speed". `samples` is the number of blends to sample.
  */
 export interface MakeSpace {
   search: number;
@@ -937,15 +1002,15 @@ export interface MakeSpace {
   samples?: number;
 }
 
-/** Load a space from the folder; its character stands at the origin and faces ahead. */
+/** Load a space from the folder. Its character stands at the origin and faces +Z. */
 export interface LoadSpace {
   path: string;
 }
 
 /**
- * Make a motion for a `target` (one number per parameter) or for a `point` in the world.
+ * Generate a motion for a `target` (one number per parameter) or for a `point` in the world (meters).
  *
- * `refine` improves the accuracy, which takes longer.
+ * `refine` improves the accuracy but takes longer.
  */
 export interface AimMotion {
   target?: number[] | null;
@@ -957,7 +1022,7 @@ export interface AimMotion {
 export interface KeepAimed {
 }
 
-/** The last results, null if there are none; `sought` is the last search request. */
+/** The last results of the panel, null if there are none. `sought` is the last search request. */
 export interface FindSnapshot {
   web: WebBuilt | null;
   sought: SearchWeb | null;
@@ -965,33 +1030,33 @@ export interface FindSnapshot {
   space: SpaceMade | null;
 }
 
-/** Get the current state, as after a reload of the page. */
+/** Get the last results of the panel, for example after a page reload. */
 export interface FindNow {
 }
 
-/** A web or a space in the folder. */
+/** A match web or a space in the folder. */
 export interface SavedFile {
   path: string;
   kind: "web" | "space";
 }
 
-/** Files in order; `is_open` says whether a folder is open to save to. */
+/** The saved files. `is_open` says whether a folder is open to save to. */
 export interface SavedFiles {
   files: SavedFile[];
   is_open: boolean;
 }
 
-/** List the folder's webs and spaces. */
+/** List the match webs and spaces in the folder. */
 export interface ListSaved {
 }
 
-/** The file; if the name `was_there` already and must not be overwritten, nothing was saved. */
+/** The name of the file. If `was_there`, the name is taken and nothing was saved. */
 export interface SavedFound {
   path: string;
   was_there: boolean;
 }
 
-/** Save the web or the space to the folder as ``NAME.npz``, which the command line can read. */
+/** Save the match web or the space to the folder as ``NAME.npz``, which the command line can read. */
 export interface SaveFound {
   kind: "web" | "space";
   name: string;
@@ -999,9 +1064,10 @@ export interface SaveFound {
 }
 
 /**
- * The motion, the difference of the steps in meters, and the used range of the upper clip in seconds.
+ * The spliced motion. `distance` measures how much the steps differ, in meters.
  *
- * `leaned` is the overall rotation of the upper body in degrees, `looped` whether its clip is looped.
+ * `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
+ * applied to the upper body, in degrees; `looped` says whether the upper clip was looped.
  */
 export interface SpliceDone {
   motion: MotionInfo;
@@ -1014,9 +1080,9 @@ export interface SpliceDone {
 }
 
 /**
- * Put the upper body of one motion on the lower body of another, synchronized; both must walk or run.
+ * Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run.
  *
- * `align` and `posture` are as for `marey.splice`.
+ * `align` and `posture` are the arguments of `marey.splice`.
  */
 export interface SpliceMotions {
   lower: string;
@@ -1025,13 +1091,17 @@ export interface SpliceMotions {
   posture?: "pitch" | "full" | "none";
 }
 
-/** The motion, with notes. */
+/** The combined motion, with notes. */
 export interface TransplantDone {
   motion: MotionInfo;
   notes: string[];
 }
 
-/** Put a body part of one motion on another, unsynchronized, from `at` seconds of the base on. */
+/**
+ * Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
+ *
+ * It starts at `at` seconds of the base and is eased in and out over `ease` seconds.
+ */
 export interface TransplantLimb {
   base: string;
   donor: string;
@@ -1040,16 +1110,17 @@ export interface TransplantLimb {
   ease?: number;
 }
 
-/** From `time` seconds on, look at a point in the world; null returns to the original motion. */
+/** A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze. */
 export interface LookGoal {
   time: number;
   point: [number, number, number] | null;
 }
 
 /**
- * One gaze target: when it is reached (null if there is not enough time), and the remaining error in degrees.
+ * The result for one gaze target. `settled` is the time in seconds at which the gaze reaches it.
  *
- * `outside` is how many degrees the point lies beyond the range of the gaze map.
+ * `settled` is null if there is not enough time. `missed` is the remaining error in degrees, null if not applicable.
+ * `outside` is the angle in degrees by which the target lies outside the range of the gaze map.
  */
 export interface LookReport {
   time: number;
@@ -1059,9 +1130,9 @@ export interface LookReport {
 }
 
 /**
- * The motion, its gaze targets, and its gaze: eye positions and unit gaze directions.
+ * The motion, the result for each gaze target, and the gaze over time.
  *
- * `places` and `directions` are flat x y z lists, for every `step`-th frame.
+ * `places` (eye positions in meters) and `directions` (unit vectors) are flat x y z lists, for every `step`-th frame.
  */
 export interface LookDone {
   motion: MotionInfo;
@@ -1075,8 +1146,8 @@ export interface LookDone {
 /**
  * Make a motion look at points, one after another.
  *
- * `made` is an earlier result, which is updated, as while a point is dragged. With `steady`, the eyes compensate
- * for the body's bobbing; `eyes` adds a joint to the head that points along the gaze.
+ * `made` is the id of an earlier result to update, for example while a point is dragged. With `steady`, the eyes
+ * compensate for the bobbing of the body. `eyes` adds a joint to the head that points along the gaze.
  */
 export interface LookAt {
   motion: string;
@@ -1086,7 +1157,7 @@ export interface LookAt {
   eyes?: boolean;
 }
 
-/** One parameter of a node; `unit` says whether it is in radians. */
+/** The range of one parameter of a node, in `unit`. */
 export interface CharacterRange {
   name: string;
   unit: string;
@@ -1095,9 +1166,10 @@ export interface CharacterRange {
 }
 
 /**
- * A node; `of` is the node that it is a sub-range of, or "". `request` says how requests become parameters.
+ * A node. If it is a sub-range of another node, `of` is that node's name, otherwise "".
  *
- * `stuck`: a dead end, so the character cannot play yet.
+ * `request` is the name of the function that converts requests to parameters. `seconds` is the duration of the motion
+ * in the middle of the range. `stuck`: the node is a dead end, so the character cannot play yet.
  */
 export interface CharacterNode {
   name: string;
@@ -1109,9 +1181,11 @@ export interface CharacterNode {
 }
 
 /**
- * A transition, in meters: thresholds, median cost, and the largest best cost over all source motions.
+ * A transition between two nodes: its thresholds and costs, in meters.
  *
- * `share` is the fraction of the target's range, by volume, that can follow a source motion, on average.
+ * `median` is the median cost. `worst` is the cost of the best transition from the source motion for which it is
+ * highest. `share` is the average fraction of the target's range, by volume, that can follow a source motion.
+ * `samples` is the number of source samples.
  */
 export interface CharacterEdge {
   source: string;
@@ -1149,7 +1223,7 @@ export interface AuthoredFile {
   kind: "character" | "gaze";
 }
 
-/** Sources of characters and gaze maps. */
+/** The available recipes, characters and gaze maps. */
 export interface Sources {
   recipes: RecipeInfo[];
   files: AuthoredFile[];
@@ -1165,13 +1239,17 @@ export interface NewCharacter {
   length?: number;
 }
 
-/** Replace the character with a built-in recipe; or, if `nodes` are given, add only these. */
+/** Replace the character with a built-in recipe; if `nodes` are given, only add these nodes instead. */
 export interface UseRecipe {
   recipe: string;
   nodes?: string[];
 }
 
-/** Add a node of the gait cycles in open motions; `speed` adds speed as a second parameter besides turn rate. */
+/**
+ * Add a node built from the gait cycles in open motions. Its parameter is the turn rate.
+ *
+ * `speed` adds speed as a second parameter. `mirror` adds the mirror images of the cycles.
+ */
 export interface AddGait {
   name: string;
   motions: string[];
@@ -1193,9 +1271,9 @@ export interface RemoveNode {
 }
 
 /**
- * Make a motion of a node; it replaces `result` if that is open.
+ * Generate a motion of a node. It replaces the motion with id `result` if that is open.
  *
- * `merge_undo`: undo it together with the previous change, as while a slider moves.
+ * `merge_undo`: undo it together with the previous change, for example while a slider is dragged.
  */
 export interface MakeMotion {
   node: string;
@@ -1205,9 +1283,10 @@ export interface MakeMotion {
 }
 
 /**
- * Histogram of transition costs: `counts` between 0 and `top` meters, in equal bins.
+ * Histogram of transition costs: `counts` in equal bins from 0 to `top` meters.
  *
- * `best` are the sorted costs of each source sample's best transition: a transition needs `good` above all of them.
+ * `best` are the sorted costs (m) of the best transition from each source sample. If `good` is below the largest, some
+ * source motions cannot continue. `good` and `bad` are the default thresholds, in meters.
  */
 export interface CostChart {
   source: string;
@@ -1219,7 +1298,11 @@ export interface CostChart {
   bad: number;
 }
 
-/** Find the best transition for many pairs of motions, from which to choose thresholds. */
+/**
+ * Find the best transition for many pairs of sampled motions, as a basis for choosing thresholds.
+ *
+ * `n_source` and `n_target` are the numbers of samples of each node.
+ */
 export interface CompareNodes {
   source: string;
   target: string;
@@ -1228,10 +1311,11 @@ export interface CompareNodes {
 }
 
 /**
- * Fractions of good and bad pairs, and the number of source samples that cannot continue (see `note`).
+ * The effect of thresholds: fractions of good and bad pairs, and the number of source samples that cannot continue.
  *
- * `points` are all target samples with their costs from source sample `sample`; `low` and `high` are its box, null if
- * there is none. Parameters are as in the node.
+ * `note` describes the source samples that cannot continue. `at` are the parameters of source sample `sample`.
+ * `points` are the parameters of all target samples, and `costs` (m) their costs from that sample. `low` and `high`
+ * are the box of target parameters that can follow it; null if there is none. Units are those of the nodes.
  */
 export interface TriedEdge {
   good_share: number;
@@ -1246,7 +1330,7 @@ export interface TriedEdge {
   high: number[] | null;
 }
 
-/** Preview thresholds, in meters, for compared nodes; `sample` selects the source motion whose box is shown. */
+/** Preview thresholds for compared nodes. `sample` is the index of the source sample whose box is shown. */
 export interface TryEdge {
   source: string;
   target: string;
@@ -1255,7 +1339,7 @@ export interface TryEdge {
   sample?: number;
 }
 
-/** Connect compared nodes; `part` names the sub-range to connect if not all motions can continue. */
+/** Connect compared nodes. If some motions cannot continue, connect a sub-range as a new node named `part`. */
 export interface ConnectNodes {
   source: string;
   target: string;
@@ -1270,18 +1354,18 @@ export interface Disconnect {
   target: string;
 }
 
-/** Make a random walk of the character. */
+/** Generate a random walk of the character. */
 export interface WalkCharacter {
   seconds?: number;
   seed?: number;
 }
 
-/** The saved files. */
+/** The names of the saved files. */
 export interface SavedAuthored {
   files: string[];
 }
 
-/** Save the character or the gaze map to the folder as NAME.json. */
+/** Save the character or the gaze map to the folder as NAME.json. `replace` allows overwriting. */
 export interface SaveAuthored {
   kind: "character" | "gaze";
   name: string;
@@ -1294,10 +1378,11 @@ export interface LoadCharacter {
 }
 
 /**
- * An example: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
+ * An example of a gaze map: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
  *
- * `cost` is the leave-one-out error in radians: how far the head of a map of all other examples is off; null if the
- * others form no map. An example with a high cost is either important or does not fit the others.
+ * `cost` is the leave-one-out error in radians: the angle between the head in this example and the head that a map of
+ * all other examples gives for it. It is null if it was not computed, or if the others are too few for a map. An
+ * example with a high cost is either important or does not fit the others.
  */
 export interface GazeExample {
   name: string;
@@ -1308,14 +1393,14 @@ export interface GazeExample {
   cost: number | null;
 }
 
-/** A gaze map: its examples, and the corners of the region it can look at. */
+/** A gaze map: its examples, and the corners (yaw, pitch) of the region it can look at, in radians. */
 export interface GazeChart {
   examples: GazeExample[];
   region: [number, number][];
   note: string;
 }
 
-/** Load a gaze map from the folder, or the built-in one; null shows the current one. */
+/** Show a gaze map: the file at `path`, the built-in map if `shipped`, otherwise the current one. */
 export interface ShowGaze {
   path?: string | null;
   shipped?: boolean;
@@ -1325,7 +1410,11 @@ export interface ShowGaze {
 export interface GazeCosts {
 }
 
-/** Add an open motion as an example: at rest, a look at the goal (radians), at rest again. */
+/**
+ * Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there.
+ *
+ * `start` and `stop` are the frames between which the look lies; null to find it between the rests.
+ */
 export interface AddLook {
   motion: string;
   yaw: number;
@@ -1334,18 +1423,18 @@ export interface AddLook {
   stop?: number | null;
 }
 
-/** Remove an example by its index. */
+/** Remove the example with this index. */
 export interface RemoveLook {
   example: number;
 }
 
-/** The resulting motion; `note` is a comment, "" for none. */
+/** The resulting motion. `note` has the warnings; "" if there are none. */
 export interface AimedGaze {
   motion: MotionInfo;
   note: string;
 }
 
-/** Make an open motion look somewhere (radians) from its middle on, using the current map. */
+/** Make an open motion look in a direction (radians), starting at the middle of the motion, with the current map. */
 export interface AimGaze {
   yaw: number;
   pitch: number;
@@ -1360,9 +1449,9 @@ export interface DriveRecipe {
 }
 
 /**
- * Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel ("" if empty).
+ * Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel.
  *
- * `stuck` says why the draft cannot play yet; "" if it can.
+ * `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can.
  */
 export interface DriveChoices {
   recipes: DriveRecipe[];
@@ -1375,7 +1464,7 @@ export interface DriveChoices {
 export interface ListDrive {
 }
 
-/** An action of a character; `at_point`: it aims at a point in space, such as a punch. */
+/** An action of a character. `at_point`: it can be aimed at a point in space, like a punch. */
 export interface DriveNode {
   name: string;
   ranges: CharacterRange[];
@@ -1383,13 +1472,14 @@ export interface DriveNode {
 }
 
 /**
- * The stream; its floor is at 0. `roles` gives joint indices. `speed` is the range of speeds in m/s that can be
- * requested, or null, and `usual` the default speed.
+ * The stream of a character has started. Its floor is at height 0.
  *
- * `delay` is the display delay in seconds, which is included in the response time. Each live frame reports:
- * `place` [yaw, x, z] of the character; `doing`, the current node or clip; `answer`, response time of the last change
- * of direction, and `waiting`, seconds since one that is still pending, or null; `reached`, seconds until the
- * point was reached, or null; and, if it has changed, `reach`: lines [[x, z], ...] around where it can be next.
+ * `roles` maps roles to joint indices. `speed` is the range of speeds that can be requested, null if the speed is
+ * fixed, and `usual` the default speed, both in m/s. `delay` is the display delay in seconds; response times include
+ * it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
+ * the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
+ * is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
+ * changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next.
  */
 export interface DriveStarted {
   started: LiveStarted;
@@ -1402,12 +1492,12 @@ export interface DriveStarted {
 }
 
 /**
- * Start to play, or change the controller.
+ * Start a controller, or switch to another one.
  *
- * `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
- * tree. A character is given by `source` and `name`. The others are built from open `motions`, or from generated
- * walks if there are none. `feet`: locked instantly, cleaned (which needs look-ahead), or free. With `stay`, the
- * character starts where the previous one stands.
+ * `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
+ * tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
+ * generated walks if there are none. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or
+ * unchanged ("free"). With `stay`, the character starts where the previous one stands.
  */
 export interface StartDrive {
   way: "character" | "graph" | "matching" | "tree";
@@ -1419,10 +1509,11 @@ export interface StartDrive {
 }
 
 /**
- * The complete request from now on; null fields are not requested.
+ * Replace the request to the character; null fields are not requested.
  *
- * `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
- * `target` x, y and z to aim at; `node` the action, with `values` of its other parameters; `speed` in m/s.
+ * `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
+ * and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
+ * `speed` is in m/s.
  */
 export interface DriveRequest {
   direction?: number | null;
@@ -1436,9 +1527,10 @@ export interface DriveRequest {
 /**
  * Statistics of one controller: seconds driven, completed changes of direction, and response times.
  *
- * A change is completed when the character faces the direction within 15 degrees for 0.25 s; `unanswered` counts those
- * that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as in drags, does
- * not count: the time of a turn starts at the last change of the request that lasted.
+ * A change is completed when the character has faced the direction within 15 degrees for 0.25 s. `unanswered` counts
+ * the changes that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as
+ * during a drag, does not count: the response time starts when the final direction is requested. Times are in
+ * seconds.
  */
 export interface WayFigures {
   way: "character" | "graph" | "matching" | "tree";
@@ -1454,16 +1546,16 @@ export interface DriveTable {
   ways: WayFigures[];
 }
 
-/** Get the response times so far. */
+/** Get the response times measured so far. */
 export interface DriveFigures {
 }
 
-/** The motion. */
+/** The saved motion. */
 export interface SavedDrive {
   motion: MotionInfo;
 }
 
-/** Save the last seconds as a motion. */
+/** Save the last seconds of the stream as a motion. */
 export interface KeepDriven {
   seconds?: number;
 }
@@ -1475,13 +1567,13 @@ export interface LiveEnded {
   error: string;
 }
 
-/** A motion was added or changed without a reply that says so. */
+/** A motion was added or changed, and no reply reports it. */
 export interface MotionChanged {
   event: "motion_changed";
   motion: MotionInfo;
 }
 
-/** The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads". */
+/** The answer to ``POST /upload?session=...&name=walk.bvh``: the `path` to open, with `where` "uploads". */
 export interface Uploaded {
   path: string;
   size: number;
@@ -1496,7 +1588,7 @@ export interface Refused {
  * A motion in the page of `marey view`. `positions` and `rotations` are base64, encoded as `coding` says.
  *
  * "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` meters for each
- * axis k; q = -32768 means that a marker is not visible; rotations are x y z w times 32767.
+ * axis k; q = -32768 marks an occluded marker; rotations are x y z w times 32767.
  */
 export interface ViewMotion {
   info: MotionInfo;
@@ -1511,7 +1603,7 @@ export interface ViewMotion {
 /**
  * The content of a `marey view` page: JSON in its script element with id "marey-data".
  *
- * `skins` are GLB files in base64, without animations; `skin` of a motion is an index into it.
+ * `skins` are GLB files in base64, without animations; a motion's `skin` is an index into `skins`.
  */
 export interface ViewData {
   version: number;

@@ -1,10 +1,10 @@
-/** The tabs on the right. A panel is built when its tab is first opened. */
+/** The tabs on the right. A panel is built when its tab is opened for the first time. */
 import type { App, Panel } from "./app";
 import { el } from "./dom";
 import { saveTabState } from "./tab_state";
 import { PANELS } from "./panels";
 
-/** `first` is the panel that is shown at the beginning, where there is such a one. */
+/** `first` is the name of the panel to show first, if it exists. */
 export function panelbar(host: HTMLElement, app: App, known: readonly string[], first = ""): void {
   const tabs = el("div", { class: "tabs", role: "tablist", aria: { label: "Panels" } });
   const body = el("div", { class: "tab-body" });

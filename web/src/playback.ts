@@ -1,23 +1,23 @@
-/** Where in time the page is: playing, stepping, scrubbing, looping. One clock for all motions on the stage. */
+/** The current time of the page: play, step, scrub, loop. One clock for all motions in the scene. */
 import { Signal } from "./signal";
 
-/** Frames: what rounding may take away from a whole number. */
+/** Tolerance in frames for rounding errors. */
 const TINY = 1e-6;
 
 export class Playback {
-  /** The frame or the state has changed. */
+  /** Emitted when the frame or the state has changed. */
   readonly changed = new Signal();
   playing = false;
-  /** How fast: 1 as recorded. */
+  /** Playback speed; 1 is the recorded speed. */
   speed = 1;
   loop = true;
-  /** The stretch that is played over and over, half-open frames; null for all. */
+  /** The range that is looped, half-open frames; null for the entire motion. */
   region: [number, number] | null = null;
   nFrames = 1;
   fps = 30;
   private position = 0;
 
-  /** The current frame as an integer: it is shown until the next one begins. */
+  /** The current frame as an integer. It is shown until the next one begins. */
   get frame(): number {
     return Math.floor(this.position + TINY);
   }
@@ -26,7 +26,7 @@ export class Playback {
     return this.position / this.fps;
   }
 
-  /** Take the length and rate of the motion that leads; the place in time stays where it can. */
+  /** Set the length and frame rate of the selected motion. The time in seconds is kept if possible. */
   lead(nFrames: number, fps: number): void {
     const seconds = this.seconds;
     const same = nFrames === this.nFrames && fps === this.fps;
@@ -42,7 +42,7 @@ export class Playback {
     this.changed.emit();
   }
 
-  /** Step by frames and stop playing. */
+  /** Step by a number of frames and stop playing. */
   step(frames: number): void {
     this.playing = false;
     this.seek(this.frame + frames);
@@ -76,24 +76,27 @@ export class Playback {
     this.changed.emit();
   }
 
-  /** The stretch begins at the current frame; one that would end before it goes on to the end. */
+  /**
+   * Start the marked range at the current frame. If its end would come before that, it extends to the end of the
+   * motion.
+   */
   markStart(): void {
     const stop = this.region?.[1] ?? this.nFrames;
     this.setRegion([this.frame, stop > this.frame + 1 ? stop : this.nFrames]);
   }
 
-  /** The stretch ends with the current frame; one that would begin after it begins at the start. */
+  /** End the marked range with the current frame. If its start would come after that, it begins at frame 0. */
   markStop(): void {
     const start = this.region?.[0] ?? 0;
     this.setRegion([start < this.frame ? start : 0, this.frame + 1]);
   }
 
-  /** Frames that are played, half-open. */
+  /** The frames that are played, half-open. */
   get range(): [number, number] {
     return this.region ?? [0, this.nFrames];
   }
 
-  /** Time goes on by `seconds`; called before each picture. */
+  /** Advance time by `seconds`; called before each redraw. */
   tick(seconds: number): void {
     if (!this.playing || !seconds) return;
     const [start, stop] = this.range;
@@ -109,7 +112,7 @@ export class Playback {
     this.changed.emit();
   }
 
-  /** Handle a key; returns whether it was a playback key. */
+  /** Handle a key. Returns whether it was a playback key. */
   key(event: KeyboardEvent): boolean {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     switch (event.key) {

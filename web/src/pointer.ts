@@ -1,20 +1,20 @@
-/** Working in the scene with the mouse or a finger: drawing on the floor, dragging a target. */
+/** Tools for mouse and touch in the scene: drawing on the floor, dragging a target. */
 import * as THREE from "three";
 import { cssVariable } from "./dom";
 import type { Stage } from "./scene";
 
-/** A line that was drawn: x, z in meters, a few centimeters apart, with the seconds at which each point was drawn. */
+/** A drawn line: points x, z in meters, a few centimeters apart, and the time in seconds at which each was drawn. */
 export interface Stroke {
   points: [number, number][];
   seconds: number[];
 }
 
 const SPACING = 0.05;
-/** Meters: the size of a target; and how much farther from it a finger may be. */
+/** Radius of a target in meters, and the factor by which it is larger for touch. */
 const RADIUS = 0.06;
 const FINGER = 2.5;
 
-/** From now on, dragging with the left button draws on the floor. The returned function ends it. */
+/** From now on, dragging with the left button draws on the floor. Call the returned function to end this. */
 export function drawOnGround(stage: Stage, done: (stroke: Stroke) => void): () => void {
   const { canvas, controls } = stage;
   let stroke: Stroke | null = null;
@@ -70,24 +70,24 @@ export function drawOnGround(stage: Stage, done: (stroke: Stroke) => void): () =
 
 export interface TargetOptions {
   at: [number, number, number];
-  /** On the floor, or in the plane that faces the camera. */
+  /** Drag on the floor plane, or in the plane that faces the camera. */
   plane?: "ground" | "view";
   radius?: number;
   color?: string;
-  /** While it is dragged. */
+  /** Called while it is dragged. */
   moved?: (at: [number, number, number]) => void;
-  /** When it is let go. */
+  /** Called when it is released. */
   dropped?: (at: [number, number, number]) => void;
 }
 
-/** A handle in the scene; `set` places it, `remove` takes it away. */
+/** A handle in the scene: `set` moves it, `remove` removes it. */
 export interface Target {
   readonly object: THREE.Object3D;
   set(at: [number, number, number]): void;
   remove(): void;
 }
 
-/** All handles of a stage: of several under the hand only the nearest is taken. */
+/** The handles of each stage. If several are under the pointer, only the nearest is dragged. */
 const handles = new WeakMap<Stage, Set<(event: PointerEvent) => number>>();
 
 export function dragTarget(stage: Stage, options: TargetOptions): Target {
@@ -103,9 +103,9 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
   handles.set(stage, all);
 
   const place = (): [number, number, number] => [ball.position.x, ball.position.y, ball.position.z];
-  /** Meters from the ball to what is under the hand; infinite where that is too far to take it. */
+  /** Distance in meters between the ball and the pointer's ray; infinite if too far to grab the ball. */
   const far = (event: PointerEvent) => {
-    // A finger covers more than the tip of an arrow.
+    // A finger covers more than a mouse pointer.
     const reach = (event.pointerType === "touch" ? FINGER : 1) * (options.radius ?? RADIUS);
     const meters = stage.ray(event).ray.distanceToPoint(ball.position);
     return meters > reach ? Infinity : meters;
@@ -116,7 +116,7 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
     const nearest = [...all].reduce((best, each) => (each(event) < best(event) ? each : best), [...all][0]!);
     if (nearest !== far) return;
     hand = event.pointerId;
-    // The camera must not turn with the hand.
+    // The camera must not rotate during the drag.
     controls.enabled = false;
     canvas.setPointerCapture(event.pointerId);
     const normal = options.plane === "view" ? stage.camera.getWorldDirection(new THREE.Vector3()) : new THREE.Vector3(0, 1, 0);
@@ -133,7 +133,7 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
     controls.enabled = true;
     options.dropped?.(place());
   };
-  // Before the camera's listener, so that it sees the switch.
+  // Listen before the camera's controls do, because they must see that they are disabled.
   const stop = listen(canvas, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up }, true);
   return {
     object: ball,

@@ -1,4 +1,6 @@
-/** Work that was in progress when the page was reloaded: show it again, let it be canceled, and add its results. */
+/**
+ * Jobs that were running when the page was reloaded: show them again, let the user cancel them, and add their results.
+ */
 import { messageOf, type App } from "./app";
 import { Failed, type ResumedWork } from "./connection";
 import type { MotionInfo } from "./messages";
@@ -22,7 +24,7 @@ export async function showResumedWork(app: App, { work, answer, progress, cancel
   }
 }
 
-/** The motions in a reply: the reply itself, one of its fields, or a list in one of its fields. */
+/** Find the motions in a reply: the reply itself, one of its fields, or a list in one of its fields. */
 function motionsIn(reply: unknown): MotionInfo[] {
   if (isMotion(reply)) return [reply];
   const values = reply && typeof reply === "object" ? Object.values(reply) : [];

@@ -1,4 +1,7 @@
-/** The stage: camera, light and ground of the three-dimensional view, and the loop that draws it when something changed. */
+/**
+ * The stage: camera, lights and ground of the 3D view, and the render loop, which draws only when something has
+ * changed.
+ */
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { cameraKeys } from "./camera_keys";
@@ -11,10 +14,10 @@ export type View = "front" | "side" | "top" | "free";
 const SHADOW_REACH = 6;
 /** Distance in meters beyond which a character is too small to see. */
 const FAR = 12;
-/** A box counts as visible if more than this fraction of it is, or if it fills this fraction of the picture. */
+/** A box counts as visible if more than this fraction of it is in view, or if it fills this fraction of the view. */
 const MOST_OF_BOX = 0.8;
 const MUCH_OF_PICTURE = 0.4;
-/** Pixels drawn per pixel shown where there is no graphics card. */
+/** Rendered pixels per displayed pixel if there is no graphics card. */
 const SOFTWARE_RATIO = 0.75;
 
 export class Stage {
@@ -22,9 +25,9 @@ export class Stage {
   readonly camera = new THREE.PerspectiveCamera(40, 1, 0.05, 400);
   readonly controls: OrbitControls;
   readonly canvas: HTMLCanvasElement;
-  /** Over the picture, for joint names: its children are placed by `project`. */
+  /** Layer over the view for joint names; its children are positioned with `project`. */
   readonly overlay: HTMLElement;
-  /** Before each picture, with the seconds since the last one: move things here. */
+  /** Emitted before each redraw with the seconds since the last one: move things here. */
   readonly ticked = new Signal<number>();
   private readonly renderer: THREE.WebGLRenderer;
   private readonly ratio: number;
@@ -65,17 +68,17 @@ export class Stage {
     requestAnimationFrame((now) => this.loop(now));
   }
 
-  /** Draw once more. */
+  /** Request a redraw. */
   invalidate(): void {
     this.dirty = true;
   }
 
-  /** Number of pictures drawn so far. */
+  /** Number of redraws so far. */
   get drawn(): number {
     return this.pictures;
   }
 
-  /** Take the colors of the current theme. */
+  /** Apply the colors of the current theme. */
   applyTheme(): void {
     this.scene.background = new THREE.Color(cssVariable("--stage") || "#e9ebee");
     this.ground?.removeFromParent();
@@ -86,7 +89,7 @@ export class Stage {
     this.invalidate();
   }
 
-  /** The floor's height in meters. */
+  /** Height of the floor in meters. */
   set floor(height: number) {
     this.groundLevel = height;
     if (this.ground) this.ground.position.y = height;
@@ -97,7 +100,7 @@ export class Stage {
     return this.groundLevel;
   }
 
-  /** Look at a sphere, from where the camera stands. */
+  /** Center a sphere in the view, keeping the viewing direction. */
   focus(center: THREE.Vector3, radius: number): void {
     const away = this.camera.position.clone().sub(this.controls.target).normalize();
     const fit = Math.min(this.camera.aspect, 1);
@@ -108,7 +111,7 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Look along an axis, as far from the target as now. */
+  /** Look along an axis, at the current distance from the target. */
   view(name: View): void {
     if (name === "free") return;
     const distance = this.camera.position.distanceTo(this.controls.target);
@@ -118,7 +121,7 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Move camera and target along with what is followed. */
+  /** Move the camera and its target together with the followed character. */
   follow(move: THREE.Vector3): void {
     this.controls.target.add(move);
     this.camera.position.add(move);
@@ -126,14 +129,14 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Where a world point lies in the picture, in CSS pixels; null behind the camera. */
+  /** Project a world point to CSS pixels in the view; null if it is behind the camera. */
   project(point: THREE.Vector3): { x: number; y: number } | null {
     const p = point.clone().project(this.camera);
     if (p.z > 1 || !Number.isFinite(p.x)) return null;
     return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
   }
 
-  /** Whether a world point lies well within the picture, not far away. */
+  /** Whether a world point is well within the view and not far away. */
   sees(point: THREE.Vector3): boolean {
     const at = this.project(point);
     const { clientWidth: width, clientHeight: height } = this.canvas;
@@ -141,7 +144,7 @@ export class Stage {
     return at.x > 0.1 * width && at.x < 0.9 * width && at.y > 0.1 * height && at.y < 0.9 * height;
   }
 
-  /** Whether most of a box in the world is in the picture, or the picture is full of it; and not far away. */
+  /** Whether most of a box in the world is in view, or the box fills much of the view; and it is not far away. */
   seesBox(box: THREE.Box3): boolean {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (box.isEmpty() || box.distanceToPoint(this.camera.position) > FAR) return false;
@@ -157,7 +160,7 @@ export class Stage {
     return seen > Math.min(MOST_OF_BOX * area(shadow), MUCH_OF_PICTURE * width * height);
   }
 
-  /** The ray under a pointer event. */
+  /** Return the ray under a pointer event. */
   ray(event: { clientX: number; clientY: number }): THREE.Raycaster {
     const box = this.canvas.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * 2 - 1;
@@ -167,7 +170,7 @@ export class Stage {
     return caster;
   }
 
-  /** The point of the floor under a pointer event; null above the horizon. */
+  /** Return the point on the floor under a pointer event; null above the horizon. */
   onGround(event: { clientX: number; clientY: number }): THREE.Vector3 | null {
     const plane = new THREE.Plane(new THREE.Vector3(0, 1, 0), -this.groundLevel);
     return this.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
@@ -186,7 +189,7 @@ export class Stage {
     const { x, z } = this.controls.target;
     this.sun.target.position.set(x, this.groundLevel, z);
     this.sun.position.set(x + 1.2, this.groundLevel + 5, z + 1.8);
-    // The plane goes along; its lines are drawn by where they are in the world, so they stay.
+    // The ground plane follows the camera. Its lines are drawn at world coordinates, so they stay in place.
     this.ground?.position.set(x, this.groundLevel, z);
     this.renderer.render(this.scene, this.camera);
     this.pictures++;
@@ -199,18 +202,21 @@ export class Stage {
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    // A new size empties the canvas; without a picture at once it would flash.
+    // Resizing clears the canvas; without an immediate redraw, it would flash.
     this.render();
   }
 }
 
-/** Where the processor has to draw, smooth edges and shadows would cost the fluent motion: it goes without. */
+/**
+ * Create the renderer. Without a graphics card, antialiasing and shadows would be too slow for smooth motion, so they
+ * are off.
+ */
 function makeRenderer(): { renderer: THREE.WebGLRenderer; software: boolean } {
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("webgl2", { antialias: true, powerPreference: "high-performance" });
   const about = context?.getExtension("WEBGL_debug_renderer_info");
   const name = about ? String(context!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
-  // A context's settings cannot be changed; a renderer is costly to make, so that the choice comes first.
+  // The settings of a WebGL context cannot be changed, and a renderer is expensive to create, so decide first.
   if (context && !/swiftshader|llvmpipe|software/i.test(name)) {
     return { renderer: new THREE.WebGLRenderer({ canvas, context }), software: false };
   }

@@ -1,8 +1,8 @@
-/** A list of listeners: parts of the page notify each other of changes through them. */
+/** A list of listeners, with which parts of the page notify each other of changes. */
 export class Signal<T = void> {
   private listeners = new Set<(value: T) => void>();
 
-  /** Listen; the returned function stops it. */
+  /** Add a listener. Call the returned function to remove it. */
   on(listener: (value: T) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -13,7 +13,7 @@ export class Signal<T = void> {
   }
 }
 
-/** `draw`, at most once per picture however often it is called for. */
+/** Wrap `draw` to run at most once per animation frame, however often it is called. */
 export function oncePerPicture(draw: () => void): () => void {
   let asked = false;
   return () => {

@@ -1,23 +1,23 @@
-/** The body in a GLB file, moved by the frames that the server sends; the file's animation is not played. */
+/** The skinned mesh of a GLB file, posed by the frames from the server; the animation in the file is not played. */
 import * as THREE from "three";
 import { GLTFLoader, type GLTF } from "three/examples/jsm/loaders/GLTFLoader.js";
 import type { Frame } from "./frames";
 
-/** A node that is one of the motion's joints, and its rest pose without the place: rotation and scale in the world. */
+/** A node that corresponds to a joint of the motion, and its world rotation and scale in the rest pose. */
 interface Hung {
   node: THREE.Object3D;
   joint: number;
   rest: THREE.Matrix4;
 }
 
-/** Fetch the file at `url` and find the motion's joints in it; fails where it has no body for them. */
+/** Fetch the GLB file at `url` and find the motion's joints in it. Throws an error if no mesh is bound to them. */
 export async function loadSkin(url: string, joints: readonly string[]): Promise<Skin> {
   const reply = await fetch(url, { credentials: "same-origin" });
   if (!reply.ok) throw new Error((await reply.text()).trim());
   return readSkin(await reply.arrayBuffer(), joints);
 }
 
-/** The same of a GLB file's bytes. */
+/** Do the same with the bytes of a GLB file. */
 export async function readSkin(bytes: ArrayBuffer, joints: readonly string[]): Promise<Skin> {
   const manager = new THREE.LoadingManager();
   manager.setURLModifier((asked) => {
@@ -48,18 +48,21 @@ export class Skin {
     const moving = this.meshes.some((mesh) => mesh instanceof THREE.SkinnedMesh || this.hangs(mesh));
     if (!moving || !this.hung.length) throw new Error("no mesh is skinned to these joints");
     for (const mesh of this.meshes) {
-      // Its box is that of the rest pose.
+      // Its bounding box is that of the rest pose, so culling would be wrong.
       mesh.frustumCulled = false;
       mesh.castShadow = true;
     }
-    // Joints come with their place in the world, so that each hangs from the group; what hangs from a joint stays.
+    // The frames have world transforms, so each joint becomes a child of the group. Other children of a joint stay
+    // attached to it.
     for (const { node } of this.hung) {
       node.matrixAutoUpdate = false;
       this.group.add(node);
     }
   }
 
-  /** Take the pose of a frame. A node's world matrix is the joint's, times its own rest rotation and scale. */
+  /**
+   * Set the pose of a frame. The world matrix of a node is that of the joint times the node's rest rotation and scale.
+   */
   pose(frame: Frame): void {
     for (const { node, joint, rest } of this.hung) {
       this.turn.fromArray(frame.rotations, frame.rotationOffset + 4 * joint);
@@ -90,12 +93,15 @@ export class Skin {
   }
 }
 
-/** Nodes by what the reader calls their joints: marey's own name, the node's, or its number; a second one gets "_2". */
+/**
+ * Map joint names to nodes, named as the file reader does: by marey's own name, the node's name, or its number; a
+ * duplicate gets "_2".
+ */
 function nodesByName(file: GLTF): Map<string, THREE.Object3D> {
   const nodes = new Map<string, THREE.Object3D>();
   const all: THREE.Object3D[] = [];
   file.scene.traverse((node) => all.push(node));
-  // A mesh may have the name of a joint, which then is meant.
+  // If a mesh and a joint have the same name, the joint comes first.
   for (const node of [...all.filter((each) => each instanceof THREE.Bone), ...all.filter((each) => !(each instanceof THREE.Bone))]) {
     const number = file.parser.associations.get(node)?.nodes;
     if (number === undefined) continue;

@@ -1,10 +1,13 @@
-/** State of this tab that survives a reload: the session, the position in it, and panel state that the server does not have. */
+/**
+ * State of this tab that survives a reload: the session, the position in it, and panel state that the server does not
+ * have.
+ */
 export interface TabState {
   session: string;
   panel: string;
   motion: string;
   frame: number;
-  /** By panel name, as saved; a panel validates what it reads. */
+  /** Saved panel state, keyed by panel name; each panel validates what it reads. */
   choices: Record<string, unknown>;
 }
 
@@ -30,7 +33,7 @@ export function saveTabState(change: Partial<TabState>): void {
     const fresh = change.session !== undefined && change.session !== before.session ? { choices: {} } : {};
     sessionStorage.setItem(KEY, JSON.stringify({ ...before, ...fresh, ...change }));
   } catch {
-    // In a browser that stores nothing, a reload loses the session, and nothing else.
+    // If the browser stores nothing, a reload loses the session; nothing else fails.
   }
 }
 

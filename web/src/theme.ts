@@ -1,4 +1,4 @@
-/** Light and dark: follows the system until the person chooses. */
+/** Light and dark theme: follows the system until the user chooses. */
 import { Signal } from "./signal";
 
 export type Theme = "light" | "dark";
@@ -22,7 +22,7 @@ export class Themes {
     try {
       localStorage.setItem(KEY, next);
     } catch {
-      // A browser may refuse storage (a page opened from a file); the choice then lasts as long as the page.
+      // The browser may refuse storage (for a page opened from a file); the choice then lasts until the page is closed.
     }
     this.apply(next);
   }

@@ -1,4 +1,4 @@
-/** The timeline: scrub bar, loop region, and contact and label lanes that are edited with the mouse or by keys. */
+/** The timeline: scrub bar, loop region, and contact and label lanes, which can be edited with mouse or keyboard. */
 import { cssVariable, el, visible } from "./dom";
 import { clamp, findSpan, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Place, type Span } from "./lanes";
 import type { LabelSpan, LaneEdit, MotionInfo } from "./messages";
@@ -8,11 +8,14 @@ import { laneKeys } from "./timeline_keys";
 import { GUTTER, tickStep, type TimeScale } from "./timescale";
 
 const RULER = 24;
-/** Fingers need more room than a mouse: the height of a lane, and pixels within which an end is taken hold of. */
+/**
+ * Touch needs more room than a mouse: the height of a lane, and the pixels within which the end of a span can be
+ * grabbed.
+ */
 const COARSE = matchMedia("(pointer: coarse)").matches;
 const ROW = COARSE ? 28 : 18;
 const GRAB = COARSE ? 14 : 6;
-/** Frames of a contact or label that is added by a key where no stretch is marked. */
+/** Length in frames of a contact or label that is added by keyboard if no range is marked. */
 const ADDED = 10;
 
 type Drag =
@@ -23,22 +26,22 @@ type Drag =
 export class Timeline {
   readonly contactsEdited = new Signal<LaneEdit[]>();
   readonly labelsEdited = new Signal<LabelSpan[]>();
-  /** Another contact or label is selected, or none. */
+  /** Emitted when another contact or label is selected, or none. */
   readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
   private readonly rename = el("input", { class: "rename", hidden: true, aria: { label: "Label name" } });
-  /** Takes the focus for the lanes, over which it lies; the mouse goes through it. */
+  /** Takes the keyboard focus for the lanes, over which it lies. Mouse events pass through it. */
   private readonly keyboard = el("div", { class: "lane-keys", tabIndex: 0, role: "application", aria: { label: "Contacts and labels", describedby: "lane-said" } });
   private readonly said = el("span", { class: "unseen", aria: { live: "polite" } });
   private info: MotionInfo | null = null;
   private drag: Drag | null = null;
   /** The label that is being renamed. */
   private renaming: { lane: Lane; span: Span } | null = null;
-  /** Whether the lanes were last worked on by keys. */
+  /** Whether the lanes were last edited by keyboard. */
   private byKeys = false;
   lanes: Lane[] = [];
   selected: Place | null = null;
-  /** The lane that keys work in. */
+  /** Index of the lane that keys act on. */
   lane = 0;
 
   constructor(
@@ -70,7 +73,7 @@ export class Timeline {
     new ResizeObserver(() => this.draw()).observe(host);
   }
 
-  /** Show a motion's lanes; null for none. A drag that is going on stays as the person has it. */
+  /** Show the lanes of a motion; null for none. A drag in progress is not disturbed. */
   show(info: MotionInfo | null): void {
     const other = info?.motion !== this.info?.motion;
     if (other || info?.n_frames !== this.info?.n_frames) this.scale.fit(info?.n_frames ?? 1);
@@ -86,7 +89,7 @@ export class Timeline {
     this.draw();
   }
 
-  /** Take over lanes, in which spans may have come to lie elsewhere: what is selected stays so, wherever it is now. */
+  /** Replace the lanes. The selected span stays selected, even if it is now in another lane. */
   private rebuild(lanes: Lane[]): void {
     const before = this.selected && this.lanes[this.selected.lane];
     const span = before?.spans[this.selected!.span];
@@ -97,7 +100,7 @@ export class Timeline {
     if (this.renaming) this.placeRename();
   }
 
-  /** Where a lane lies, for those who point at it from outside: pixels from the top of the timeline. */
+  /** Top of a lane, in pixels from the top of the timeline. */
   laneTop(index: number): number {
     return RULER + index * ROW;
   }
@@ -148,7 +151,7 @@ export class Timeline {
     pen.fillStyle = cssVariable("--dim");
     pen.beginPath();
     for (let f = Math.ceil(scale.from / frames) * frames; f <= scale.to; f += frames) {
-      // A frame is as wide as it lasts; its time is at its middle, as the head is and the curves are.
+      // A frame is drawn with its full width; its time is at the middle, where the playhead and the curves are drawn.
       const x = Math.round(scale.x(f + 0.5)) + 0.5;
       pen.moveTo(x, 14);
       pen.lineTo(x, height);
@@ -254,7 +257,7 @@ export class Timeline {
     const span = lane.spans[drag.hit.span]!;
     const unchanged = span.start === drag.from.start && span.stop === drag.from.stop;
     if (drag.created && unchanged) {
-      // A click on an empty place does not edit anything.
+      // A click on an empty spot does not add a span.
       lane.spans.splice(drag.hit.span, 1);
       this.pick(null);
       this.draw();
@@ -295,7 +298,7 @@ export class Timeline {
     this.rename.select();
   }
 
-  /** Put the field over the label that it is for. */
+  /** Position the text field over the label that is being renamed. */
   private placeRename(): void {
     const at = this.renaming && findSpan(this.lanes, this.renaming.lane, this.renaming.span);
     if (!at) return;
@@ -319,7 +322,10 @@ export class Timeline {
     this.draw();
   }
 
-  /** Keys that change what is selected work wherever in the timeline the focus is; arrows choose only among the lanes. */
+  /**
+   * Handle keys. Those that change the selection work anywhere in the timeline; arrow keys select spans only in the
+   * lanes.
+   */
   private takeKeys(): void {
     this.said.id = "lane-said";
     this.host.append(this.keyboard, this.said);
@@ -333,7 +339,7 @@ export class Timeline {
     this.keyboard.addEventListener("blur", () => this.draw());
   }
 
-  /** What is selected: a contact, a label, or nothing. */
+  /** The kind of the selected span: contact, label, or null. */
   get selection(): Lane["kind"] | null {
     const lane = this.selected && this.lanes[this.selected.lane];
     return lane?.spans[this.selected!.span] ? lane.kind : null;
@@ -352,7 +358,7 @@ export class Timeline {
     if (this.selection === "label") this.startRename(this.selected!);
   }
 
-  /** Select a span of the lane that keys work in, or none. */
+  /** Make `lane` the lane that keys act on, and select one of its spans, or none. */
   choose(lane: number, span: number | null): void {
     this.lane = clamp(lane, 0, this.lanes.length - 1);
     this.pick(span === null ? null : { lane: this.lane, span });
@@ -361,7 +367,7 @@ export class Timeline {
     this.draw();
   }
 
-  /** Add a contact or label over the marked stretch, or a few frames from the current one on. */
+  /** Add a contact or label over the marked range, or a few frames from the current frame. */
   addSpan(): void {
     const lane = this.lanes[this.lane];
     if (!lane) return;
@@ -373,7 +379,7 @@ export class Timeline {
     if (lane.kind === "label") this.startRename(this.selected!);
   }
 
-  /** Move what is selected, or one end of it, by frames. */
+  /** Move the selected span, or one end of it, by a number of frames. */
   shift(part: Part, by: number): void {
     const lane = this.selected && this.lanes[this.selected.lane];
     const span = lane?.spans[this.selected!.span];
@@ -421,7 +427,7 @@ export class Timeline {
   }
 }
 
-/** `text`, shortened to `width` pixels. */
+/** Shorten a text to fit `width` pixels. */
 function fitText(pen: CanvasRenderingContext2D, name: string, width: number): string {
   let text = visible(name.slice(0, 200));
   if (pen.measureText(text).width <= width) return text;

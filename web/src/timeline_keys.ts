@@ -1,11 +1,11 @@
-/** Contacts and labels by keyboard. */
+/** Edit contacts and labels with the keyboard. */
 import type { Lane, Part, Place } from "./lanes";
 
-/** What keys do with the lanes; the timeline does it. */
+/** The operations of the timeline that keys trigger. */
 export interface LaneHands {
   readonly lanes: Lane[];
   readonly selected: Place | null;
-  /** The lane that keys work in. */
+  /** Index of the lane that keys act on. */
   readonly lane: number;
   choose(lane: number, span: number | null): void;
   addSpan(): void;
@@ -14,7 +14,7 @@ export interface LaneHands {
   removeSelected(): void;
 }
 
-/** Answer to a key; `among` where the focus is in the lanes, so that plain arrows choose rather than step in time. */
+/** Handle a key. `among`: the focus is in the lanes, so plain arrow keys select spans instead of stepping in time. */
 export function laneKeys(hands: LaneHands, event: KeyboardEvent, among: boolean): void {
   if (!handled(hands, event, among)) return;
   event.preventDefault();
@@ -40,7 +40,7 @@ function handled(hands: LaneHands, event: KeyboardEvent, among: boolean): boolea
   return true;
 }
 
-/** The lane above or below, with what lies there nearest to what was selected. */
+/** Go to the lane above or below, and select the span nearest to the selected one. */
 function otherLane(hands: LaneHands, by: number): void {
   const to = hands.lane + by;
   const lane = hands.lanes[to];
@@ -50,7 +50,7 @@ function otherLane(hands: LaneHands, by: number): void {
   hands.choose(to, away.length ? away.indexOf(Math.min(...away)) : null);
 }
 
-/** The next contact or label of the lane in time. */
+/** Select the next or previous contact or label of the lane in time. */
 function nextSpan(hands: LaneHands, by: number): void {
   const { spans } = hands.lanes[hands.lane] ?? { spans: [] };
   const order = [...spans.keys()].sort((a, b) => spans[a]!.start - spans[b]!.start);

@@ -1,4 +1,4 @@
-/** Which frames the timeline shows, and where: shared by the timeline and the curves under it. */
+/** Which frames the timeline shows, and at which pixels; shared by the timeline and the curves below it. */
 import { clamp } from "./lanes";
 import { Signal } from "./signal";
 
@@ -13,7 +13,7 @@ export class TimeScale {
   to = 1;
   width = 600;
 
-  /** Show all of a motion of `nFrames`. */
+  /** Show an entire motion of `nFrames` frames. */
   fit(nFrames: number): void {
     this.nFrames = Math.max(1, nFrames);
     this.from = 0;
@@ -21,17 +21,17 @@ export class TimeScale {
     this.changed.emit();
   }
 
-  /** The pixel at which a frame begins. */
+  /** The x coordinate in pixels at which a frame begins. */
   x(frame: number): number {
     return GUTTER + ((frame - this.from) / (this.to - this.from)) * this.pixels;
   }
 
-  /** The frame, with fractions, at a pixel. */
+  /** The frame, with a fraction, at an x coordinate in pixels. */
   frame(x: number): number {
     return this.from + ((x - GUTTER) / this.pixels) * (this.to - this.from);
   }
 
-  /** Frames per pixel. */
+  /** Number of frames per pixel. */
   get perPixel(): number {
     return (this.to - this.from) / this.pixels;
   }
@@ -47,7 +47,7 @@ export class TimeScale {
     this.place(this.from + frames, this.to - this.from);
   }
 
-  /** Keep `frame` in sight while it moves. */
+  /** Scroll to keep `frame` visible while it moves. */
   reveal(frame: number): void {
     const span = this.to - this.from;
     if (frame < this.from || frame >= this.to) this.place(frame - 0.1 * span, span);
@@ -64,7 +64,7 @@ export class TimeScale {
   }
 }
 
-/** Steps between ticks: at least `least` apart, and round. */
+/** Return the distance between ticks in frames: a round number of seconds, at least `least` frames. */
 export function tickStep(least: number, fps: number): { frames: number; text: (frame: number) => string } {
   const seconds = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600].find((s) => s * fps >= least);
   const step = seconds ?? 7200;

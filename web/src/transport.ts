@@ -1,4 +1,4 @@
-/** The row of buttons over the timeline: play, step, loop, speed, and where in time the page is. */
+/** The row of buttons above the timeline: play, step, loop, speed, and the current time. */
 import { button, el, toggle } from "./dom";
 import type { Playback } from "./playback";
 

@@ -1,4 +1,4 @@
-/** The player of `marey view`: one page that needs nothing else, with its motions inside. */
+/** The player of `marey view`: a self-contained page with its motions inside. */
 import { button, byId, choice, el, isOurs, releaseClicked, toggle } from "./dom";
 import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
@@ -36,7 +36,7 @@ class Player {
     });
     this.select(0);
     void this.dress();
-    // The pictures wait until the frames have been taken apart, which the first one starts.
+    // Drawing waits until the frames have been decoded; loading the first frame starts that.
     void this.characters[0]?.frames.load(0, 1).then(() => {
       this.lastCenter = null;
       this.focus();
@@ -60,7 +60,7 @@ class Player {
     this.showFigures(this.all);
   }
 
-  /** All motions at once, or the chosen one alone. */
+  /** Show all motions at once, or only the selected one. */
   showFigures(all: boolean): void {
     this.all = all;
     this.refresh();
@@ -74,13 +74,13 @@ class Player {
     this.showFrame();
   }
 
-  /** Only the selected character has names and ghosts; those of several would be a clutter. */
+  /** Only the selected character shows names and ghosts; for several characters, they would be clutter. */
   private refresh(): void {
     const others = { ...this.shown, names: false, ghosts: 0 };
     this.characters.forEach((character, i) => character.refresh(character.info, i === this.selected ? this.shown : others));
   }
 
-  /** Put skins on those that have one; where it cannot be read, the limbs stay. */
+  /** Load the skins. If a skin cannot be read, the character keeps its limbs. */
   private async dress(): Promise<void> {
     for (const [i, { info, skin }] of this.data.motions.entries()) {
       const body = skin === null ? undefined : this.data.skins[skin];
@@ -119,7 +119,7 @@ class Player {
   }
 }
 
-/** The floats of a motion that was packed as 16-bit whole numbers; see ViewMotion. */
+/** Decode a motion that was quantized to 16-bit integers; see ViewMotion. */
 export function unpack(motion: ViewMotion): Block {
   const nJoints = motion.info.joints.length;
   const nFrames = motion.info.n_frames;
@@ -143,7 +143,7 @@ function int16(base64: string): Int16Array {
   return Int16Array.from({ length: bytes.length / 2 }, (_, i) => view.getInt16(2 * i, true));
 }
 
-/** The page's elements are made here, so that the file around this script is only data. */
+/** Create the page's elements here, so the HTML file around this script has only data. */
 function layout(title: string): void {
   const notices = el("div", { class: "floating", role: "toolbar", aria: { label: "Camera" } });
   notices.id = "viewbar";

@@ -1,4 +1,4 @@
-/** The camera's buttons in the corner of the scene, and their keys. */
+/** The camera buttons in the corner of the scene, and their keys. */
 import { button, toggle } from "./dom";
 import type { Stage, View } from "./scene";
 import type { Signal } from "./signal";
@@ -6,12 +6,12 @@ import type { Signal } from "./signal";
 export interface Looker {
   stage: Stage;
   following: boolean;
-  /** Somebody else has changed it. */
+  /** Emitted when something else has changed `following`. */
   followingChanged?: Signal<boolean>;
   focus(): void;
 }
 
-/** Builds the buttons; the returned function answers keys (1 front, 3 side, 7 top, F focus, C follow). */
+/** Build the buttons. The returned function handles keys (1 front, 3 side, 7 top, F focus, C follow). */
 export function viewbar(host: HTMLElement, looker: Looker): (event: KeyboardEvent) => boolean {
   const view = (name: View) => () => looker.stage.view(name);
   const follow = toggle("Follow", looker.following, (on) => (looker.following = on), "The camera follows the character (C)");

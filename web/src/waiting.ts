@@ -1,18 +1,18 @@
-/** Tells that an answer takes its time, where nothing else does. */
+/** Shows a notice while a reply takes long and nothing else indicates it. */
 import { el, visible } from "./dom";
 
-/** Milliseconds after which a person wonders whether the click has arrived. */
+/** Milliseconds after which a user wonders whether the click had any effect. */
 const PATIENCE = 300;
 
 export class Waiting {
-  /** What is waited for, the oldest first. */
+  /** Texts of the pending replies, oldest first. */
   private readonly texts = new Map<Promise<unknown>, string>();
   private readonly words = el("span");
   private readonly box = el("div", { class: "notice waiting", role: "status" }, this.words);
 
   constructor(private readonly host: HTMLElement) {}
 
-  /** Say `text` while there is no answer; nothing where it comes at once. */
+  /** Show `text` until the reply arrives; nothing is shown if it arrives at once. */
   watch(text: string, answer: Promise<unknown>): void {
     const timer = setTimeout(() => {
       this.texts.set(answer, text);

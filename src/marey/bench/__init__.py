@@ -1,4 +1,4 @@
-"""The benchmarks of `marey bench`: ratios to a lower bound or another package, measured in the same run."""
+"""The benchmarks of `marey bench`. Most compare marey with a lower bound or another package, in the same run."""
 
 from marey.bench.results import BenchResult
 from marey.bench.run import BENCHES, run_benches

@@ -1,4 +1,4 @@
-"""Benches of end-effector cleanup: a whole motion at once, and frame by frame as they come in."""
+"""Benchmarks of end-effector cleanup: of a whole motion, and of a stream frame by frame."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from marey.clean import CleanStream
 
 FPS = 60.0
-# Seconds that each hand and foot is alternately planted and free, and the offset between limbs.
+# Seconds for which each hand and foot is planted and then free, and the time offset between limbs.
 _PLANTED, _FREE, _STAGGER = 0.8, 0.1, 0.2
-# m/s by which the whole body slides, so that there is something to clean.
+# Velocity in m/s at which the whole body slides, to give the cleanup something to do.
 _DRIFT = np.array([0.05, 0.0, 0.08])
 STREAMED = 100_000
-_WATCHED = 10_000  # frames more, whose memory is watched
+_WATCHED = 10_000  # further frames, during which memory is measured
 
 
 def plant_all_limbs(n_frames: int) -> Motion:
-    """Somebody who stands, reaches about and slides along, with contacts of both feet and both hands."""
+    """Generate a standing body that slides along the floor, with alternating contacts of both feet and both hands."""
     given = sample("stand", seconds=n_frames / FPS + 0.1, fps=FPS).motion[:n_frames]
     points = contact_points(given.skeleton, hands=True, standing=given)
     seconds = np.arange(n_frames) / FPS
-    # Heel and ball, and wrist and fingertips, are planted together; limbs are free one after the other.
+    # Heel and ball are planted together, and so are wrist and fingertips; limbs are free one after the other.
     order = {name: k for k, name in enumerate(dict.fromkeys(_limb(point.name) for point in points))}
     phase = np.array([order[_limb(point.name)] * _STAGGER for point in points])
     mask = (seconds[:, None] + phase) % (_PLANTED + _FREE) < _PLANTED
@@ -55,7 +55,7 @@ def _limb(point: str) -> str:
 
 
 def bench_clean(path: str) -> Iterator[BenchResult]:
-    """Cleanup of a motion with both feet and both hands planted, whatever `path` holds."""
+    """Time the cleanup of a motion with planted feet and hands; `path` is ignored."""
     short, long = plant_all_limbs(1_000), plant_all_limbs(10_000)
     brief, lasting, floor = time_functions([lambda: clean(short), lambda: clean(long), prepare_fk(long)], rounds=5)
     per_frame = 1e6 / len(long)
@@ -68,7 +68,7 @@ def bench_clean(path: str) -> Iterator[BenchResult]:
 
 
 def bench_stream(path: str) -> Iterator[BenchResult]:
-    """The same frame by frame, 100,000 of them, whatever `path` holds: how long each takes, and what is kept."""
+    """Time the streaming cleanup of 100,000 frames, and measure the memory it holds; `path` is ignored."""
     motion = plant_all_limbs(3_000)
     assert motion.contacts is not None
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
@@ -88,7 +88,7 @@ def bench_stream(path: str) -> Iterator[BenchResult]:
 
 
 def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
-    """Its frames over and over."""
+    """Yield the frames of a motion over and over."""
     assert motion.contacts is not None
     frames = list(zip(motion.root_positions, motion.rotations, motion.contacts.mask, strict=True))
     while True:
@@ -96,7 +96,7 @@ def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _pushed(stream: CleanStream, frames: Iterator[tuple[Any, Any, Any]], n: int) -> Floats:
-    """(n,) seconds that each frame took."""
+    """Push n frames through the stream, and return the time (n,) of each in seconds."""
     took = np.empty(n)
     for k, frame in enumerate(islice(frames, n)):
         start = time.perf_counter()

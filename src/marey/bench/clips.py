@@ -1,4 +1,4 @@
-"""Files for the benches: as many turning joints as a CMU clip, smooth angles."""
+"""Motions and files for the benchmarks, with as many rotating joints as a CMU clip and smooth angles."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ N_TURNING = 31  # joints with channels
 
 
 def prepare_fk(motion: Motion) -> Callable[[], World]:
-    """A function that computes the world poses of all frames, without the cache of `Motion.world`."""
+    """Return a function that computes forward kinematics of all frames, without the cache of `Motion.world`."""
     return lambda: forward_kinematics(motion.skeleton, motion.root_positions, motion.rotations, motion.bone_offsets)
 
 
 def bench_motion(n_frames: int, seed: int = 0) -> Motion:
-    """The sample body, with a chain in its hand that brings it to 31 joints, every joint swinging smoothly."""
+    """Generate smooth motion of the sample body, with a chain in its hand to get 31 rotating joints."""
     rng = np.random.default_rng(seed)
     body = body_skeleton()
     turning = ~body.is_end_site
@@ -43,5 +43,5 @@ def bench_motion(n_frames: int, seed: int = 0) -> Motion:
 
 
 def bench_bvh(n_frames: int) -> bytes:
-    """The same as BVH text in centimeters."""
+    """Return `bench_motion` as BVH text in centimeters."""
     return b"".join(write_bvh(bench_motion(n_frames), unit=0.01, up="y"))

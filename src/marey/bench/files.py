@@ -1,4 +1,4 @@
-"""Benches of reading and writing."""
+"""Benchmarks of reading and writing files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PER_THOUSAND = "ms per 1000 frames"
 
 
 def bench_load(path: str) -> Iterator[BenchResult]:
-    """Reading a BVH file to a ready Motion, warm and in a new process."""
+    """Time loading a BVH file into a Motion, warm and in a new process."""
     scale = 1e6 / len(load_motion(path))
     if not has("pybvh"):
         (mine,) = time_functions([lambda: load_motion(path)])
@@ -39,7 +39,7 @@ def bench_load(path: str) -> Iterator[BenchResult]:
 
 
 def bench_save(path: str) -> Iterator[BenchResult]:
-    """Writing the same file."""
+    """Time writing a BVH file."""
     motion = load_motion(path)
     scale = 1e6 / len(motion)
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def bench_save(path: str) -> Iterator[BenchResult]:
 
 
 def bench_growth(path: str) -> Iterator[BenchResult]:
-    """How times grow from 1,000 to 10,000 frames, whatever `path` holds: a power of 1 is linear."""
+    """Measure how times grow from 1,000 to 10,000 frames; an exponent of 1 is linear. `path` is ignored."""
     with tempfile.TemporaryDirectory() as folder:
         files, motions = [], []
         for n_frames in (1_000, 10_000):
@@ -80,5 +80,5 @@ def bench_growth(path: str) -> Iterator[BenchResult]:
 
 
 def python_command(code: str, *arguments: str) -> list[str]:
-    """A command that runs `code` in a new Python."""
+    """Return a command that runs `code` in a new Python process."""
     return [sys.executable, "-c", code, *arguments]

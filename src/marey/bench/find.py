@@ -1,4 +1,4 @@
-"""Benches of match webs: building one compared with the matrix products that it needs, its size, and searching it."""
+"""Benchmarks of match webs: building one compared with the matrix products it needs, its size, and searching it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from marey.find import MatchResult, MatchWeb
 from marey.find.build import web_clouds
 from marey.samples import sample
 
-# The set that Kovar 6.2.4 reports on, whose web was at most this many times as large as its motion.
+# Number of frames in the data set of Kovar 6.2.4, and the maximum size of its web relative to the motion.
 FRAMES, MOST_SIZE = 37_000, 3.0
-# The query: seconds, meters, and the milliseconds that it took Kovar, about.
+# The query: its duration in seconds, its threshold in meters, and about the milliseconds that it took Kovar.
 SECONDS, THRESHOLD, MOST_MS = 1.5, 0.1, 25.0
 TILE = 512
 
 
 def clips() -> list[Motion]:
-    """100 s of kicks, punches and reaches with walks and standing between them, at 60 Hz."""
+    """Generate 100 s of kicks, punches and reaches, with walks and standing in between, at 60 Hz."""
     return [replace(sample("medley", rng=k, fps=60).motion, name=f"medley{k}") for k in range(3)]
 
 
 def bench_find(path: str) -> Iterator[BenchResult]:
-    """A web of sample clips, whatever `path` holds."""
+    """Time building and searching a match web of sample clips; `path` is ignored."""
     motions = clips()
     built = MatchWeb.build(motions)
     flat = [_factors(motion, built) for motion in built.clips]
@@ -44,7 +44,7 @@ def bench_find(path: str) -> Iterator[BenchResult]:
 
 
 def _searches(web: MatchWeb) -> Iterator[BenchResult]:
-    """What is like the busiest stretch of the first clip, in that clip alone and in all of them."""
+    """Search for matches of the part of the first clip that has the most, in that clip alone and in all clips."""
     alone = MatchWeb(web.clips[:1], web.options, web.pairs[:1])
     n_frames = round(SECONDS * web.fps)
     starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)
@@ -70,7 +70,7 @@ def _matches(web: MatchWeb, start: int, stop: int) -> int:
 
 
 def _size_ratio(web: MatchWeb) -> float:
-    """Bytes of the web relative to the motion, for `FRAMES` frames; pairs of clips grow quadratically."""
+    """Extrapolate the size of the web relative to the motion to `FRAMES` frames; pairs of clips grow quadratically."""
     n = len(web)
     own = [web.cells(p, p).upper() for p in range(n)]
     others = [web.cells(p, q) for p in range(n) for q in range(p + 1, n)]
@@ -84,14 +84,14 @@ def _size_ratio(web: MatchWeb) -> float:
 
 
 def _factors(motion: Motion, web: MatchWeb) -> tuple[Floats, Floats, Floats]:
-    """Matrices (F, n) whose products are the sums of Kovar 4.8."""
+    """Return the matrices (F, n) whose products are the sums of Kovar 4.8."""
     clouds = web_clouds(motion, web.options)
     x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
     return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), y
 
 
 def _products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:
-    """The three products for each pair of clips, into an array that is there."""
+    """Compute the three products for each pair of clips, into a preallocated array."""
     for p, seconds in enumerate(flat):
         for q in range(p, len(flat)):
             other = flat[q]

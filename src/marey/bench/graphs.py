@@ -1,4 +1,4 @@
-"""Benches of motion graphs: all minima of a large set, following a path, steering."""
+"""Benchmarks of motion graphs: finding all minima of a large set, following a path, and steering."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIMIT, COARSE = 0.05, 3  # meters, frames
 
 
 def walks() -> list[Motion]:
-    """100 s of walking at 30 Hz that goes straight and turns left and right."""
+    """Generate 100 s of walking at 30 Hz, straight and with left and right turns."""
     curvatures = (0.0, 0.3, -0.3, 0.7, -0.7)
     return [
         replace(sample("walk", rng=k, fps=30, seconds=20, turn_rate=turn).motion, name=f"walk{k}")
@@ -37,7 +37,10 @@ def walks() -> list[Motion]:
 
 
 def bench_graph(path: str) -> Iterator[BenchResult]:
-    """Minima compared with their matrix products; a graph of 100 s of walking in use; `path` is ignored."""
+    """Time finding minima, compared with their matrix products, and using a graph of 100 s of walking.
+
+    `path` is ignored.
+    """
     yield from _minima()
     yield from _coarsely()
     graph = MotionGraph.build(walks(), 0.06)
@@ -59,7 +62,10 @@ def bench_graph(path: str) -> Iterator[BenchResult]:
 
 
 def _minima() -> Iterator[BenchResult]:
-    """Every local minimum, whatever its distance, with its transform; the floor has all threads of the library."""
+    """Time finding all local minima, at any distance, with their transforms.
+
+    The lower bound uses all threads of the matrix library.
+    """
     clouds = swaying(FRAMES, MARKERS, 1)
     tile = np.empty((TILE, FRAMES))
     floor, seconds = time_functions(
@@ -71,7 +77,7 @@ def _minima() -> Iterator[BenchResult]:
 
 
 def _coarsely() -> Iterator[BenchResult]:
-    """The coarse search compared with the full one on clips of several kinds, in time and in what it finds."""
+    """Compare the coarse search with the full one on several kinds of clips: time, and minima missed."""
     kinds = ("walk", "run", "sneak", "carry_box", "carry_cup")
     clouds = [point_clouds(sample(kind, rng=1, fps=30, seconds=60).motion) for kind in kinds]
 
@@ -90,7 +96,7 @@ def _coarsely() -> Iterator[BenchResult]:
 
 
 def _half_products(clouds: Clouds, out: Floats) -> None:
-    """The three products of Kovar 4.8 for half of a clip's grid with itself, into an array that is there."""
+    """Compute the three products of Kovar 4.8 for half of a clip's grid with itself, into a preallocated array."""
     x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
     flat, turned = np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1)
     for start in range(0, len(clouds), TILE):

@@ -1,4 +1,4 @@
-"""Benches of distance grids: the whole grid compared with its matrix products, and memory in blocks."""
+"""Benchmarks of distance grids: the whole grid compared with its matrix products, and memory use of blocks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from marey.core.arrays import Floats, set_readonly
 
 FPS, WINDOW = 30.0, 0.5  # 15 frames
 MARKERS = 36
-SIZES = ((2_000, 15), (6_200, 5))  # frames of either clip, rounds
-SMALL = (300, 22)  # frames, markers: as registration compares them
+SIZES = ((2_000, 15), (6_200, 5))  # frames of each clip, and rounds of timing
+SMALL = (300, 22)  # frames and markers, typical of registration
 MEMORY = 32 * 1024**2
 
 
 def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
-    """Markers that sway about a center which wanders across the floor."""
+    """Generate markers that sway around a center that wanders across the floor."""
     rng = np.random.default_rng(seed)
     time = np.arange(n_frames)[:, None, None] / FPS
     body = rng.normal(0.0, 0.4, (1, n_markers, 3)) + np.array([0.0, 1.0, 0.0])
@@ -30,10 +30,10 @@ def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
 
 
 def bench_grid(path: str) -> Iterator[BenchResult]:
-    """The distances between all frames of two clips of 36 markers, windows of 15 frames, whatever `path` holds.
+    """Time the distances between all frames of two clips with 36 markers and 15-frame windows; `path` is ignored.
 
-    The floor is the three products of matrices that Kovar 4.8 asks for, in float64, by the matrix library with all its
-    threads, into one array that is made anew each time, as the grid is.
+    The lower bound is the three matrix products of Kovar 4.8 in float64, computed by the matrix library with all its
+    threads, into one array that is newly allocated each time, like the grid.
     """
     for n_frames, rounds in SIZES:
         a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
@@ -56,7 +56,7 @@ def bench_grid(path: str) -> Iterator[BenchResult]:
 
 
 def _factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
-    """x and z, z and -x, y of all markers about their middle, times the roots of the weights."""
+    """Return (x, z), (z, -x) and y of all markers relative to their mean, times the square roots of the weights."""
     x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
     return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), np.ascontiguousarray(y)
 
@@ -69,7 +69,7 @@ def _products(a: tuple[Floats, Floats, Floats], b: tuple[Floats, Floats, Floats]
 
 
 def _memory() -> Iterator[BenchResult]:
-    """What blocks hold at most, of a grid that would take ten times as much."""
+    """Measure the peak memory of blocks, for a grid ten times as large as the memory limit."""
     n_frames = int((10 * MEMORY / 8) ** 0.5)
     a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
     tracemalloc.start()

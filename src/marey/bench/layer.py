@@ -1,4 +1,4 @@
-"""Benchmarks of layers: a splice, one frame of it while it plays, gaze at goals and at points, and loading its map."""
+"""Benchmarks of layers: a splice, frames of it in playback, gaze at angles and points, and loading a gaze map."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from marey.layer import SpliceSet, align_motions, gaze_map, splice
 from marey.layer.gaze_map import GazeMap
 from marey.samples import sample
 
-# Seconds that Heck 4.4.2 took for a splice of 110 frames, and for each frame of one worked out before, on a 2 GHz
-# Pentium 4; and what to stay below here.
+# Seconds that Heck 4.4.2 reports for a splice of 110 frames, and for each frame of a precomputed one, on a 2 GHz
+# Pentium 4. Below: frames and rate used here, and the limits in ms and us.
 _HECK, _HECK_FRAME = 0.67, 0.0008
 _N_FRAMES, _FPS = 110, 60.0
 _MOST_MS, _MOST_US = 20.0, 50.0
-# A frame of a splice against forward kinematics of one pose, the least that anything played has to do.
+# Limit for a frame of a splice, relative to forward kinematics of one pose, the minimum work of any playback.
 _MOST_POSES = 12.0
 
 
 def bench_splice(path: str) -> Iterator[BenchResult]:
-    """A splice of 110 frames, whole and frame by frame, whatever `path` holds."""
+    """Time a splice of 110 frames, at once and frame by frame; `path` is ignored."""
     lower = sample("walk", turn_rate=0.3, seconds=(_N_FRAMES - 1) / _FPS, fps=_FPS).motion
     upper = sample("carry_box", rng=3, fps=_FPS).motion
     times = align_motions(lower, upper)
@@ -58,7 +58,7 @@ _GAZE_US, _GAZE_POSES, _LOAD_MS = 20.0, 50.0, 500.0
 
 
 def bench_gaze(path: str) -> Iterator[BenchResult]:
-    """Looks on walks of 110 and 1,500 frames, whatever `path` holds, against forward kinematics of the same poses."""
+    """Time gaze on walks of 110 and 1,500 frames, compared with forward kinematics; `path` is ignored."""
     gaze = GazeMap.default()
     short, long = (sample("walk", turn_rate=0.2, seconds=(n - 1) / _FPS, fps=_FPS).motion for n in (_SHORT, _LONG))
     looks = [(0.5 + 3.0 * k, (-1) ** k * 1.1, 0.2) for k in range(8)]

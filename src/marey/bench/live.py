@@ -1,4 +1,4 @@
-"""Bench of all that plays live, made of the same walks: what a frame takes, and how well each answers."""
+"""Benchmark of all live players, built from the same walks: time per frame, and how well each responds."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from marey.pmg.walker import sample_walks
 _FRAMES = 600
 _CURVES = 7
 _TRIALS, _SECONDS = 6, 40.0
-# Kinematics of one pose takes 2 us. It took 5 us while Numba called the kernels, and the goal was 60 times that.
+# Limit relative to kinematics of one pose, which takes 2 us. It took 5 us when Numba called the kernels, and the limit
+# was 60 then.
 _MAX_POSES = 120.0
 # A tenth of a core at 60 frames per second.
 _MOST_US = 1667.0
 _NOTHING = 0.01
-# T_GOOD and T_BAD in meters, as the walker has them.
+# T_GOOD and T_BAD in meters, as in the walker.
 _SETTINGS = {"parametric motion graph": {"good": 0.10, "bad": 0.15}}
 # Metrics of a stream alone, and of a stream compared with the clips: name, unit and scale.
 _ALONE = (("response", "s", 1.0), ("path_error", "m", 1.0), ("memory", "MB", 1e-6))
@@ -38,7 +39,7 @@ _BESIDE = (
     ("sway", "degrees", 180.0 / math.pi),
 )
 _TOLD = {
-    "response": "90 degrees answered",
+    "response": "response time to a 90 degree turn",
     "path_error": "off a figure-eight path",
     "memory": "memory",
     "skate": "feet slide",
@@ -50,10 +51,10 @@ _TOLD = {
 
 
 def bench_live(path: str) -> Iterator[BenchResult]:
-    """All siblings on the same walks, whatever `path` holds.
+    """Compare all live players on the same walks; `path` is ignored.
 
-    First 10 s of each, steered to another side every second, against kinematics of the poses; then how well each does,
-    with its feet held at once, compared with the clips if they have that metric.
+    First, time 10 s of each, with a new direction every second, compared with kinematics of the poses. Then measure the
+    quality of each, with its feet locked, compared with the clips for metrics that apply to them.
     """
     given = sample_walks(n_turns=_CURVES, speeds=(1.1,))
     walks = [*given, *(mirror(walk) for walk in given)]
@@ -76,7 +77,7 @@ def _rows(name: str, metrics: StreamMetrics, clips: StreamMetrics) -> Iterator[B
     for key, unit, scale in _ALONE:
         yield BenchResult("live", f"{name}: {_TOLD[key]}", scale * own[key], unit, "", None, None, "", None)
     for key, unit, scale in _BESIDE:
-        # Beside clips whose feet do not slide at all, no multiple of that means anything.
+        # If the value of the clips is almost zero, such as foot skate, a ratio is meaningless.
         ratio = own[key] / reference[key] if scale * reference[key] > _NOTHING else None
         what = f"{name}: {_TOLD[key]}"
         yield BenchResult("live", what, scale * own[key], unit, "the clips", scale * reference[key], ratio, "", None)

@@ -1,6 +1,6 @@
-"""Bench of parameterised motion: sampling a space, and making motions of it.
+"""Benchmark of parametric motion: sampling a space, and generating motions from it.
 
-All of it is processor time, so that a machine that others use too does not fail what is quick enough.
+All times are CPU times, so other load on the machine does not make a benchmark fail.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from marey.samples import sample
 
 _SAMPLES, _MOST_SECONDS = 1000, 5.0
 _FEW, _MANY = 10, 100
-# A motion is made of some examples around its target: a few more where there are more to choose from, but not all.
+# Limit of the growth from few to many examples: a motion blends a few examples around its target, not all of them.
 _GROWTH = 1.5
 _TARGETS = 12
-# Times as long as the blends of the samples would take one by one.
+# Limit relative to the time that blending the samples one by one would take.
 _ONE_BY_ONE = 0.6
 _MOST_MS = 33.0
 
 
 def bench_parametric(path: str) -> Iterator[BenchResult]:
-    """1,000 samples of a space of 40 reaches, and motions from spaces of 10 and 100, whatever `path` holds."""
+    """Time 1,000 samples of a space of 40 reaches, and motions from spaces of 10 and 100; `path` is ignored."""
     motions = reaches(_MANY)
     feature = position("right_hand")
     built = motions[:40]
@@ -50,7 +50,7 @@ def bench_parametric(path: str) -> Iterator[BenchResult]:
     yield at_most("parametric", f"{what}, processor time", whole, "s", _MOST_SECONDS)
     yield against_floor("parametric", what, "s", "as many blends one by one", (whole, one * _SAMPLES), _ONE_BY_ONE)
     few, many = (ParametricMotion.build(motions[:n], feature, samples=_SAMPLES) for n in (_FEW, _MANY))
-    # The same targets for both, near samples but not on them: a sample itself needs fewer examples.
+    # Use the same targets for both, near samples but not on them, because a sample itself needs fewer examples.
     reach = many.reachable()
     near = few.samples + 0.4 * few.scale * rng.uniform(-1.0, 1.0, few.samples.shape)
     targets = [target for target in near if target in reach][:_TARGETS]
@@ -74,7 +74,7 @@ def bench_parametric(path: str) -> Iterator[BenchResult]:
 
 
 def reaches(n: int) -> tuple[Motion, ...]:
-    """n generated reaches to different places, from their first frame to their last."""
+    """Generate n reaches to different targets, trimmed to the action."""
     rng = np.random.default_rng(0)
     out = []
     for k in range(n):

@@ -1,4 +1,4 @@
-"""Bench of parametric motion graphs: random walks, walks to points, punches at targets, and timing."""
+"""Benchmark of parametric motion graphs: random walks, walks to points, punches to targets, and time per frame."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from marey.core.placement import find_placement as place_of
 from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
 
-# What the goals are set for: seconds of random walk, points, punches, and samples of an edge.
+# Sizes for which the goals are set: seconds of random walk, points, punches, and samples of an edge.
 _SECONDS, _TIMED = 600.0, 120.0
 _POINTS, _FURTHEST = 200, 10.0
 _PUNCHES = 120
 _SOURCES, _TARGETS = 200, 1000
-# Meters and radians within which a place counts as reached.
+# Meters and radians within which a point and heading count as reached.
 _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
 
 
 def bench_pmg(path: str) -> Iterator[BenchResult]:
-    """The shipped characters, whatever `path` holds."""
+    """Measure the shipped characters; `path` is ignored."""
     characters = {name: build_recipe(read_recipe(name)) for name in shipped_recipes()}
     for name, character in characters.items():
         yield from _by_chance(name, character)
@@ -62,7 +62,7 @@ def _edge(character: ParametricMotionGraph) -> BenchResult:
 
 
 def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
-    """What frames take a thread, the longest of a thousand and on the average, with feet held."""
+    """Measure CPU time per frame, 99.9th percentile and mean, with foot cleanup."""
     stream = character.stream(RandomWalk(rng=0))
     _play(stream, 5.0)
     spent = np.empty(round(_TIMED * character.fps))
@@ -76,7 +76,7 @@ def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
 
 
 def _places(character: ParametricMotionGraph, headings: np.random.Generator | None) -> Iterator[BenchResult]:
-    """Random points around, with a heading each where `headings` gives them."""
+    """Walk to random points, with random headings if `headings` is given, and count those missed."""
     rng = np.random.default_rng(0)
     missed, ratios = 0, []
     for _ in range(_POINTS):
@@ -96,7 +96,7 @@ def _places(character: ParametricMotionGraph, headings: np.random.Generator | No
 
 
 def _measure_path(character: ParametricMotionGraph, point: Floats, heading: float | None) -> float | None:
-    """Meters gone until a point is reached; None where it is not."""
+    """Return the meters walked until a point is reached; None if it is not reached in time."""
     stream = character.stream(GoTo(tuple(point), heading=heading), feet=None)
     gone, before = 0.0, None
     limit = round((6.0 * float(np.hypot(*point)) + 20.0) * character.fps)
@@ -114,7 +114,7 @@ def _measure_path(character: ParametricMotionGraph, point: Floats, heading: floa
 
 
 class _Boxer:
-    """Punches at points in reach, with other actions in between, and records its aims."""
+    """Controller that punches at reachable points, with other actions in between, and records its targets."""
 
     def __init__(self) -> None:
         self.rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Benches of kinematics, contacts, measures and samples."""
+"""Benchmarks of forward kinematics, contact detection, metrics and samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marey.samples import sample
 
 
 def bench_fk(path: str) -> Iterator[BenchResult]:
-    """Forward kinematics of all frames, and of one."""
+    """Time forward kinematics of all frames at once, and of a single frame."""
     motion = load_motion(path)
     skeleton, scale = motion.skeleton, 1e6 / len(motion)
     if has("pymotion"):
@@ -40,7 +40,7 @@ def bench_fk(path: str) -> Iterator[BenchResult]:
 
 
 def bench_contacts(path: str) -> Iterator[BenchResult]:
-    """Contact detection compared with forward kinematics of the same clip, a generated walk whatever `path` holds."""
+    """Time contact detection on a generated walk, compared with forward kinematics; `path` is ignored."""
     walk = sample("walk", seconds=50.0).motion
     scale = 1e6 / len(walk)
     mine, floor = time_functions([lambda: detect_contacts(walk), prepare_fk(walk)], rounds=15)
@@ -48,14 +48,14 @@ def bench_contacts(path: str) -> Iterator[BenchResult]:
 
 
 def bench_samples(path: str) -> Iterator[BenchResult]:
-    """Generating 10 s of motion."""
+    """Time generating 10 s of motion; `path` is ignored."""
     for name in ("walk", "run"):
         (seconds,) = time_functions([lambda name=name: sample(name, seconds=10.0)], rounds=5)  # type: ignore[misc]
         yield at_most("samples", f"10 s of {name}", seconds * 1e3, "ms", 200)
 
 
 def bench_measure(path: str) -> Iterator[BenchResult]:
-    """All measures of a clip of 3,000 frames, contacts not yet known."""
+    """Time all metrics of a clip of 3,000 frames without contacts; `path` is ignored."""
     from dataclasses import replace
 
     walk = replace(sample("walk", seconds=50.0).motion[:3000], contacts=None)

@@ -1,4 +1,4 @@
-"""Benchmarks of timewarps, registration and blending, with as many and as long motions as the source's largest."""
+"""Benchmarks of timewarps, registration and blending, on data as large as the largest example in Kovar's thesis."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from marey.samples import sample
 
 N_MOTIONS, N_FRAMES = 18, 300
 FPS = 30.0
-# Seconds that Kovar 5.4 took for 18 motions of 300 frames each, on a 1.3 GHz Athlon, and how much faster to be.
+# Seconds that Kovar 5.4 reports for 18 motions of 300 frames each, on a 1.3 GHz Athlon, and the speedup to reach.
 _KOVAR, _GOAL = 3.3, 10.0
 
 
 def gaits(n: int, n_frames: int = N_FRAMES) -> list[Motion]:
-    """Walks of different speeds and turns, with contacts, that begin at different points of their stride."""
+    """Generate n walks with contacts, at different speeds and turn rates, that begin at different phases."""
     out = []
     for k in range(n):
         seconds = n_frames / FPS + 2.0
@@ -38,7 +38,7 @@ def gaits(n: int, n_frames: int = N_FRAMES) -> list[Motion]:
 
 
 def bench_register(path: str) -> Iterator[BenchResult]:
-    """Registration of 18 walks of 300 frames, whatever `path` holds, and how it grows with their number."""
+    """Time the registration of 18 walks of 300 frames, and its growth with their number; `path` is ignored."""
     motions = gaits(N_MOTIONS)
     half = motions[: N_MOTIONS // 2]
     whole, all_given, half_given = time_functions(
@@ -56,13 +56,13 @@ def bench_register(path: str) -> Iterator[BenchResult]:
     )
 
 
-# Seconds that Kovar 5.4 took for a blend of 300 frames of 18 motions, on a 1.3 GHz Athlon; and what to stay below here.
+# Seconds that Kovar 5.4 reports for a 300-frame blend of 18 motions, on a 1.3 GHz Athlon; and the limit here.
 _KOVAR_BLEND, _MOST_MS = 0.3, 30.0
 _FEWER = 6
 
 
 def bench_blend(path: str) -> Iterator[BenchResult]:
-    """A blend of 300 frames of 18 motions, and how it grows with their number, whatever `path` holds."""
+    """Time a 300-frame blend of 18 motions, and its growth with their number; `path` is ignored."""
     many, fewer = (register(gaits(n, N_FRAMES), reference=0) for n in (N_MOTIONS, _FEWER))
     rng = np.random.default_rng(0)
     weights = rng.uniform(0.5, 1.0, N_MOTIONS)
@@ -98,14 +98,17 @@ _CURVES, _KNOTS = 18, 300
 
 
 def gait_like_grid(n: int) -> Floats:
-    """(n, n) distances in m^2 with the ridges and valleys of two walks, and noise so that no path is easy."""
+    """Generate a grid (n, n) of distances in m^2, with ridges and valleys as between two walks, and noise."""
     i, j = np.arange(n)[:, None], np.arange(n)
     noise = np.random.default_rng(0).uniform(0.0, 0.002, (n, n))
     return np.asarray(0.001 + 0.02 * np.sin(0.04 * (i - 1.03 * j)) ** 2 + noise)
 
 
 def bench_timewarp(path: str) -> Iterator[BenchResult]:
-    """The best path through a grid compared with one pass over it, and fitting curves; whatever `path` holds."""
+    """Time finding the best path through a grid, compared with one pass over it, and fitting curves.
+
+    `path` is ignored.
+    """
     grid = gait_like_grid(_CELLS)
     mask = np.abs(np.subtract.outer(np.arange(_CELLS), np.arange(_CELLS))) < _CELLS // 3
     cases = {

@@ -1,4 +1,4 @@
-"""Run benchmarks."""
+"""The list of benchmarks, and a function that runs them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run_benches(names: Sequence[str] = (), file: str | None = None) -> Iterator[
 @contextmanager
 def _clip(file: str | None) -> Iterator[str]:
     if file is not None:
-        load_motion(file)  # an unreadable file is refused before anything is measured
+        load_motion(file)  # report an unreadable file before anything is measured
         yield file
         return
     with tempfile.TemporaryDirectory() as folder:

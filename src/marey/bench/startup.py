@@ -1,4 +1,4 @@
-"""Benches of starting up: what a person waits for at the prompt."""
+"""Benchmarks of startup: how long a user waits at the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marey.io import save
 from marey.samples import sample
 
 MAREY = [sys.executable, "-m", "marey"]
-# Ten commands on small clips, with the seconds of processor time that some of them may take.
+# Ten commands on small clips, with limits in seconds of CPU time for some of them.
 COMMANDS: list[tuple[str, float | None]] = [
     ("info walk.bvh", 0.25),
     ("contacts walk.bvh", None),
@@ -32,12 +32,12 @@ COMMANDS: list[tuple[str, float | None]] = [
     ("splice walk.bvh run.bvh -o spliced.bvh", None),
     ("gaze apply walk.bvh looks.bvh --look 1:40:0", None),
 ]
-# Later runs, of which the shortest counts.
+# Number of later runs; the shortest counts.
 REPEATS = 3
 
 
 def bench_startup(path: str) -> Iterator[BenchResult]:
-    """Starting Python, reading a file, and the first and later uses of ten commands in a fresh environment."""
+    """Time starting the command line, reading a file, and the first and later uses of ten commands."""
     bare, with_help, info = best_commands(
         [python_command("pass"), [*MAREY, "--help"], [*MAREY, "info", path]], rounds=9
     )
@@ -59,7 +59,7 @@ def _first_uses() -> Iterator[BenchResult]:
         for rng in range(2):
             save(sample("walk", rng=rng, fps=30.0, seconds=5.0).motion, folder / "clips" / f"walk{rng}.bvh")
         for line, goal in COMMANDS:
-            # Each command has its own caches, still empty.
+            # Each command starts with its own, empty cache.
             environment = os.environ | {"XDG_CACHE_HOME": str(folder / "caches" / line.split()[0])}
             first, *later = (_processor_time([*MAREY, *line.split()], folder, environment) for _ in range(1 + REPEATS))
             second = min(later)
@@ -70,7 +70,7 @@ def _first_uses() -> Iterator[BenchResult]:
 
 
 def _processor_time(command: Sequence[str], folder: Path, environment: dict[str, str]) -> float:
-    """Seconds of processor time that a command takes, on all processors together."""
+    """Return the CPU time of a command in seconds, summed over all cores."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Bench of the studio's server, seen from outside: a page's socket without a browser."""
+"""Benchmark of the studio's server from outside, through the WebSocket of a page without a browser."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from marey.bench.clips import bench_bvh
 from marey.bench.results import BenchResult, at_most
 from marey.errors import UnreadableFile
 
-# Seconds and rates of the two runs, and the pages of the second.
+# Durations (s) and frame rates (Hz) of the two runs, and the number of pages in the second.
 SECONDS, RATE = 60.0, 120.0
 CROWD_SECONDS, CROWD_RATE, CROWD = 10.0, 60.0, 8
 _HEADER = struct.Struct("<BBHIII")
 _SENT = struct.Struct("<d")
 _LIVE = 2
-# Most milliseconds from the server to the client, and per cent of one core.
+# Limits: latency from the server to the client in ms, and load in percent of one core.
 _LATENCY, _LOAD = 5.0, 25.0
 
 
 @dataclass(slots=True)
 class _Run:
-    """What one page has seen: numbers of the live frames, their latencies, and answers to small questions, seconds."""
+    """Record of one page: numbers of the live frames, their latencies, and response times of requests, in seconds."""
 
     frames: list[int] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
@@ -46,7 +46,7 @@ class _Run:
 
 
 def bench_studio(path: str) -> Iterator[BenchResult]:
-    """Live streams of a motion of 31 joints to one page and to eight, whatever `path` holds."""
+    """Measure live streams of a motion with 31 joints to one page and to eight pages; `path` is ignored."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clip.bvh").write_bytes(bench_bvh(600))
         with run_server(folder) as (process, url):
@@ -68,7 +68,7 @@ def bench_studio(path: str) -> Iterator[BenchResult]:
 
 @contextmanager
 def run_server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `marey studio` on a folder in another process; give the process and the page's address."""
+    """Run `marey studio` on a folder in another process; yield the process and the URL of the page."""
     command = [sys.executable, "-m", "marey", "studio", folder, "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -83,7 +83,7 @@ def run_server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def _cpu(process: subprocess.Popen[str]) -> float | None:
-    """Processor seconds that a process has used, if the system reports it."""
+    """Return the CPU seconds that a process has used; None if the system does not report them."""
     with suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -91,12 +91,12 @@ def _cpu(process: subprocess.Popen[str]) -> float | None:
 
 
 async def watch_pages(url: str, n: int, seconds: float, rate: float) -> list[_Run]:
-    """Watch the motion of a folder's `clip.bvh` live on `n` pages at once."""
+    """Watch `clip.bvh` of the folder live on `n` pages at once, for some seconds at a frame rate in Hz."""
     return list(await asyncio.gather(*(_watch(url, seconds, rate) for _ in range(n))))
 
 
 async def _watch(url: str, seconds: float, rate: float) -> _Run:
-    """One page: open the clip, watch it live, and ask something every quarter of a second."""
+    """Act as one page: open the clip, watch it live, and send a small request every quarter of a second."""
     from websockets.asyncio.client import connect
     from websockets.typing import Origin
 

@@ -1,4 +1,4 @@
-"""Timing on a machine that others use too."""
+"""Timing that is robust on a shared machine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 def time_functions(
     functions: Sequence[Callable[[], object]], rounds: int = 9, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """Shortest time of each function in seconds, measured alternately so that all see the same load.
+    """Return the shortest time of each function in seconds. Functions run alternately, so all see the same load.
 
-    clock : `time.process_time` counts the processor's work alone, whatever else the machine does.
+    rounds : number of runs of each. clock : `time.process_time` measures CPU time only, regardless of other load.
     """
     shortest = [float("inf")] * len(functions)
-    for function in functions:  # a discarded run, which fills caches
+    for function in functions:  # a warm-up run, not measured, fills caches
         function()
     gc.collect()
     for _ in range(rounds):
@@ -29,9 +29,9 @@ def time_functions(
 
 
 def best_commands(commands: Sequence[Sequence[str]], rounds: int = 5) -> list[float]:
-    """Shortest wall time of each command in seconds, from start to exit, file caches warm.
+    """Return the shortest wall time of each command in seconds, from start to exit, with warm file caches.
 
-    Python may write its bytecode, so that the first, unmeasured run leaves all of them as an installed package is.
+    Python may write bytecode here. After the first, unmeasured run, all packages have it, as if installed.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 

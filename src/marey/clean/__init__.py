@@ -1,4 +1,4 @@
-"""The floor, contacts, and end-effector cleanup: which points of the body touch what, and how to hold them in place.
+"""Floor detection, contact detection and end-effector cleanup: what the body touches, and how to hold it in place.
 
 `marey.clean` is the function `clean` of this package. Names are listed in __init__.pyi and imported on first use.
 """

@@ -1,4 +1,4 @@
-"""End-effector cleanup: fix planted points in place, keep feet above the floor, avoid jumps (Kovar chapter 3)."""
+"""End-effector cleanup: hold planted points in place, keep feet above the floor, avoid jumps (Kovar chapter 3)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,25 @@ from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 
-# A foot no higher than this above the floor stands on it (meters, for the reference body): legs of the wrong length
-# leave it there, while stairs are higher.
+# A foot no higher than this above the floor stands on it (meters, for the reference body): wrong leg lengths leave
+# feet this high, while stairs are higher.
 _NEAR_FLOOR = 0.12
-# A foot that is this far above its plants on average belongs to a leg that is too short (meters, reference body).
+# A foot that is on average this far above its plants is on a leg that is too short (meters, reference body).
 _HOVER_HEIGHT = 0.03
-# Meters; a smaller change of a bone counts as none.
+# Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
-# A floor further above all plants than this cannot be their floor; in leg lengths.
+# A floor more than this far above all plants, in leg lengths, cannot be their floor.
 _FAR = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlantUsed:
-    """A plant that the cleanup enforced: contact point, frames `start` to `stop` (half-open), position (x, y, z) in
-    meters."""
+    """A plant that the cleanup enforced.
+
+    point : name of the contact point.
+    start, stop : frames, half-open.
+    position : (x, y, z) in meters.
+    """
 
     point: str
     start: int
@@ -47,14 +51,14 @@ class PlantUsed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanResult:
-    """A cleaned motion and how much it was changed.
+    """A cleaned motion and how much it was changed; F frames, E hands and feet.
 
-    motion : with the contacts that were held, and `bone_offsets` where limbs were scaled.
-    limbs : names of the hands and feet that were processed.
+    motion : the cleaned motion, with the contacts that were enforced, and with `bone_offsets` if limbs were scaled.
+    limbs : names of the E hands and feet that were processed.
     scale : (F, E) factor of each limb's length relative to the input; 1 where it was not scaled.
     residue : (F, E) meters by which a planted point, or a wrist or ankle with a target, misses its position.
-    shift : (F, 3) meters, displacement of the entire body.
-    plants : in order of their frames.
+    shift : (F, 3) displacement of the entire body in meters.
+    plants : the plants that were enforced, in order of their frames.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     """
 
@@ -70,8 +74,11 @@ class CleanResult:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Limb scaling as a fraction of the limb's length, or of the foot's where that changes more (mean, 99th
-        percentile, largest), and the largest residue and the largest displacement of the body in meters."""
+        """Summary of the changes.
+
+        Limb scaling (mean, 99th percentile, maximum) is a fraction of the limb's length, or of the foot's length where
+        that changes more. The maximum residue and the maximum displacement of the body are in meters.
+        """
         change = np.maximum(np.abs(self.scale - 1.0), np.abs(self.foot_scale - 1.0))
         empty = change.size == 0
         return {
@@ -83,7 +90,7 @@ class CleanResult:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The metrics, the limbs and the plants, ready for JSON."""
+        """Return the metrics, the limbs and the plants, ready for JSON."""
         return {**self.metrics, "limbs": list(self.limbs), "plants": [asdict(plant) for plant in self.plants]}
 
 
@@ -98,22 +105,21 @@ def clean(
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
 ) -> Motion:
-    """Fix feet, and hands that are in contact, in place while they are planted.
+    """Remove foot skate: hold feet, and hands that are in contact, in place while they are planted.
 
-    Each contact point stays in one place for as long as its contact lasts, no foot sinks below the floor, and joints
-    rotate without jumps where contacts begin and end. Limbs are scaled slightly where they would otherwise snap
-    straight.
+    Each contact point stays in one place while its contact lasts, no foot sinks below the floor, and joints rotate
+    without jumps where contacts begin and end. Limbs that would otherwise snap straight are scaled slightly.
 
     Parameters
     ----------
     contacts : the contacts to enforce. By default the motion's own; if it has none, they are detected.
     hands : if contacts are detected, also detect those of the hands.
-    floor : meters. By default the floor stored with the motion, or else the detected one.
+    floor : height of the floor in meters. By default the one stored with the motion, else it is detected.
     planes : supports in addition to the floor, as in `detect_contacts`. By default a foot clearly above the floor
         stands on a support at its height; with () everything stands on the floor.
     plants : fixed positions for contact points, each for the entire contact that it is part of.
-    targets : positions that hands and feet should take for some frames, fixed or moving.
-    settings : windows, limb scaling, damping, smoothness.
+    targets : positions that hands and feet should reach in some frames, fixed or moving.
+    settings : time windows, limb scaling, damping, smoothness.
 
     Cleaning a cleaned motion changes nothing.
     """
@@ -133,7 +139,7 @@ def clean_with_report(
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
 ) -> CleanResult:
-    """As `clean`, but also return limb scaling, residue and plants."""
+    """Clean a motion like `clean`, but also return limb scaling, residue and plants."""
     chosen = settings or CleanSettings()
     motion = _add_contacts(motion, contacts, hands, floor, planes)
     held = motion.contacts
@@ -172,7 +178,7 @@ def find_options(
     near = _NEAR_FLOOR * scale
     others = [] if planes is None else [check_plane(plane) for plane in planes]
     if planes is not None and not others:
-        near = np.inf  # the floor alone
+        near = np.inf  # only the floor
     return make_options(settings, fps, floor=floor, near=near, hover=_HOVER_HEIGHT * scale, planes=others)
 
 
@@ -210,7 +216,7 @@ def _add_contacts(
 
 
 def _estimate_floor(motion: Motion) -> float:
-    """Estimate the floor from the points in contact: below most of them."""
+    """Estimate the floor height in meters: the 5th percentile of the foot points in contact."""
     contacts = motion.contacts
     if contacts is None:
         raise InvalidValue("the floor cannot be found without contacts; pass its height as floor= or --floor")
@@ -222,7 +228,7 @@ def _estimate_floor(motion: Motion) -> float:
 
 
 def _check_carried(motion: Motion, contacts: Contacts, limbs: Limbs) -> None:
-    """Raise if a contact cannot be enforced."""
+    """Raise an error if a contact cannot be enforced."""
     carried = set(limbs.columns.ravel().tolist())
     for k, point in enumerate(contacts.points):
         if k not in carried and contacts.mask[:, k].any():
@@ -243,7 +249,7 @@ def _check_within(n_frames: int, plants: Sequence[PlantAt], targets: Sequence[Ta
 
 
 def _extend_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt]:
-    """Extend given plants to the entire contact that they are part of; half a plant would cause a jump."""
+    """Extend given plants to the entire contact that they are part of; a partial plant would cause a jump."""
     extended = []
     for plant in plants:
         if plant.point not in contacts.names:
@@ -259,7 +265,7 @@ def _extend_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantA
 
 
 def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
-    """Raise if the floor is far above the feet: the body would be pulled up to it."""
+    """Raise an error if the floor is far above the feet: the body would be pulled up to it."""
     floor = motion.source.floor
     kinds = pipeline.state.flags[: pipeline.n, :, layout.KIND]
     feet = np.flatnonzero(pipeline.limbs.table[:, layout.IS_FOOT] == 1)
@@ -309,7 +315,7 @@ def _collect_result(
 
 
 def _measure_foot_scale(pipeline: Pipeline) -> Floats:
-    """(F, E) how much the distance between the two points of each hand and foot changes with the bone between them."""
+    """Return the scale (F, E) of the distance between the two points of each hand and foot."""
     rows = pipeline.state.values[: pipeline.n]
     own = rows[:, :, layout.O2 : layout.O2 + 3] - rows[:, :, layout.O1 : layout.O1 + 3]
     length = np.linalg.norm(own, axis=-1)
@@ -339,7 +345,7 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
 
 
 def _measure_residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
-    """(F, E) meters, measured on the finished motion."""
+    """Measure the residue (F, E) in meters on the finished motion."""
     world = motion.world()
     paths = point_paths(motion, contacts.points)
     residue = np.zeros((pipeline.n, len(limbs.names)))

@@ -1,7 +1,7 @@
-"""The cleanup as a pipeline: each step works on one frame and sees a bounded number of frames to either side.
+"""The cleanup as a pipeline: each step works on one frame and sees a limited number of frames before and after it.
 
-A batch is the pipeline run over all frames at once, a stream the same over a window that moves along: `advance` takes
-each step as far as the frames before it allow.
+A batch runs the pipeline over all frames at once, a stream over a moving window: `advance` runs each step as far as the
+frames finished by the previous step allow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def advance(
     n_frames: int,
     ended: bool,
 ) -> None:
-    """Take every step as far as `n_frames` frames allow, or to their end if no more will come (`ended`)."""
+    """Run every step as far as `n_frames` frames allow, or to the end if no more will come (`ended`)."""
     done = state.done
     for t in range(done[0], n_frames):
         _read_frame(body, frames, state, t)
@@ -67,13 +67,16 @@ def advance(
 
 @helper
 def _find_stop(ready: int, ahead: int, n_frames: int, ended: bool) -> int:
-    """Where a step stops that sees `ahead` frames beyond its own; `ready` : frames that the step before has done."""
+    """Return where a step with a lookahead of `ahead` frames must stop.
+
+    ready : number of frames that the previous step has finished.
+    """
     return n_frames if ended and ready == n_frames else ready - ahead
 
 
 @helper
 def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int) -> None:
-    """Find the joints of frame t in the world, and what the steps need to know of each hand and foot."""
+    """Compute the world pose of frame t, and the data of each hand and foot that the steps need."""
     positions, world, limbs = frames.positions[t], frames.world[t], body.limbs
     forward_pose(body.parents, frames.bone_offsets[t], frames.root_positions[t], frames.rotations[t], positions, world)
     for e in range(limbs.shape[0]):

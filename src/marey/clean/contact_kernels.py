@@ -1,4 +1,4 @@
-"""Loops that find contacts: paths and speeds of points, plants, and levels of the floor."""
+"""Contact detection kernels: paths and speeds of points, plants, and their edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = Any
 
 
 class ContactLimits(NamedTuple):
-    """When contacts begin and last: m/s, and meters above the support."""
+    """Thresholds for a contact to begin and to continue: speeds in m/s, heights in meters above the support."""
 
     enter_speed: float
     keep_speed: float
@@ -23,10 +23,11 @@ class ContactLimits(NamedTuple):
 
 
 class PlantSpeed(NamedTuple):
-    """A plant holds while the speed is within base + factor times what its slowest quarter exceeds `noise` by, m/s.
+    """Maximum speed within a plant, in m/s: base + factor * excess.
 
-    cut : m/s. The clip's ends may have cut off what is slow of a plant. Then what it exceeds the noise by is at most
-        what is usual for the point, or `cut`.
+    The excess is how much the slowest quarter of the plant's frames exceeds `noise`. If the start or end of the clip
+    cuts off a plant, its slow part may be missing; then its excess is limited to the median of the point's other
+    plants, or to `cut` (m/s) if that is larger.
     """
 
     base: float
@@ -36,10 +37,10 @@ class PlantSpeed(NamedTuple):
 
 
 class PlantTrim(NamedTuple):
-    """Plants that are faster than `average` (m/s) on the average lose their faster ends.
+    """Plants with a mean speed above `average` (m/s) lose their faster ends.
 
-    A plant of more than `longest` frames stays as it is. Others keep at least `frames` and `fraction` of theirs. Where
-    the clip cuts a plant, that end stays, and two thirds of `frames` are enough.
+    Plants of more than `longest` frames are not trimmed. Others keep at least `frames` frames and the given `fraction`
+    of their own. If the clip cuts off a plant, that end is kept, and two thirds of `frames` are enough.
     """
 
     average: float
@@ -49,7 +50,7 @@ class PlantTrim(NamedTuple):
 
 
 class PlantRules(NamedTuple):
-    """How plants are detected; gaps up to `gap` frames are closed, plants shorter than `shortest` frames dropped."""
+    """How plants are detected; gaps of up to `gap` frames are closed, plants shorter than `shortest` frames dropped."""
 
     limits: ContactLimits
     own: PlantSpeed
@@ -62,7 +63,7 @@ class PlantRules(NamedTuple):
 def place_points(
     positions: Floats3D, rotations: Floats3D, joints: Ints1D, offsets: Floats2D, paths: Out[Floats3D]
 ) -> None:
-    """Write the world paths (F, K, 3) of points at `offsets` (K, 3) in the frames of `joints` (K,)."""
+    """Compute the world paths (F, K, 3) of points at `offsets` (K, 3) in the coordinate frames of `joints` (K,)."""
     for f in range(paths.shape[0]):
         for k in range(paths.shape[1]):
             j = joints[k]
@@ -79,7 +80,7 @@ def place_points(
 
 @kernel
 def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
-    """Write `maths.filters.gaussian` of (F, K, 3) along frames, without its cost per call: short clips are common."""
+    """Smooth paths (F, K, 3) over time like `maths.filters.gaussian`, without its overhead: clips are often short."""
     n, radius = x.shape[0], int(4.0 * sigma + 0.5)
     taps, total = np.empty(2 * radius + 1), 0.0
     for i in range(-radius, radius + 1):
@@ -104,7 +105,7 @@ def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
 
 @helper
 def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Array) -> None:
-    """Of a straight line fitted to the frames from `start` to `stop` about this one, weighted by `taps`."""
+    """Compute the weights of a straight-line fit to frames `start` to `stop` around this one, weighted by `taps`."""
     zeroth, first, second = 0.0, 0.0, 0.0
     for i in range(start, stop):
         weight = taps[i + radius]
@@ -119,9 +120,10 @@ def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Arra
 
 @kernel
 def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
-    """Write (F, K) m/s from (F, K, 3): the slower of the steps to the frame before and to the one after.
+    """Compute speeds (F, K) in m/s from paths (F, K, 3): the slower of the steps before and after each frame.
 
-    The first and the last frame of a plant have one step inside it and one outside; the slower is the plant's own.
+    The first and the last frame of a plant have one step inside the plant and one outside; the slower one is the
+    plant's own.
     """
     n_frames, n_points = speed.shape
     for k in range(n_points):
@@ -141,7 +143,7 @@ def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
 def measure_paces(
     hips: Floats2D, lag: int, travel: float, min_pace: float, max_pace: float, pace: Out[Floats1D]
 ) -> None:
-    """Write (F,) how far the hips (F, 3) get over the floor in 2 `lag` frames, in units of `travel`; bounded."""
+    """Compute how far the hips (F, 3) travel over the floor in 2 `lag` frames, in units of `travel`, clamped; (F,)."""
     n_frames = hips.shape[0]
     for f in range(n_frames):
         a, b = max(0, f - lag), min(n_frames - 1, f + lag)
@@ -153,11 +155,12 @@ def measure_paces(
 def detect_plants(
     speed: Floats2D, clearance: Floats2D, pace: Floats1D, each: Floats2D, rules: PlantRules, mask: Out[Bools2D]
 ) -> None:
-    """Write the contacts of each point, (F, K) flags.
+    """Detect the contacts of each point: mask (F, K).
 
-    speed, clearance : (F, K) m/s, and m above the nearest support. pace : (F,) times the speed to keep.
-    each : (K, 2) for each point the clearance in meters within which its plants lie, and how many times the speed to
-        keep short ones may grow to.
+    speed, clearance : (F, K) in m/s, and in meters above the nearest support.
+    pace : (F,) factor of the speed to keep.
+    each : (K, 2) per point: the maximum clearance of its plants in meters, and the multiple of the speed to keep up to
+        which short plants may grow (0: they do not grow).
     """
     limits, own, gap, shortest = rules.limits, rules.own, rules.gap, rules.shortest
     n_frames, n_points = speed.shape
@@ -192,7 +195,7 @@ def detect_plants(
             for f in range(start, stop):
                 flags[f] = speed[f, k] <= min(max_speed, keep[f]) and clearance[f, k] <= each[k, 0]
             held = _hold_plant(flags, start, stop, gap, shortest, mask[:, k])
-            # What never holds by its own measure is taken whole, unless the clip's end cuts it and others hold.
+            # If no part of a plant meets its own speed limit, keep it whole, unless the clip cuts it and others exist.
             if not (held or (is_cut and whole > 0)):
                 mask[start:stop, k] = True
         n = find_runs(mask[:, k], 0, n_frames, starts, stops)
@@ -210,13 +213,13 @@ def detect_plants(
 
 @helper
 def _measure_excess(speed: Array, noise: float) -> float:
-    """What the slowest quarter exceeds the noise by."""
+    """Return how much the slowest quarter of the frames exceeds the noise."""
     return float(max(0.0, select_smallest(speed, len(speed) // 4) - noise))
 
 
 @helper
 def select_smallest(values: Array, k: int) -> float:
-    """The value that `k` others come before, by Hoare's quickselect."""
+    """Return the value at index `k` in sorted order, by Hoare's quickselect."""
     pool = np.empty(len(values))
     for i in range(len(values)):
         pool[i] = values[i]
@@ -244,7 +247,7 @@ def select_smallest(values: Array, k: int) -> float:
 
 @helper
 def find_runs(flags: Array, start: int, stop: int, starts: Array, stops: Array) -> int:
-    """Write the runs of set flags; returns their count."""
+    """Write the starts and stops of runs of set flags; return their count."""
     n, inside = 0, False
     for f in range(start, stop):
         if flags[f] and not inside:
@@ -263,7 +266,7 @@ def find_runs(flags: Array, start: int, stop: int, starts: Array, stops: Array) 
 def keep_entered_runs(
     speed: Array, clearance: Array, limits: ContactLimits, n: int, starts: Array, stops: Array
 ) -> int:
-    """Drop, in place, runs with no frame under the limits to enter; returns the count left."""
+    """Drop, in place, runs in which no frame is below the thresholds to enter; return how many remain."""
     left = 0
     for i in range(n):
         for f in range(starts[i], stops[i]):
@@ -276,7 +279,7 @@ def keep_entered_runs(
 
 @helper
 def join_runs(n: int, gap: int, starts: Array, stops: Array) -> int:
-    """Join, in place, runs that lie at most `gap` frames apart; returns the count left."""
+    """Join, in place, runs that are at most `gap` frames apart; return how many remain."""
     if n == 0:
         return 0
     last = 0
@@ -291,7 +294,10 @@ def join_runs(n: int, gap: int, starts: Array, stops: Array) -> int:
 
 @helper
 def _hold_plant(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
-    """Set, within one run, what its own flags say, less short gaps and short pieces; whether anything is left."""
+    """Set `mask` within one run where `flags` is set, after closing short gaps and dropping short pieces.
+
+    Returns whether anything was set.
+    """
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     n = join_runs(find_runs(flags, start, stop, starts, stops), gap, starts, stops)
@@ -305,13 +311,13 @@ def _hold_plant(flags: Array, start: int, stop: int, gap: int, shortest: int, ma
 
 @helper
 def _required_length(start: int, stop: int, n_frames: int, shortest: int) -> int:
-    """Frames that a plant needs; what the clip's ends cut off cannot be counted."""
+    """Return the minimum number of frames of a plant; it is lower if the clip cuts off the plant."""
     return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
 
 
 @helper
 def _trim_plant(speed: Array, start: int, stop: int, trim: PlantTrim) -> tuple[int, int]:
-    """Take the faster ends off a plant that is too fast on the average."""
+    """Remove the faster ends of a plant whose mean speed is too high."""
     average, frames = trim.average, trim.frames
     n_frames, n = len(speed), stop - start
     if n > trim.longest or (start == 0 and stop == n_frames):
@@ -340,7 +346,7 @@ def _grow_plant(
     factor: float,
     height: float,
 ) -> tuple[int, int]:
-    """Add frames to a plant of fewer than `frames` at its slower side: below `height` and `factor` times `keep`."""
+    """Extend a plant of fewer than `frames` frames on its slower side, below `height` and `factor` times `keep`."""
     start, stop = plant
     while stop - start < frames and start > 0 and stop < len(speed):
         f = start - 1 if speed[start - 1] < speed[stop] else stop
@@ -352,7 +358,7 @@ def _grow_plant(
 
 @kernel
 def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
-    """Write (3, K, F - 3) squared lengths of the first, second and third differences of (F, K, 3)."""
+    """Compute squared lengths (3, K, F - 3) of the first, second and third differences of paths (F, K, 3)."""
     for k in range(squares.shape[1]):
         for f in range(squares.shape[2]):
             one, two, three = 0.0, 0.0, 0.0
@@ -368,13 +374,13 @@ def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
 
 @kernel
 def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises: float, mask: Out[Bools2D]) -> None:
-    """Move, in place, the ends of plants in noisy paths to where a foot that stood begins to leave.
+    """Move, in place, the ends of plants in noisy paths to where the standing foot begins to leave.
 
-    Beyond an end at t0 a point departs from its plant as (t - t0)^2, whatever its direction. Of all t0 within `reach`
-    frames the one is taken that fits best by least squares: many frames together show what no single speed can, as
-    each is mostly noise. Frames count up to `beyond` the first that is `noises` times the noise away. Later ones would
-    show where the foot goes, not when it left. The noise is that of the plant or `noise` (m), whichever is
-    more.
+    Beyond an end at t0, a point departs from its plant as (t - t0)^2, in whatever direction. Of all t0 within `reach`
+    frames, the best least-squares fit is used: many frames together show what a single speed, which is mostly noise,
+    cannot. The fit includes `beyond` frames after the first one that is `noises` times the noise away; later frames
+    would show where the foot goes, not when it left. The noise is that of the plant or `noise` (meters), whichever is
+    larger.
     """
     n_frames, n_points = mask.shape
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
@@ -407,7 +413,7 @@ def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises:
 
 @helper
 def _square_distance(a: Array, b: Array) -> float:
-    """The squared distance of two points."""
+    """Return the squared distance of two points."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return float(x * x + y * y + z * z)
 
@@ -422,10 +428,10 @@ def _find_departure(
     beyond: int,
     noises: float,
 ) -> int:
-    """The last frame at `place`.
+    """Return the last frame at `place`.
 
-    edge : frame at which the plant ends as it is, and 1 or -1 for the way out of the plant. reach : frames to look at
-    inwards and outwards.
+    edge : the current end frame of the plant, and the direction out of the plant, 1 or -1.
+    reach : how many frames to search inward and outward.
     """
     (frame, way), (inwards, outwards) = edge, reach
     n_out = -inwards
@@ -444,7 +450,7 @@ def _find_departure(
         gain = (x * x + y * y + z * z) / norm
         if gain > max_gain:
             best, max_gain = shift, gain
-    # Noise alone explains this much, one time in a million: then the point has not left at all.
+    # Below this gain (noise exceeds it once in a million), the point has not left at all.
     if max_gain < 30.0 * noise * noise:
         best = n_out
     return frame + way * best

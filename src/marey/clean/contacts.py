@@ -1,4 +1,4 @@
-"""Contact detection: which points touch the floor or another support, frame by frame."""
+"""Contact detection: which points touch the floor or another support, in each frame."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from marey.errors import InvalidValue, MareyWarning
 
 Plane = float | tuple[float, float, float]
 
-# A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed: it is stated
-# for this speed (m/s), measured over this many seconds to either side, and scaled within these bounds.
+# A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed. It applies to
+# _TRAVEL (m/s), measured over _TRAVEL_SECONDS on either side; its factor is clamped to _PACE_LEAST and _PACE_MOST.
 _TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
-# A plant holds while a point's speed stays near the plant's own: m/s for computed and for recorded paths, and times the
-# speed that a quarter of its frames is below. Recorded feet jitter inside shoes and under markers.
+# A plant lasts while a point's speed stays near the plant's own: a base speed (m/s) for computed and for recorded
+# paths, plus a multiple of the 25th percentile of its speeds. Recorded feet jitter inside shoes and under markers.
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
-# What a plant's own speed may be, m/s, where the clip's ends cut it off while other plants of the point are slower.
+# A plant's own speed, m/s, may be at least this if the clip cuts it off and other plants of the point are slower.
 _OWN_CUT = 0.005
-# The same for its height, where the path is computed or noise hides what feet do in shoes: m, and times the spread of
-# the point's heights at rest.
+# The same for its height, if the path is computed or noise hides how feet move in shoes: meters, plus a multiple of
+# the spread of the point's heights at rest.
 _OWN_HEIGHT, _OWN_SPREAD = 0.0001, 10.0
-# The same for what noise does to the speed, in units of the noise along one axis. A quarter of the frames is below
-# 1.1, one in a thousand exceeds 4; a foot that moves off passes 6 within a frame or two.
+# The same for the effect of noise on the speed, in units of the noise along one axis. A quarter of the frames is below
+# 1.1, one in a thousand exceeds 4; a foot that starts to move exceeds 6 within a frame or two.
 _NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
-# A short plant that is faster than this on average, m/s, loses its faster ends, but at most half of it, and it lasts
-# at least this many seconds: recorded feet that touch the floor in a run move all the time. Plants longer than the last
-# value, and those of a body that travels no faster than above, are walked or stood, and do not change.
+# A short plant with a mean speed above _CALM (m/s) loses its faster ends: at most half of it, and it keeps at least
+# _CALM_SECONDS. In recorded running, feet on the floor move all the time. Plants longer than _CALM_LONGEST, and those
+# of a body that travels no faster than _TRAVEL, belong to walking or standing and do not change.
 _CALM, _CALM_FRACTION, _CALM_SECONDS, _CALM_LONGEST = 0.12, 0.5, 0.1, 0.35
-# No step is shorter than this many seconds: if the ball of a recorded foot is planted for less, its plant grows while
-# the speed is below this multiple of keep_speed.
+# No step is shorter than _CALM_SECONDS: if the ball of a recorded foot is planted for less, its plant grows while the
+# speed is below this multiple of keep_speed.
 _GROWTH = 1.25
-# From this noise of the speed on, m/s, plants end where a curve fitted to many frames says, within these bounds.
+# If the speed is noisier than this, m/s, a curve fitted to many frames decides where plants end, within these bounds.
 _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
-# How far a point may be below the floor and still rest on it, meters: recorded feet sink in when they press.
+# How far below the floor a point may be and still rest on it, meters: recorded feet sink in under load.
 _DEEPEST = 0.06
-# Meters on an adult body by which a floor that is given may be above feet that are still.
+# How far a given floor may be above still feet, meters for the reference body.
 _OFF_FLOOR = 0.1
-# How high wrist and fingertips are when a hand is laid down, meters for the reference body.
+# Height of wrist and fingertips when the hand lies on a support, meters for the reference body.
 _HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
 
@@ -62,10 +62,10 @@ class Thresholds:
 
     Parameters
     ----------
-    enter_speed, keep_speed : m/s. A contact needs a frame slower than the first and lasts while the point is slower
-        than the second. The second is for a body that travels at 1.5 m/s and goes with its speed, from 0.9 times for
-        one that stands to 1.35 times for one that runs.
-    enter_height, keep_height : meters above the support at rest; same meaning.
+    enter_speed, keep_speed : m/s. A contact needs a frame slower than `enter_speed` and lasts while the point is slower
+        than `keep_speed`. `keep_speed` applies to a body that travels at 1.5 m/s; it scales with the speed of travel,
+        from a factor of 0.9 when standing to 1.35 when running.
+    enter_height, keep_height : meters above the support at rest; used in the same way.
     gap : seconds; shorter interruptions are closed.
     duration : seconds; shorter contacts are dropped.
     """
@@ -95,7 +95,7 @@ _DEFAULTS = Thresholds()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactResult:
-    """Result of contact detection: contacts, floor (m) and the heights of raised supports above it (m)."""
+    """Result of contact detection: contacts, floor height (m), and heights of raised supports above the floor (m)."""
 
     contacts: Contacts
     floor: float
@@ -110,25 +110,26 @@ def detect_contacts(
     planes: Sequence[Plane] | None = None,
     thresholds: Thresholds | None = None,
 ) -> Motion:
-    """Detect contacts of heels and balls and, on request, of hands; store the floor in ``source.floor``.
+    """Detect contacts of heels and balls of the feet and, on request, of hands; store the floor in ``source.floor``.
 
     Each point has its own rest height on the floor. A contact needs one frame that is low and slow, and lasts while the
-    point is neither too high nor too fast (two thresholds each, so that it does not flicker). Within it, only frames
-    about as slow as the plant itself count: a perfectly still plant ends with its first movement, and a drifting one,
-    as in recordings, when it gets faster than its drift. Paths are smoothed according to their noise, and not at all if
-    they have none.
+    point is neither too high nor too fast (two thresholds each, to avoid flicker). Within a contact, only frames about
+    as slow as the plant itself count: a perfectly still plant ends with its first movement; a drifting one, as in
+    recordings, when it gets faster than its drift. Paths are smoothed according to their noise, and not at all if they
+    have none.
 
-    Feet may also stand above the floor, and hands may bear the body; see `marey.clean.supports`.
+    Feet may also stand above the floor, and hands may bear the body's weight; see `marey.clean.supports`.
 
     Parameters
     ----------
-    hands : also wrists and fingertips, against the floor and `planes`.
-    floor : meters; else the one noted with the motion, else found.
+    hands : also detect contacts of wrists and fingertips, with the floor and `planes`. False by default.
+    floor : height of the floor in meters; by default the one stored with the motion, else it is detected.
     planes : supports in addition to the floor: heights in meters, or (height, a, b) for the slope
-        y = height + a x + b z. Then no others are detected; () allows only the floor.
-    thresholds : in m, m/s and s.
+        y = height + a x + b z. No others are then detected; () allows only the floor. By default raised supports are
+        detected.
+    thresholds : speeds, heights and durations, in m/s, m and s; see `Thresholds`.
 
-    Points defined in ``motion.contacts`` remain; their flags are replaced.
+    Points defined in ``motion.contacts`` are kept; their flags are replaced.
     """
     found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
     return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
@@ -159,7 +160,7 @@ def find_contacts(
     planes: Sequence[Plane] | None = None,
     thresholds: Thresholds | None = None,
 ) -> ContactResult:
-    """As `detect_contacts`, but also return the detected supports."""
+    """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports."""
     limits = thresholds or _DEFAULTS
     surfaces = None if planes is None else [check_plane(plane) for plane in planes]
     asked = floor
@@ -189,7 +190,7 @@ def find_contacts(
 
 
 def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
-    """Raise if the floor is well above all places where the feet are still: they stand on something else."""
+    """Raise an error if the floor is well above all positions of still feet: they stand on something else."""
     feet = list(track.foot_columns)
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
@@ -200,7 +201,7 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
 
 
 def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
-    """(F, K) flags."""
+    """Return the contact mask (F, K)."""
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
     each = np.zeros((len(spread), 2))
@@ -248,7 +249,7 @@ def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: T
 
 
 def _find_hand_clearance(track: PointTrack) -> Floats:
-    """(K,) meters to add to the rest height of points that lie inside a hand."""
+    """Return the height (K,) in meters to add to the rest height of points that lie inside a hand."""
     up = np.zeros(len(track.points))
     for k, (point, side) in enumerate(zip(track.points, track.sides, strict=True)):
         if side is None:
@@ -259,7 +260,7 @@ def _find_hand_clearance(track: PointTrack) -> Floats:
 def _measure_plane_clearance(
     track: PointTrack, rest: Floats, floor: float, clearance: Floats, surfaces: Sequence[tuple[float, float, float]]
 ) -> Floats:
-    """(F, K) meters to the floor from above, or to a plane from either side, whichever is nearest."""
+    """Return the distance (F, K) in meters to the nearest support: the floor from above, a plane from either side."""
     for height, a, b in surfaces:
         plane = height + a * track.paths[:, :, 0] + b * track.paths[:, :, 2]
         clearance = np.minimum(clearance, np.abs(track.heights - plane - (rest - floor)))

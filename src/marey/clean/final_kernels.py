@@ -1,8 +1,8 @@
-"""Step 5 of the cleanup: adjustments fade out into free frames, and nothing is under the floor (Kovar 3.2.6).
+"""Step 5 of the cleanup: fade adjustments out into free frames, and keep everything above the floor (Kovar 3.2.6).
 
-Kovar solves the limbs first and fades joint angles out. Here targets fade out and limbs are solved in free frames too:
-the limb's angles are smooth functions of its target, so they are as smooth as the target is, and a free foot follows a
-smooth way through the world.
+Kovar solves the limbs first and fades out joint angles. Here targets fade out, and limbs are solved in free frames too.
+The limb's angles are smooth functions of its target, so they are as smooth as the target, and a free foot follows a
+smooth path in the world.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Pose = tuple[Vec, Quat]
 def aim_limbs(
     body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
 ) -> None:
-    """Find the final pose of each hand and foot of frame t, and how far its knee or elbow must rotate for it."""
+    """Find the final pose of each hand and foot in frame t, and how far its knee or elbow must rotate to reach it."""
     flags = state.flags
     shift = vec.get(state.shifts[t], layout.SHIFT)
     for e in range(flags.shape[1]):
@@ -62,13 +62,13 @@ def aim_limbs(
 
 @helper
 def _fade_out(limb: Array, options: CleanOptions, state: CleanState, t: int, e: int, n_ready: int) -> Vec:
-    """Fade adjustments into free frame t: returns that of the wrist or ankle, and writes D, R and W of its row."""
+    """Fade adjustments into free frame t: write D, R and W of its row, return the adjustment of the wrist or ankle."""
     row = state.values[t, e]
     span = find_span(state.flags, e, t, options.fade, False, n_ready)
     vec.put(row, layout.W, fade_tails(options, state, span, layout.W, options.fade))
     pivot, source = find_pivot(row, limb), vec.get_quat(row, layout.Q)
     total, rotated, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    # A foot that was kept flat is soon as steep as in the source: it would be long, and the leg with it.
+    # Let a foot that was held flat pitch as in the source soon; otherwise foot and leg would have to stretch.
     rotation_window = options.blend if options.is_smooth else options.fade
     for side in range(2):
         away = fade_tail(options, state, span, layout.D, options.fade, side)
@@ -85,7 +85,7 @@ def _fade_out(limb: Array, options: CleanOptions, state: CleanState, t: int, e: 
 
 @helper
 def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
-    """Whether the foot is put lower where the adjustment begins to fade."""
+    """Return whether the foot is lower than in the source where the adjustment begins to fade."""
     frame = span.t - span.back if side == 0 else span.t + span.ahead
     lower: bool = state.values[frame, span.e, layout.D + 1] < 0.0
     return lower
@@ -95,9 +95,9 @@ def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
 def find_hinge(
     limb: Array, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
 ) -> tuple[Vec, Vec, Vec]:
-    """From the knee to hip and ankle in frame t, and the knee's axis.
+    """Return the vectors from the knee to hip and ankle in frame t, and the knee's axis.
 
-    The last frame that may be seen knows best which way the knee usually bends.
+    The usual axis comes from the latest frame that may be seen, which knows best which way the knee bends.
     """
     up, down = bones(frames.positions[t], limb[layout.BASE], limb[layout.MID], limb[layout.END])
     usual = vec.normalize(vec.get(state.values[min(t + options.fade, n_ready - 1), e], layout.H), (1.0, 0.0, 0.0))
@@ -108,9 +108,10 @@ def find_hinge(
 def _raise_above_floor(
     row: Array, limb: Array, kind: int, options: CleanOptions, positions: Array, pose: Pose, near_plants: Array
 ) -> tuple[Pose, float, bool]:
-    """Raise all points above the floor: target and orientation, how far the toes bend for it, and whether it moved.
+    """Raise all points above the floor; return target and orientation, the bend of the toes, and whether it moved.
 
-    positions : (J, 3) in the source. near_plants : as from `_weigh_single_plants`.
+    positions : (J, 3) joints in the source.
+    near_plants : from `_weigh_single_plants`.
     """
     target, orientation = pose
     floor, raised = options.floor, False
@@ -137,7 +138,7 @@ def _raise_above_floor(
 
 @helper
 def _weigh_single_plants(flags: Array, window: int, t: int, e: int, n_ready: int) -> tuple[float, float]:
-    """How near frame t is to one in which the first, or the second, point alone is planted: 1 beside it, 0 far off."""
+    """Return how close frame t is to one in which only the first, or second, point is planted: 1 next to it, 0 far."""
     first, second = 0.0, 0.0
     span = find_span(flags, e, t, window, False, n_ready)
     for n in (-span.back, span.ahead):
@@ -154,11 +155,11 @@ def _weigh_single_plants(flags: Array, window: int, t: int, e: int, n_ready: int
 def _raise_free(
     limb: Array, points: tuple[Vec, Vec], target: Vec, orientation: Quat, floor: float, near_plants: tuple[float, float]
 ) -> tuple[Vec, Quat, bool]:
-    """Lift a free hand or foot until one of its points is above the floor, then rotate it about that one.
+    """Lift a free hand or foot until one of its points is above the floor, then rotate it about that point.
 
-    So nothing changes at once where a plant ends and the foot rotated about it before. Away from such a plant, the
-    steeper the foot is, the more of what the other point lacks is lifted and the less rotated: one that hangs straight
-    down would have to rotate far for the last millimeter, and its low point would jump aside by centimeters.
+    This avoids a jump where a plant ends about which the foot rotated before. Away from such a plant, the steeper the
+    foot, the more the other point is lifted rather than rotated above the floor: a foot that hangs straight down would
+    have to rotate far for the last millimeter, and its low point would jump sideways by centimeters.
     """
     if limb[layout.POINT1] < 0 and limb[layout.POINT2] < 0:
         return target, orientation, False
@@ -185,7 +186,7 @@ def _raise_free(
 
 @helper
 def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -> tuple[Vec, Quat, bool]:
-    """Rotate the foot about its planted point by the least that puts the other point above the floor."""
+    """Rotate the foot about its planted point by the smallest angle that puts the other point above the floor."""
     plant = vec.add(target, vec.rotate(orientation, held))
     away = vec.rotate(orientation, vec.sub(other, held))
     if plant[1] + away[1] >= floor:
@@ -203,10 +204,12 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
 def find_toes(
     row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
 ) -> tuple[Vec, Vec, Vec]:
-    """What the toes rotate about, and from there to their tip and to the ankle.
+    """Return the pivot of the toes, and the vectors from it to their tip and to the ankle.
 
-    They rotate about the planted point where that sits on them beside the joint, and the joint is moved along.
-    positions : (J, 3) in the source. target, orientation : of the ankle.
+    The pivot is the planted point if that is on the toes but not at their joint; the joint then moves along.
+
+    positions : (J, 3) joints in the source.
+    target, orientation : pose of the ankle.
     """
     back = vec.inv(vec.get_quat(row, layout.Q))
     toe = vec.rotate(back, vec.sub(vec.get(positions[limb[layout.TOE]], 0), vec.get(row, layout.P)))
@@ -224,9 +227,9 @@ def find_toes(
 
 @helper
 def find_toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
-    """The axis about which toes bend towards the shin: across the foot, as heel, ball and ankle lie.
+    """Return the axis about which toes bend toward the shin: across the foot, perpendicular to heel, ball and ankle.
 
-    tip, ankle : from what the toes rotate about. Without a heel, across toes and ankle.
+    tip, ankle : vectors from the pivot of the toes. Without a heel, the axis is perpendicular to toes and ankle.
     """
     ahead = tip
     if limb[layout.POINT1] >= 0:
@@ -238,9 +241,9 @@ def find_toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Qu
 def _bend_toes(
     row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
 ) -> tuple[float, float]:
-    """The least upward bend of the toes that puts their tip above the floor, and the meters that it cannot.
+    """Return the smallest upward bend of the toes that puts their tip above the floor, and the meters still missing.
 
-    Kovar 3.16-3.17 as an angle: the tip's height is along + most * cos(bend - top).
+    Kovar 3.16-3.17 as an angle: the tip's height is along + amplitude * cos(bend - top).
     """
     pivot, tip, ankle = find_toes(row, limb, options, positions, target, orientation)
     height = options.floor - pivot[1]

@@ -15,15 +15,15 @@ from marey.errors import InvalidValue
 
 # A foot slower than this, m/s, is still: the speed at which contacts begin.
 _STILL = 0.35
-# A level: still heights within this of one another, meters for the reference body.
+# Still heights within this range form a level, meters for the reference body.
 _LEVEL = 0.025
-# A foot has to rest on the floor for this long in all, and for this fraction of all its rest.
+# A foot has to rest on the floor for this long in total, and for this fraction of all its rest.
 _MIN_SECONDS = 0.15
 _MIN_FRACTION = 0.02
-# How far a point's own height of rest may be from the floor: below, and above where the floor was given, as joints lie
-# inside the foot.
+# How far a point's own rest height may be from the floor: below it, and above it if the floor was given, because
+# joints lie inside the foot.
 _BELOW, _ABOVE = 0.03, 0.07
-# How much higher than the others a point may rest: meters, and times the spread of all heights at rest.
+# How much higher than the others a point may rest: meters, plus a multiple of the spread of all heights at rest.
 _APART, _APART_SPREAD = 0.005, 4.0
 
 
@@ -31,8 +31,8 @@ def find_floor(motion: Motion) -> float:
     """Find the height of the floor in meters, which is the height of the soles at rest.
 
     It is the lowest level at which feet stay still for a while, so steps, platforms and feet held in the air do not
-    raise it and single outlier frames do not lower it. Heels and balls are those of ``motion.contacts`` if it has them,
-    otherwise those of `contact_points`; if these lie inside the foot, so does the floor.
+    raise it and single outlier frames do not lower it. Heels and balls of the feet are those of ``motion.contacts`` if
+    it has them, otherwise those of `contact_points`; if these lie inside the foot, so does the floor.
 
     Raises `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
     """
@@ -41,7 +41,7 @@ def find_floor(motion: Motion) -> float:
 
 
 def get_floor(motion: Motion, default: float) -> float:
-    """The height of the floor in meters: the one noted with the motion, else found, else `default` if no foot rests."""
+    """Return the floor height in meters: stored with the motion, else detected, else `default` if no foot rests."""
     if motion.source.floor is not None:
         return motion.source.floor
     try:
@@ -52,14 +52,14 @@ def get_floor(motion: Motion, default: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StillHeights:
-    """Heights of feet that keep still, meters, lowest first: (n, F) of each point, infinite at the end; and of all."""
+    """Heights of still feet in meters, lowest first: per point (n, F), padded with infinity; and pooled."""
 
     each: Floats
     pooled: Floats
 
 
 def collect_still_heights(track: PointTrack, still: Bools) -> StillHeights:
-    """The heights of points on feet in frames in which they are `still`, (F, K)."""
+    """Collect the heights of points on feet in the frames in which they are `still`, (F, K)."""
     columns = list(track.foot_columns)
     each = np.sort(np.where(still[:, columns], track.heights[:, columns], np.inf).T)
     count = int(np.count_nonzero(still[:, columns]))
@@ -67,7 +67,7 @@ def collect_still_heights(track: PointTrack, still: Bools) -> StillHeights:
 
 
 def locate_floor(track: PointTrack, stills: StillHeights) -> float:
-    """The floor from a track and the heights at which its feet keep still."""
+    """Return the floor height, from a track and the heights at which its feet are still."""
     heights = stills.pooled
     needed = max(_MIN_SECONDS * track.scale.root * track.fps, _MIN_FRACTION * len(heights), 1.0)
     level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
@@ -80,18 +80,20 @@ def locate_floor(track: PointTrack, stills: StillHeights) -> float:
 
 
 def describe_track(track: PointTrack) -> str:
-    """Describe the track in an error message."""
+    """Describe the track for an error message."""
     return f"these {len(track.speed)} frames ({(len(track.speed) - 1) / track.fps:.2f} s)"
 
 
 def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, given: bool) -> tuple[Floats, Floats]:
-    """(K,) meters each: how high each point is when it rests on the floor, and how much that varies.
+    """Return each point's height when it rests on the floor, and how much that height varies, both (K,) in meters.
 
-    Left and right differ by a centimeter in recorded motion, heel and ball as well, so each point has its own height:
-    the 25th percentile of its still heights near the others'. How near depends on how well the others agree, so that a
-    heel that is always held off the floor does not count as resting. A point that never rests has the floor's height.
+    In recorded motion, left and right differ by a centimeter, as do heel and ball, so each point has its own height:
+    the 25th percentile of its still heights near those of the others. How near depends on how well the others agree; a
+    heel that is always held off the floor thus does not count as resting. A point that never rests gets the usual
+    height of the others, or the floor's if none rests.
 
-    The variation is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
+    The variation is from the 10th percentile to the median: above it, heels may be about to lift; below it, nothing can
+    go.
     """
     scale = track.scale.length
     width, needed = _LEVEL * scale, max(round(_MIN_SECONDS * track.scale.root * track.fps / 2), 1)

@@ -1,4 +1,4 @@
-"""Levels of the floor."""
+"""Floor detection kernels: levels among sorted heights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Array = Any
 
 @kernel
 def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
-    """The lowest value near which many of the sorted `heights` lie: `needed` of them within `width`; NaN if none.
+    """Return the lowest value around which at least `needed` of the sorted `heights` lie within `width`; NaN if none.
 
-    From the lowest window with enough in it upwards by up to its width, to where it holds most: this steps over what
-    hangs below.
+    Starts with the lowest window that has enough heights, and moves it up by at most its width to where it has the
+    most. This skips stragglers below the level.
     """
     n = heights.shape[0]
     first = 0
@@ -38,7 +38,7 @@ def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
 
 @helper
 def _find_first_from(values: Array, bound: float) -> int:
-    """Index of the first of the sorted `values` that is not below `bound`."""
+    """Return the index of the first of the sorted `values` that is not below `bound`."""
     low, high = 0, len(values)
     while low < high:
         middle = (low + high) // 2
@@ -53,10 +53,10 @@ def _find_first_from(values: Array, bound: float) -> int:
 def measure_level(
     heights: Floats1D, low: float, high: float, width: float, needed: int, quantiles: Out[Floats1D]
 ) -> bool:
-    """Write the 10th and 25th percentile and the median of the sorted `heights` about their lowest level, if any.
+    """Write the 10th and 25th percentile and the median of the sorted `heights` around their lowest level, if any.
 
-    Returns whether there is a level. Only heights from `low` to `high` count, within `width` of the level that
-    `find_lowest_level` finds.
+    Returns whether there is a level. Uses only heights from `low` to `high`, within `width` of the level from
+    `find_lowest_level`.
     """
     near = heights[_find_first_from(heights, low) : _find_first_from(heights, high)]
     level = find_lowest_level(near, width, needed)

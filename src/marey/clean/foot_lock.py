@@ -1,9 +1,9 @@
-"""A foot lock: planted feet stay where they are, immediately and without lookahead.
+"""Foot lock: planted feet stay where they are, immediately and without lookahead.
 
-Use it for streams that must respond immediately. While a point of a foot is planted, its ankle is moved along the floor
-so that the point keeps still; after liftoff, the ankle's offset decays. A foot that would have to move too far is
-dragged along, no farther than necessary: releasing it would make it slide all the way back. `marey.clean_stream` gives
-better results, with a delay.
+Use it for streams that must respond immediately. While a point of a foot is planted, the ankle is moved along the floor
+to keep that point still; after liftoff, the ankle's offset decays. A foot that would have to move too far is dragged
+along, no farther than necessary: releasing it would make it slide all the way back. `marey.clean_stream` gives better
+results, with a delay.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from marey.deprecation import renamed_parameters
 
 __all__ = ["FootLock"]
 
-# Knee angle in radians beyond which rotations are damped, so that a nearly straight leg does not pop (Kovar 3.14).
+# Knee angle in radians above which rotations are damped; this keeps a nearly straight leg from popping (Kovar 3.14).
 _DAMPING = math.radians(170.0)
 
 
@@ -40,9 +40,11 @@ class FootLock:
 
     Parameters
     ----------
-    skeleton, fps : of the frames. points : the contact points whose flags come with them.
-    half_life : seconds in which the ankle's offset halves after liftoff.
-    max_offset : maximum meters to move an ankle.
+    skeleton : the skeleton of the frames.
+    fps : frames per second.
+    points : the contact points whose flags come with each frame.
+    half_life : seconds in which the ankle's offset halves after liftoff; 0.1 by default.
+    max_offset : maximum distance to move an ankle, in meters; 0.2 by default.
     """
 
     @renamed_parameters(furthest="max_offset")
@@ -79,11 +81,17 @@ class FootLock:
 
     @property
     def moved(self) -> Floats:
-        """(E, 3) meters, offset of each ankle in the last frame."""
+        """Offset (E, 3) of each of the E ankles in the last frame, in meters."""
         return self._state.x.copy()
 
     def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
-        """Return local rotations (J, 4) of a frame with its planted feet locked."""
+        """Return the local rotations (J, 4) of a frame with its planted feet locked.
+
+        root : (3,) root position in meters.
+        rotations : (J, 4) local rotations.
+        flags : (K,) True for points in contact.
+        bones : (J, 3) bone offsets in meters, or None for the skeleton's own.
+        """
         positions, world = pose_world(self._skeleton, root, rotations, bones)
         hold_feet(self._points, self._settings, flags, positions, world, self._state)
         out = rotations.copy()

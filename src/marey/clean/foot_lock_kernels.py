@@ -1,6 +1,6 @@
-"""Compiled loops of the foot lock.
+"""Foot lock kernels.
 
-Key: x, v = how far an ankle is moved from where the frame has it, and its velocity.
+Key: x, v = offset of an ankle from its position in the frame, and the velocity of that offset.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from marey.maths import vector_kernels as vec
 class LockPoints(NamedTuple):
     """The two points of each of E feet.
 
-    joints : (E, 2) that carry them. offsets : (E, 2, 3) meters in these joints. columns : (E, 2) among the contact
-    flags, -1 for none.
+    joints : (E, 2) joints that carry them.
+    offsets : (E, 2, 3) meters, in the coordinate frames of these joints.
+    columns : (E, 2) columns of the contact flags, -1 for none.
     """
 
     joints: Ints2D
@@ -28,7 +29,12 @@ class LockPoints(NamedTuple):
 
 
 class LockSettings(NamedTuple):
-    """stiffness : 1/s, of the spring that a released foot follows. dt : seconds of a frame. max_offset : meters."""
+    """Settings of the foot lock.
+
+    stiffness : 1/s, of the spring that moves a released foot back.
+    dt : duration of a frame in seconds.
+    max_offset : maximum offset of an ankle in meters.
+    """
 
     stiffness: float
     dt: float
@@ -38,8 +44,9 @@ class LockSettings(NamedTuple):
 class LockState(NamedTuple):
     """What is remembered of each of E feet from frame to frame.
 
-    held : (E,) which point it is held by, -1 for none. anchors : (E, 3) meters, where. x, v : (E, 3) meters that its
-    ankle is moved by, and m/s.
+    held : (E,) index of the point that is held, -1 for none.
+    anchors : (E, 3) position at which it is held, in meters.
+    x, v : (E, 3) offset of the ankle in meters, and its velocity in m/s.
     """
 
     held: Out[Ints1D]
@@ -49,7 +56,12 @@ class LockState(NamedTuple):
 
 
 class LockedLegs(NamedTuple):
-    """parents : (J,) of the skeleton. joints : (E, 3) hip, knee, ankle. hinges : (E, 3) axes in the hips' frames."""
+    """The legs of E feet.
+
+    parents : (J,) parents of the skeleton.
+    joints : (E, 3) hip, knee, ankle.
+    hinges : (E, 3) hinge axes in the hips' coordinate frames.
+    """
 
     parents: Ints1D
     joints: Ints2D
@@ -60,10 +72,12 @@ class LockedLegs(NamedTuple):
 def hold_feet(
     points: LockPoints, settings: LockSettings, flags: Bools1D, positions: Floats2D, world: Floats2D, state: LockState
 ) -> None:
-    """Find what each foot is moved by in this frame.
+    """Find the offset of each foot in this frame.
 
-    flags : (K,) contacts. positions, world : (J, 3) and (J, 4) of the frame. The second point, the ball, is the one to
-    hold by where both are planted: it is planted last.
+    flags : (K,) contacts.
+    positions, world : (J, 3) and (J, 4) world pose of the frame.
+
+    If both points are planted, the foot is held by the second, the ball, because it lifts off last.
     """
     y, dt, max_offset = settings.stiffness, settings.dt, settings.max_offset
     anchors, x, v = state.anchors, state.x, state.v
@@ -91,7 +105,7 @@ def hold_feet(
             to_x, to_z = anchors[e, 0] - position[0], anchors[e, 2] - position[2]
             away = np.hypot(to_x, to_z)
             if away > max_offset:
-                # It is dragged along no further than it has to be.
+                # Drag the anchor along, no farther than necessary.
                 to_x, to_z = to_x * max_offset / away, to_z * max_offset / away
                 anchors[e, 0], anchors[e, 2] = position[0] + to_x, position[2] + to_z
             free_vx, free_vz = (to_x - x[e, 0]) / dt, (to_z - x[e, 2]) / dt
@@ -104,10 +118,11 @@ def hold_feet(
 def move_ankles(
     legs: LockedLegs, x: Floats2D, damping: float, positions: Floats2D, world: Floats2D, local: Out[Floats2D]
 ) -> None:
-    """Rotate legs so that ankles are where x (E, 3) moves them; feet keep their orientation.
+    """Rotate the legs to move the ankles by x (E, 3); feet keep their orientation.
 
-    damping : radians of the knee from which its rotation is damped. positions, world : (J, 3) and (J, 4) of the frame.
-    local : (J, 4) its local rotations, which are changed.
+    damping : knee angle in radians above which rotations are damped.
+    positions, world : (J, 3) and (J, 4) world pose of the frame.
+    local : (J, 4) its local rotations, which are modified.
     """
     for e in range(legs.joints.shape[0]):
         if abs(x[e, 0]) + abs(x[e, 2]) < 1e-7:

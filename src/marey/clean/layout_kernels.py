@@ -1,6 +1,6 @@
 """The records that the steps of the cleanup share, and the columns of their tables.
 
-E is the number of hands and feet, F that of frames, J that of joints.
+E is the number of hands and feet, F the number of frames, J the number of joints.
 """
 
 from __future__ import annotations
@@ -9,68 +9,69 @@ from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Ints3D, Out
 
-# Columns of `CleanState.values`. Vectors take three columns, quaternions four; world frame unless said otherwise.
-P = 0  # the wrist or ankle joint in the source
+# Columns of `CleanState.values`. Vectors take three columns, quaternions four; in world coordinates unless noted.
+P = 0  # position of the wrist or ankle in the source
 Q = 3  # its orientation
-O1, O2 = 7, 10  # the two points in its own frame
-X1, X2 = 13, 16  # the two points
+O1, O2 = 7, 10  # the two points in its own coordinate frame
+X1, X2 = 13, 16  # positions of the two points
 C1, C2 = 19, 22  # where they are planted
-G1, G2 = 25, 28  # where they should be planted
+G1, G2 = 25, 28  # given positions of their plants
 PLANE1, PLANE2 = 31, 32  # which support they are planted on
 TP, TQ = 33, 36  # target pose of the joint itself
 R = 40  # adjustment of the orientation, as a rotation vector
-W = 43  # adjustment of the second point, in the joint's own frame
-D = 46  # adjustment of the ball of a foot or of the wrist, besides that of the whole body and the lift
-T = 49  # target of the joint
-H = 52  # sum of the hinge's axes up to this frame, in the upper bone's frame
-DEPTH = 55  # meters that the lowest point is under the floor
-LIFT = 56  # meters by which the source is lifted for that
+W = 43  # adjustment of the second point, in the joint's own coordinate frame
+D = 46  # adjustment of the ball of a foot or of the wrist, in addition to body displacement and lift
+T = 49  # target position of the joint
+H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame
+DEPTH = 55  # depth of the lowest point under the floor, meters
+LIFT = 56  # lift of the source to correct that, meters
 AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
 BEND = 64  # radians by which the toes bend up
-KNEE = 65  # radians by which the knee or elbow must rotate, by this frame alone
-HOVER = 66  # meters by which a foot is above its plants in the source
+KNEE = 65  # radians by which the knee or elbow must rotate, judged from this frame alone
+HOVER = 66  # height of a foot above its plants in the source, meters
 N_STATE = 67
 
 # Columns of `CleanState.flags`.
 M1, M2 = 0, 1  # the contacts as given
-GIVEN1, GIVEN2 = 2, 3  # whether the place of a plant is given: the interval's number from 1
-WANTED = 4  # 0, or POSITION or POSE where the joint itself has a target
+GIVEN1, GIVEN2 = 2, 3  # number of the given plant, from 1; 0 if its position is not given
+WANTED = 4  # POSITION or POSE if the joint itself has a target, else 0
 A1, A2 = 5, 6  # contacts with short gaps closed
-F1, F2 = 7, 8  # the same with overlaps where one point takes over from the other
+F1, F2 = 7, 8  # the same, with overlaps added where one point takes over from the other
 KIND = 9
-MOVED = 10  # whether the hand or foot is adjusted at all
+MOVED = 10  # whether the hand or foot is adjusted
 N_FLAGS = 11
 
 # Kinds of constraint.
 FREE, FIRST, SECOND, BOTH, POSE, POSITION = 0, 1, 2, 3, 4, 5
 
-# Supports that are no plane of the list.
+# Supports that are not in the list of planes.
 LEVEL = -1  # the horizontal plane through the plant
 NOWHERE = -2  # in the air, such as a hand on something unknown
 
-# Columns of `CleanBody.limbs` (E, N_LIMB): joints, -1 where there is none.
+# Columns of `CleanBody.limbs` (E, N_LIMB): joints, -1 for none; the last two are flags.
 BASE, MID, END, POINT1, POINT2, SHIFTED, TOE, TIP, IS_FOOT, ON_TOE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 N_LIMB = 10
 
 # Columns of `CleanOutput.limb_fits` (F, E, 2).
 SCALE, RESIDUE = 0, 1
 
-# Steps of the pipeline.
+# Number of steps in the pipeline.
 N_STEPS = 10
 
-# Columns of `CleanState.shifts` (F, N_SHIFTS): what the frame asks of the body's displacement (sums of a least-squares
-# problem, and the way into the reach of all limbs), the displacement, and what it lacks.
+# Columns of `CleanState.shifts` (F, N_SHIFTS): what the frame requires of the body's displacement (sums of a
+# least-squares problem, and the move that brings all targets within reach), the displacement, and what it still lacks.
 MOMENT, RIGHT, INTO, SHIFT, LACK = 0, 6, 9, 12, 15
 ASKED = 12
 N_SHIFTS = 18
 
 
 class CleanBody(NamedTuple):
-    """The body, which is the same in all frames.
+    """The body as the cleanup sees it; it does not change over time.
 
-    parents : (J,) joint above each joint, -1 for the first. limbs : (E, N_LIMB) joints of each hand and foot.
-    points : (E, 2, 3) meters, offsets of the contact points in the frames of their joints.
-    hinges : (E, 3) axis of each knee or elbow in the rest pose, times its weight.
+    parents : (J,) parent of each joint, -1 for the root.
+    limbs : (E, N_LIMB) joints of each hand and foot, in the columns listed above.
+    points : (E, 2, 3) offsets of the contact points in their joints' coordinate frames, in meters.
+    hinges : (E, 3) axis of each knee or elbow in the rest pose, scaled by the weight of the rest pose.
     """
 
     parents: Ints1D
@@ -80,23 +81,26 @@ class CleanBody(NamedTuple):
 
 
 class CleanOptions(NamedTuple):
-    """How the body is cleaned. Windows are frames; the letters are those of Kovar 3.2.
+    """How the body is cleaned. Windows are in frames; L1 to L4 are those of Kovar 3.2.
 
     gap : shorter gaps between contacts of a point are closed.
-    average, blend, root, fade : L1 to L4, for the place of a plant, the orientation of a foot with one plant, the
-        displacement of the body, and adjustments in free frames.
-    lift : half of what a lift is smoothed over.
-    slope, seen : over which a slope fades at least, and in which it is measured.
-    calm : half of what the rotation of a knee is smoothed over.
-    rise : in which a foot that stood lower than in the source comes up again.
-    is_smooth : whether velocities are continuous too. is_flat : whether feet with two plants are rolled level.
-    can_stretch : whether bones may change.
-    floor : meters. near : meters; a foot this near above the floor stands on it.
-    hover : meters; a foot this much above its plants hovers.
-    damping : radians of the knee from which on it is damped. swivel : fraction, as in `CleanSettings`.
-    stretch : fraction by which limbs may be scaled.
+    average, blend, root, fade : L1 to L4: windows for the position of a plant, the orientation of a foot with one
+        plant, the displacement of the body, and adjustments in free frames.
+    lift : half of the window over which a lift is smoothed.
+    slope, seen : minimum window over which a slope fades, and window in which it is measured.
+    calm : half of the window over which the rotation of a knee is smoothed.
+    rise : window in which a foot that stood lower than in the source rises back to it.
+    is_smooth : whether velocities are continuous too.
+    is_flat : whether feet with two plants are rolled level.
+    can_stretch : whether bones may change length.
+    floor : height of the floor in meters.
+    near : meters; a foot no higher than this above the floor stands on it.
+    hover : meters; a foot this far above its plants hovers.
+    damping : knee angle in radians above which rotations are damped.
+    swivel : fraction, as in `CleanSettings`.
+    stretch : maximum scaling of limbs, as a fraction of their length.
     planes : (N, 3) supports y = height + a x + b z, the floor first.
-    taps : (root + 1,) weights of frames for the displacement, by distance.
+    taps : (root + 1,) weights of frames for the displacement, by distance in frames.
     """
 
     gap: int
@@ -123,10 +127,12 @@ class CleanOptions(NamedTuple):
 
 
 class SourceFrames(NamedTuple):
-    """The frames that have come in.
+    """The input frames.
 
-    root_positions : (F, 3) meters. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) meters.
-    positions, world : (F, J, 3) meters and (F, J, 4), joints in the world; the first step fills these.
+    root_positions : (F, 3) meters.
+    rotations : (F, J, 4) local rotations.
+    bone_offsets : (F, J, 3) meters.
+    positions, world : (F, J, 3) meters and (F, J, 4), world pose of the joints; filled by the first step.
     """
 
     root_positions: Floats2D
@@ -137,10 +143,12 @@ class SourceFrames(NamedTuple):
 
 
 class CleanState(NamedTuple):
-    """What the steps pass on to each other.
+    """Data that the steps pass to each other.
 
-    values : (F, E, N_STATE). flags : (F, E, N_FLAGS). shifts : (F, N_SHIFTS).
-    done : (N_STEPS,) how many frames each step has finished; the last are the finished frames.
+    values : (F, E, N_STATE) numbers per hand and foot.
+    flags : (F, E, N_FLAGS) flags per hand and foot.
+    shifts : (F, N_SHIFTS) numbers per frame.
+    done : (N_STEPS,) number of frames that each step has finished; the last entry counts the finished frames.
     """
 
     values: Out[Floats3D]
@@ -150,10 +158,12 @@ class CleanState(NamedTuple):
 
 
 class CleanOutput(NamedTuple):
-    """The finished frames. Before they are finished, they hold the source's.
+    """The finished frames. Until a frame is finished, its rows hold the source's values.
 
-    root_positions : (F, 3) meters. rotations : (F, J, 4) local. bone_offsets : (F, J, 3) meters.
-    limb_fits : (F, E, 2) factor of each limb's length, and meters left to its target.
+    root_positions : (F, 3) meters.
+    rotations : (F, J, 4) local rotations.
+    bone_offsets : (F, J, 3) meters.
+    limb_fits : (F, E, 2) scale of each limb's length, and remaining distance to its target in meters.
     """
 
     root_positions: Out[Floats2D]
@@ -173,10 +183,11 @@ class Cleanup(NamedTuple):
 
 
 class FreeSpan(NamedTuple):
-    """Frame `t` of limb `e`, and the frames back and ahead to the nearest that settle an adjustment; 0 for none.
+    """Frame `t` of limb `e`, and the distance in frames, back and ahead, to the nearest that settle an adjustment.
 
-    of_orientation : whether it is the adjustment of the orientation that they settle, or that of the position.
-    n_ready : frames that may be read.
+    back, ahead : 0 if there is no such frame.
+    of_orientation : True if they settle the adjustment of the orientation, False for the position.
+    n_ready : number of frames that may be read.
     """
 
     e: int

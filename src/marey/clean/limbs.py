@@ -1,4 +1,4 @@
-"""The limbs that a cleanup moves: hip, knee and ankle or shoulder, elbow and wrist, and the points that they carry."""
+"""The limbs that a cleanup moves (hip, knee, ankle or shoulder, elbow, wrist) and the contact points they carry."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
 _PARTS = {"foot": ("upper_leg", "lower_leg"), "hand": ("upper_arm", "forearm")}
-# Meters; no bone of a limb is as short as this.
+# Bones of a limb shorter than this, in meters, have zero length.
 _NO_BONE = 1e-6
-# Square meters; the weight of the rest pose against a product of bones when a hinge is looked for.
+# Weight of the rest pose in the estimate of a hinge, in square meters: the other terms are products of two bones.
 _REST_WEIGHT = 0.01
 
 
@@ -25,8 +25,11 @@ _REST_WEIGHT = 0.01
 class Limbs:
     """E limbs as tables for the kernels.
 
-    names : of hands and feet. table : (E, N_LIMB) joints. offsets : (E, 2, 3) of the points in their joints' frames.
-    columns : (E, 2) of the points among the contacts, -1 for none. hinges : (E, 3) from the rest pose.
+    names : names of the hands and feet.
+    table : (E, N_LIMB) joints.
+    offsets : (E, 2, 3) contact points in their joints' coordinate frames, meters.
+    columns : (E, 2) columns of the points in the contacts, -1 for none.
+    hinges : (E, 3) hinge axes from the rest pose, scaled by their weight.
     """
 
     names: tuple[str, ...]
@@ -37,14 +40,14 @@ class Limbs:
 
 
 def find_limbs(skeleton: Skeleton, points: Sequence[ContactPoint], wanted: Collection[str] = ()) -> Limbs:
-    """The limbs of hands and feet that carry one of `points` or are among `wanted`.
+    """Find the limbs of hands and feet that carry one of `points` or are listed in `wanted`.
 
-    A point on no hand or foot is left out. Raises where a limb lacks a joint, has a bone without length, or where a
-    hand or foot has more than two points.
+    Points that are not on a hand or foot are ignored. Raises an error if a limb lacks a joint or has a bone of zero
+    length, or if a hand or foot has more than two points.
     """
     ends = {name: skeleton.roles[name] for name in EFFECTORS if name in skeleton.roles}
     for name in wanted:
-        skeleton.roles[name]  # raises, and says how to name one
+        skeleton.roles[name]  # raises an error that explains how to map it
     carried: dict[str, list[int]] = {name: [] for name in EFFECTORS}
     for column, point in enumerate(points):
         if point.joint >= len(skeleton):
@@ -112,7 +115,7 @@ def _fill_limb(
 
 
 def _find_rest_hinge(skeleton: Skeleton, row: Ints) -> Floats:
-    """The axis of knee or elbow in the rest pose: knees bend backward, elbows forward."""
+    """Return the axis of knee or elbow in the rest pose: knees bend backward, elbows forward."""
     rest = skeleton.rest_positions
     base, mid = rest[row[layout.BASE]], rest[row[layout.MID]]
     left = np.array([1.0, 0.0, 0.0])

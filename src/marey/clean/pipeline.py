@@ -1,4 +1,4 @@
-"""The tables of a cleanup and the frames that move through them, for both batch and stream."""
+"""The tables of a cleanup and the frames that move through them, for batch and stream."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from marey.core.arrays import Bools, Floats
 from marey.core.skeleton import Skeleton
 
 _KINDS = {False: layout.POSITION, True: layout.POSE}
-# A slope needs some frames to fade in, or it would be no slope.
+# Minimum window in which a slope fades: over fewer frames it would not be smooth.
 _SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
-# Seconds at the end of a plant in which the slope is seen: one frame shows noise, many an earlier slope.
+# Seconds at the end of a plant in which the slope is measured: one frame shows noise, many an earlier slope.
 _SEEN_SECONDS = 0.008
-# Half the time over which a foot that would be under the floor is lifted.
+# Half of the time over which a foot that would be under the floor is lifted.
 _LIFT_SECONDS = 0.05
-# Half the time over which the rotation of a knee is smoothed.
+# Half of the time over which the rotation of a knee is smoothed.
 _CALM_SECONDS = 0.05
-# Within this time a foot that stood lower than in the source is as high as there again: it must clear the floor.
+# Time in which a foot that stood lower than in the source rises back to it: it must clear the floor.
 _RISE_SECONDS = 0.08
 
 
 def _make_bell(half: int) -> Floats:
-    """(half + 1,) weights by distance: a Gaussian of sigma half / 2 that ends smoothly, as a cut would leave steps."""
+    """Return weights (half + 1,) by distance: a Gaussian of sigma half / 2, tapered smoothly to 0 to avoid steps."""
     u = np.arange(half + 1) / (half + 1)
     return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
 
@@ -43,10 +43,12 @@ def make_options(
     hover: float,
     planes: Sequence[tuple[float, float, float]],
 ) -> CleanOptions:
-    """The settings as the kernels take them.
+    """Convert the settings to the form that the kernels take.
 
-    floor : meters. near : meters; a foot this near above the floor stands on it. hover : meters; a foot this much above
-    its plants hovers. planes : supports in addition to the floor.
+    floor : height of the floor in meters.
+    near : meters; a foot no higher than this above the floor stands on it.
+    hover : meters; a foot this far above its plants hovers.
+    planes : supports (height, a, b) in addition to the floor.
     """
     root = round(settings.root * fps)
     fade = max(round(settings.fade * fps), 1)
@@ -77,7 +79,7 @@ def make_options(
 
 
 class Pipeline:
-    """`capacity` frames of all tables; `n` of them hold frames, `finished` of these are done."""
+    """Tables for `capacity` frames; `n` frames are in them, of which `finished` are done."""
 
     def __init__(self, skeleton: Skeleton, limbs: Limbs, options: CleanOptions, capacity: int) -> None:
         n_joints, n_limbs = len(skeleton), len(limbs.names)
@@ -105,21 +107,27 @@ class Pipeline:
 
     @property
     def tables(self) -> tuple[Any, ...]:
-        """All tables that have a row for each frame."""
+        """All tables with one row per frame."""
         return (*self.frames, self.state.values, self.state.flags, self.state.shifts, *self.output)
 
     @property
     def finished(self) -> int:
-        """Frames that are done, counted in the tables."""
+        """Number of finished frames that are still in the tables."""
         return int(self.state.done[-1])
 
     @property
     def delay(self) -> int:
-        """Frames from one that comes in to the one that is then finished."""
+        """Number of frames between input and output."""
         return find_delay(self.options)
 
     def put(self, root: Floats, local: Floats, bone: Floats, mask: Bools) -> slice:
-        """Add frames: (n, 3), (n, J, 4), (n, J, 3) or (J, 3), and contacts (n, K); the rows that they took."""
+        """Add n frames with their contacts, and return the rows they occupy.
+
+        root : (n, 3) root positions in meters.
+        local : (n, J, 4) local rotations.
+        bone : (n, J, 3) or (J, 3) bone offsets in meters.
+        mask : (n, K) contacts.
+        """
         rows = slice(self.n, self.n + len(root))
         for table in (self.frames, self.output):
             table.root_positions[rows], table.rotations[rows], table.bone_offsets[rows] = root, local, bone
@@ -136,7 +144,7 @@ class Pipeline:
     def ask(
         self, rows: slice, first: int, plants: Sequence[tuple[int, int, PlantAt]], targets: Sequence[Target]
     ) -> None:
-        """Note what is wanted of the frames in `rows`, of which `first` is the first one's number."""
+        """Store the given plants and targets for the frames in `rows`; `first` is the number of the first of them."""
         values, flags = self.state.values, self.state.flags
         stop = first + rows.stop - rows.start
         for number, (e, k, plant) in enumerate(plants, start=1):
@@ -161,11 +169,11 @@ class Pipeline:
                     values[at, e, layout.TQ : layout.TQ + 4] = target.orientation[own]
 
     def run(self, ended: bool) -> None:
-        """Take all steps as far as the frames allow, or to their end where no more will come."""
+        """Run all steps as far as the frames allow, or to the end if no more will come."""
         cleanup_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
 
     def forget(self) -> int:
-        """Drop frames that are finished and no longer needed; how many went."""
+        """Drop frames that are finished and no longer needed; return how many."""
         gone = max(self.finished - count_needed_frames(self.options), 0)
         if gone:
             for table in self.tables:
@@ -176,12 +184,12 @@ class Pipeline:
 
 
 def find_delay(options: CleanOptions) -> int:
-    """Frames from one that comes in to the one that is then finished."""
+    """Return the number of frames between input and output."""
     windows = options.average + options.blend + options.root + options.fade
     return 2 * (options.gap + 1) + windows + 4 * options.lift + 2 * options.seen + options.calm
 
 
 def count_needed_frames(options: CleanOptions) -> int:
-    """Frames before an unfinished one that are still needed."""
+    """Return how many frames before an unfinished one are still needed."""
     widest = max(options.gap, options.average, options.blend, options.root, options.fade, 2 * options.lift)
     return widest + options.seen + 2

@@ -1,8 +1,8 @@
-"""Step 1 of the cleanup: where each plant is (Kovar 3.2.2), and before it, which contacts make one plant.
+"""Step 1 of the cleanup: which contacts form one plant, and where each plant is (Kovar 3.2.2).
 
-Two things that the source leaves open would make the feet jump. A contact that is interrupted for a moment would be
-planted in two places; so gaps up to a limit are closed. And where one point takes over from the other of the same foot
-with no frame in common, nothing would tie their places together; so the first holds on for one frame.
+Kovar leaves two cases open that would make the feet jump. A contact that is interrupted briefly would be planted in two
+places, so gaps up to a limit are closed. And if one point of a foot takes over from the other without a common frame,
+nothing would tie their positions together, so the first is held for one more frame.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ Array = Any
 
 @kernel
 def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
-    """Close gaps of up to `gap` frames of one point at frame t, unless a target or another given place is in it.
+    """Close gaps of up to `gap` frames in the contact of a point at frame t.
 
-    flags : (F, E, N_FLAGS). n_ready : frames that may be read.
+    Gaps that contain a target, or that separate different given plants, stay open.
+
+    flags : (F, E, N_FLAGS).
+    n_ready : number of frames that may be read.
     """
     for e in range(flags.shape[1]):
         for k in range(2):
@@ -40,7 +43,10 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
 
 @helper
 def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Frames to the nearest that has the flag, going by `step`; 0 where a target or nothing comes first."""
+    """Return the number of frames to the nearest with the flag, in direction `step`; 0 if a target comes first.
+
+    Also 0 if there is none within `max_frames`.
+    """
     for n in range(1, max_frames + 1):
         s = t + step * n
         if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
@@ -52,7 +58,7 @@ def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames:
 
 @helper
 def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
-    """Hold the earlier point of a foot at frame t until the later one stands, where their contacts nearly meet."""
+    """At frame t, hold the earlier point of a foot until the later one is planted, if their contacts nearly meet."""
     for e in range(flags.shape[1]):
         first, second = flags[t, e, layout.A1], flags[t, e, layout.A1 + 1]
         flags[t, e, layout.F1], flags[t, e, layout.F1 + 1] = first, second
@@ -68,7 +74,7 @@ def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
         for k in range(2):
             mine, other = (first, second) if k == 0 else (second, first)
             held = flags[t - back, e, layout.A1 + k] != 0
-            # Held through a gap, or for the one frame in which the other point begins to stand alone.
+            # Hold it through a gap, or for the one frame in which the other point's contact begins.
             takes_over = other != 0 and flags[t - back, e, layout.A1 + 1 - k] == 0
             if mine == 0 and held and (other == 0 or takes_over):
                 flags[t, e, layout.F1 + k] = 1
@@ -76,7 +82,7 @@ def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
 
 @helper
 def _find_contact(flags: Array, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Frames to the nearest in which any point is in contact; 0 where a target or nothing comes first."""
+    """Return the number of frames to the nearest one with any contact; 0 if none or a target comes first."""
     for n in range(1, max_frames + 1):
         s = t + step * n
         if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
@@ -88,7 +94,7 @@ def _find_contact(flags: Array, e: int, t: int, step: int, max_frames: int, n_re
 
 @helper
 def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Find the places of all plants of frame t: given, carried on from the frame before, or new."""
+    """Find the positions of all plants of frame t: given, continued from the previous frame, or new."""
     values, flags = state.values, state.flags
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False
@@ -126,9 +132,9 @@ def _plant_point(
     beside: bool,
     n_ready: int,
 ) -> None:
-    """Find the place of a point that begins to stand in frame t; `beside` its other one if that stands already.
+    """Find the position of a point whose plant begins in frame t; `beside` if its other point is planted already.
 
-    point : limb, and 0 or 1 for the first or the second point of it.
+    point : index of the limb, and 0 or 1 for its first or second point.
     """
     e, k = point
     other = 1 - k
@@ -149,9 +155,9 @@ def _plant_point(
 
 @helper
 def _find_given(flags: Array, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
-    """The frame in which the other point comes to stand at a given place while this one still does; t for none.
+    """Return the frame in which the other point is planted at a given position while this one is still planted.
 
-    It is looked for as far ahead as places are averaged.
+    If there is none, returns t. Looks ahead as far as positions are averaged.
     """
     e, k = point
     for s in range(t + 1, min(t + max_frames, n_ready)):
@@ -166,7 +172,7 @@ def _find_given(flags: Array, max_frames: int, t: int, point: tuple[int, int], n
 def _plant_alone(
     body: CleanBody, options: CleanOptions, state: CleanState, t: int, point: tuple[int, int], n_ready: int
 ) -> None:
-    """Put the mean place of the point over its first frames onto its support."""
+    """Place a plant at the mean position of the point over its first frames, projected onto its support."""
     e, k = point
     total, n = (0.0, 0.0, 0.0), 0
     for s in range(t, min(t + options.average, n_ready)):
@@ -181,14 +187,14 @@ def _plant_alone(
         place = _project(options.planes, plane, place)
     vec.put(state.values[t, e], layout.C1 + 3 * k, place)
     state.values[t, e, layout.PLANE1 + k] = plane
-    # A foot on legs that are too short, but not one that is a little above a floor that is a little too low.
+    # Counts for legs that are too short, not for a foot slightly above a floor that is slightly too low.
     hover = max(before - place[1], 0.0) / options.hover
     state.values[t, e, layout.HOVER] = options.hover * hover * (1.0 - vec.fade(max(1.5 * hover - 0.5, 0.0)))
 
 
 @helper
 def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
-    """What bears a point: a plane of the list, of which the floor is the first, or none of them."""
+    """Return the support of a point: the index of a plane (0 is the floor), or LEVEL or NOWHERE."""
     planes, near = options.planes, options.near
     above = place[1] - options.floor
     best, min_gap = -1, near
@@ -207,14 +213,14 @@ def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
 
 @helper
 def _height(planes: Array, i: int, place: Vec) -> float:
-    """Height of a plane where `place` is."""
+    """Return the height of plane i below or above `place`."""
     height: float = planes[i, 0] + planes[i, 1] * place[0] + planes[i, 2] * place[2]
     return height
 
 
 @helper
 def _project(planes: Array, i: int, place: Vec) -> Vec:
-    """The nearest place on a plane."""
+    """Return the nearest position on plane i."""
     normal = vec.normalize((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
     away = (place[1] - _height(planes, i, place)) * normal[1]
     return vec.sub(place, vec.scale(away, normal))
@@ -230,10 +236,10 @@ def _plant_beside(
     plane: int,
     n_ready: int,
 ) -> None:
-    """Plant a point whose other one is known: in the mean distance and direction from it (Kovar 3.2).
+    """Plant a point whose other point is known: at the mean distance and in the mean direction from it (Kovar 3.2).
 
-    starts : the frame in which the point begins to stand, and the first in which both do. center, plane : the other's
-    place and support.
+    starts : the frame in which the plant begins, and the first frame in which both points are planted.
+    center, plane : position and support of the other point.
     """
     (t, both), (e, k) = starts, point
     other = 1 - k
@@ -264,7 +270,7 @@ def _plant_beside(
 
 @helper
 def _swing_onto(away: Vec, normal: Vec, height: float) -> Vec:
-    """`away` rotated by the least angle so that it rises by `height` along `normal`, or as nearly as it can."""
+    """Rotate `away` by the smallest angle that makes it rise by `height` along `normal`, or as nearly as possible."""
     length = vec.norm(away)
     height = min(max(height, -length), length)
     along = vec.sub(away, vec.scale(vec.dot(away, normal), normal))

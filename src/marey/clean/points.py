@@ -19,12 +19,13 @@ from marey.maths import quat
 
 SIDES = ("left", "right")
 # How far behind the ankle the heel rolls on the floor, as a fraction of the distance from ankle to ball. Fitted to the
-# rocker of recorded walks; anatomy agrees (the calcaneus reaches back by a quarter to a third of the foot).
+# heel rocker of recorded walks; anatomy agrees (the calcaneus extends back by a quarter to a third of the foot).
 HEEL_FRACTION = 0.36
-# A rest pose stands when its feet lie this nearly below its hips (cosine), and ball and ankle not above each other.
+# A rest pose is a standing pose if its feet are this closely below its hips (cosine), and if the horizontal distance
+# from ankle to ball is at least this fraction of the total.
 _STANDING = 0.7
 _FLAT = 0.5
-# A foot is taken for standing in the quarter of all frames in which it moves least.
+# A foot is assumed to stand in the quarter of all frames in which it moves least.
 _STILLEST = 0.25
 
 Vector = tuple[float, float, float]
@@ -36,14 +37,14 @@ def contact_points(
 ) -> tuple[ContactPoint, ...]:
     """Find heel and ball of each foot and, with `hands`, wrist and fingertips of each hand.
 
-    A ball is the joint at which the toes bend, a heel lies level with it behind the ankle, unless the foot carries a
+    The ball is the joint at which the toes bend. The heel is level with it, behind the ankle, unless the foot has a
     joint there. Both are as low as the foot's lowest joint: the sole.
 
     Parameters
     ----------
-    hands : also `left_wrist`, `left_fingertips`, `right_wrist`, `right_fingertips`, where the skeleton has them.
-    floor : meters, height of the floor under the rest pose, with joint 0 at the origin. Heels and balls are put there
-        instead, so that the thickness of flesh and shoe counts.
+    hands : also return `left_wrist`, `left_fingertips`, `right_wrist`, `right_fingertips`, if the skeleton has them.
+    floor : height of the floor under the rest pose in meters, with joint 0 at the origin. If given, heels and balls are
+        placed at this height, which accounts for the thickness of flesh and shoe.
     standing : a motion of this skeleton in which the feet stand. It shows where the soles are if the rest pose is not a
         standing pose, as in files whose bones all lie along one axis.
 
@@ -53,7 +54,7 @@ def contact_points(
     roles = skeleton.roles
     feet = [side for side in SIDES if f"{side}_foot" in roles]
     if not feet:
-        roles["left_foot"]  # raises, and says how to name one
+        roles["left_foot"]  # raises an error that explains how to map it
     rest = _RestPose(skeleton)
     ups = dict.fromkeys(feet, _UP)
     if not all(_is_rest_standing(rest, side) for side in feet):
@@ -74,7 +75,7 @@ def contact_points(
 
 
 def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
-    """World paths of contact points, (F, K, 3) meters."""
+    """Compute the world paths of contact points, (F, K, 3) meters."""
     world = motion.world()
     n_frames, n_joints = world.positions.shape[:2]
     check_points(points, n_joints)
@@ -86,7 +87,7 @@ def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
 
 
 def check_points(points: Sequence[ContactPoint], n_joints: int) -> None:
-    """Raise where a point sits on a joint that a skeleton of `n_joints` does not have."""
+    """Raise an error if a point is on a joint that a skeleton of `n_joints` joints does not have."""
     for point in points:
         if point.joint >= n_joints:
             raise InvalidValue(
@@ -95,7 +96,10 @@ def check_points(points: Sequence[ContactPoint], n_joints: int) -> None:
 
 
 def place_joints(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int]]:
-    """`Motion.world` of `joints` and those above them alone, and where each is in it. Legs are a third of a body."""
+    """Compute `Motion.world` for `joints` and their ancestors only; also return the index of each joint in it.
+
+    This saves time: the legs are a third of a body.
+    """
     parents = motion.skeleton.parents.tolist()
     needed = {0}
     for joint in joints:
@@ -113,7 +117,7 @@ def place_joints(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int
 
 
 def leg_length(skeleton: Skeleton) -> float:
-    """Thigh and shin of the longer leg, meters: the length that all others are measured by."""
+    """Return the length of thigh plus shin of the longer leg in meters; all thresholds scale with it."""
     roles, longest = skeleton.roles, 0.0
     for side in SIDES:
         foot = roles.get(f"{side}_foot")
@@ -135,7 +139,7 @@ def leg_length(skeleton: Skeleton) -> float:
 
 
 def find_side(skeleton: Skeleton, point: ContactPoint) -> str | None:
-    """The foot that a point is part of, ``"left"`` or ``"right"``; None for a point elsewhere."""
+    """Return the foot that a point is part of, ``"left"`` or ``"right"``; None for a point elsewhere."""
     for side in SIDES:
         foot = skeleton.roles.get(f"{side}_foot")
         if foot is not None and _find_bones_between(skeleton, foot, point.joint) is not None:
@@ -144,7 +148,7 @@ def find_side(skeleton: Skeleton, point: ContactPoint) -> str | None:
 
 
 def _find_bones_between(skeleton: Skeleton, top: int, joint: int) -> list[int] | None:
-    """The joints whose bones lead from `top` up to `joint`, or None where they do not."""
+    """Return the joints from `joint` up to but excluding `top`; None if `joint` is not below `top`."""
     bones = []
     while joint != top:
         if joint <= 0:
@@ -155,14 +159,14 @@ def _find_bones_between(skeleton: Skeleton, top: int, joint: int) -> list[int] |
 
 
 class _RestPose:
-    """Where single joints are in the rest pose: a handful of all, as plain numbers, which is quick for so few."""
+    """Positions of single joints in the rest pose, as plain numbers, which is fast for a few joints."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
         self._parents, self._offsets = skeleton.parents.tolist(), skeleton.offsets.tolist()
 
     def __getitem__(self, joint: int) -> Vector:
-        """Meters, with joint 0 at the origin."""
+        """Return the position of a joint in meters, with joint 0 at the origin."""
         x = y = z = 0.0
         while joint > 0:
             dx, dy, dz = self._offsets[joint]
@@ -170,7 +174,7 @@ class _RestPose:
         return x, y, z
 
     def leaves_below(self, joint: int) -> list[int]:
-        """Children of a joint that have none themselves."""
+        """Return the children of a joint that are leaves."""
         return [j for j, parent in enumerate(self._parents) if parent == joint and j not in self._parents]
 
 
@@ -189,7 +193,7 @@ def _is_rest_standing(rest: _RestPose, side: str) -> bool:
 
 
 def _find_front_joint(skeleton: Skeleton, side: str) -> int | None:
-    """The ball of the foot, or the toe tip if there is no ball."""
+    """Return the ball of the foot, or the toe tip if there is no ball."""
     for part in ("ball", "toe_tip"):
         joint = skeleton.roles.get(f"{side}_{part}")
         if joint is not None:
@@ -198,7 +202,7 @@ def _find_front_joint(skeleton: Skeleton, side: str) -> int | None:
 
 
 def _find_standing_up(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
-    """For each foot the upward direction in its joint's own frame, while it stands."""
+    """Return the up direction of each foot while it stands, in its joint's own coordinate frame."""
     roles = motion.skeleton.roles
     ankles = [roles[f"{side}_foot"] for side in feet]
     fronts = [_find_front_joint(motion.skeleton, side) or ankle for side, ankle in zip(feet, ankles, strict=True)]
@@ -218,7 +222,7 @@ def _find_standing_up(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
 
 
 def _median(values: Floats) -> float:
-    """The lower one of an even number; NumPy's own takes longer than all the rest of a short clip."""
+    """Return the median, the lower one for an even count; NumPy's own would dominate the time for a short clip."""
     middle = (len(values) - 1) // 2
     return float(np.partition(values, middle)[middle])
 
@@ -233,7 +237,7 @@ def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | Non
     toes = _minus(rest[front], at)
     drop = sole = _dot(toes, up)
     tip = roles.get(f"{side}_toe_tip")
-    if tip is not None and up is _UP:  # else the toes' own frame may be turned against the ankle's
+    if tip is not None and up is _UP:  # otherwise the toes' frame may be rotated relative to the ankle's
         sole = min(sole, rest[tip][1] - at[1])
     if floor is not None:
         sole = floor - at[1]
@@ -250,12 +254,12 @@ def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | Non
 
 
 def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
-    """To the micrometer: people read and edit these."""
+    """Make a point with its offset rounded to micrometers, because people read and edit these."""
     return ContactPoint(name, joint, set_readonly(np.array([round(c, 6) + 0.0 for c in offset])))
 
 
 def _find_heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
-    """A leaf under the ankle that lies behind and below it, if the rig has one."""
+    """Return a leaf child of the ankle that lies behind and below it, if the rig has one."""
     for joint in rest.leaves_below(ankle):
         offset = _minus(rest[joint], rest[ankle])
         if joint != front and _dot(offset, forward) < 0.0 and _dot(offset, up) < 0.0:

@@ -1,10 +1,10 @@
-"""Step 3 of the cleanup: move the body so that its limbs reach their targets (Kovar 3.2.4).
+"""Step 3 of the cleanup: move the body until its limbs can reach their targets (Kovar 3.2.4).
 
-Each constrained limb restricts the displacement to a ball. The nearest displacement in all balls is found from
-the balls' surfaces: one, the circle in which two meet, the points in which three do. Plants come before targets
-that are out of reach. First of all, the body moves with its straight legs and arms, which may not rotate much, by least
-squares. What the frames ask for is then smoothed, as a displacement: smoothing positions would flatten the bob of the
-hips and change more with every run.
+Each constrained limb restricts the displacement of the body to a ball (a solid sphere). The smallest displacement that
+is in all balls lies on the surface of one, on the circle where two surfaces meet, or at a point where three meet.
+Plants take priority over targets that are out of reach. Before that, the body follows its straight legs and arms, which
+may not rotate much, by least squares. The requirements of the frames are then smoothed, as displacements: smoothing
+positions would flatten the vertical bob of the hips, more with every run.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from marey.maths.vector_kernels import Vec
 Array = Any
 
 _INSIDE = 1e-12
-# Where the balls have nothing in common: rounds of moving towards the mean of the nearest points.
+# If the balls have no common point: iterations of moving toward the mean of their nearest points.
 _ROUNDS = 60
-# How much a displacement counts against the scaling of one straight limb by as much.
+# Cost of a displacement relative to scaling one straight limb by the same length.
 _RIDGE = 0.08
-# Columns of balls beside center and radius: the limb's length, and how much it counts.
+# Columns of balls after center and radius: the limb's length, and its weight.
 _LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 
 @helper
 def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int) -> None:
-    """Write what frame t asks of the displacement x into `state.shifts`.
+    """Write what frame t requires of the displacement x into `state.shifts`.
 
-    Least squares: straight limbs are to keep their length, (x - d) . u = 0 for each, and x is to be small. What that
-    leaves to the balls is asked for besides.
+    Least squares: each straight limb should keep its length, (x - d) . u = 0, and x should be small. The remaining
+    distance into the balls is added.
     """
     row, positions = state.shifts[t], frames.positions[t]
     balls, which, n, held = _find_balls(body, frames, state, options.stretch, 0.0, t)
@@ -49,7 +49,7 @@ def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, 
         target, length = vec.get(state.values[t, e], layout.T), vec.norm(upper) + vec.norm(lower)
         straight = balls[i, _WEIGHT] * _measure_straightness(upper, lower, options.damping)
         line = vec.normalize(vec.sub(end, base), (0.0, 1.0, 0.0))
-        # A target out of reach does not carry the body away: no further than a limb is long.
+        # A target out of reach moves the body by at most the length of the limb.
         needed = min(max(vec.dot(vec.sub(target, vec.get(state.values[t, e], layout.P)), line), -length), length)
         vec.put(row, layout.RIGHT, vec.add(vec.get(row, layout.RIGHT), vec.scale(straight * needed, line)))
         vec.put(row, layout.MOMENT, vec.add(vec.get(row, layout.MOMENT), vec.scale(straight * line[0], line)))
@@ -71,12 +71,13 @@ def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, 
 def _find_balls(
     body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, stretched: float, t: int
 ) -> tuple[Array, Array, int, int]:
-    """The balls (E, _N_BALL) in which frame t wants the displacement, whose limbs they are, how many, how many plants.
+    """Return the balls (E, _N_BALL) that bound the displacement in frame t, their limbs, and how many balls and plants.
 
-    stretched : fraction by which limbs are scaled for the balls; `stretch` is that by which they may be. Plants come
-    first.
-    The ball of a target that is out of reach while plants hold is as wide as it must be to meet those of the plants,
-    and the further off the target is, the wider, until it asks for nothing.
+    stretch : fraction by which limbs may be scaled.
+    stretched : fraction by which limbs are scaled for the radius of the balls.
+
+    Plants come first. The ball of a target that is out of reach while plants hold is widened until it meets those of
+    the plants. The farther away the target, the wider its ball, until it no longer restricts anything.
     """
     n_limbs = state.flags.shape[1]
     balls, which = np.empty((n_limbs, _N_BALL)), np.zeros(n_limbs, np.int64)
@@ -102,10 +103,10 @@ def _find_balls(
 
 @helper
 def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
-    """Widen ball i where it is out of reach of the first `held`, and the less it counts, the more."""
+    """Widen ball i if it is out of reach of the first `held` balls; the lower its weight, the more."""
     center, length = vec.get(balls[i], 0), balls[i, _LENGTH]
     within, n = np.empty((held + 1, 4)), held + 1
-    # The body moves no further than the limb is long.
+    # The body moves by at most the length of the limb.
     vec.put(within[held], 0, vec.scale(-1.0, center))
     within[held, 3] = length
     for j in range(held):
@@ -121,9 +122,10 @@ def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
 
 @helper
 def _move_into(balls: Array, n: int, held: int, before: Vec, stretched: float) -> Vec:
-    """The way into all balls, or near them, for a body displaced by `before`; plants, the first `held`, come first.
+    """Return the move into all balls, or near them, for a body displaced by `before`.
 
-    No further than a limb is long: it is the target that is out of reach then.
+    Plants, the first `held` balls, take priority. The total is at most the length of a limb: beyond that, the target is
+    out of reach.
     """
     way = _limit_way(balls, n, find_nearest_in_balls(balls, n), before, stretched)
     if held == n or held == 0 or _is_in_all(balls, held, way):
@@ -151,7 +153,7 @@ def _limit_length(v: Vec, max_length: float) -> Vec:
 
 @helper
 def _limb_joints(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
-    """Hip, knee and ankle."""
+    """Return the positions of hip, knee and ankle."""
     return (
         vec.get(positions[limb[layout.BASE]], 0),
         vec.get(positions[limb[layout.MID]], 0),
@@ -161,7 +163,7 @@ def _limb_joints(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
 
 @helper
 def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
-    """How little a knee may rotate: 0 where it is not damped, 1 where it is straight."""
+    """Return how little a knee may rotate: 0 if it is not damped, 1 if it is straight."""
     if damping >= math.pi:
         return 0.0
     lengths = vec.norm(upper) * vec.norm(lower)
@@ -172,7 +174,7 @@ def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
 
 @helper
 def _solve(row: Array, ridge: float) -> Vec:
-    """x with (moment + ridge) x = right."""
+    """Solve (moment + ridge) x = right for x."""
     a, b, c = row[layout.MOMENT] + ridge, row[layout.MOMENT + 1], row[layout.MOMENT + 2]
     d, e, f = row[layout.MOMENT + 3] + ridge, row[layout.MOMENT + 4], row[layout.MOMENT + 5] + ridge
     rows = vec.cross((a, b, c), (b, d, e)), vec.cross((b, d, e), (c, e, f)), vec.cross((c, e, f), (a, b, c))
@@ -184,7 +186,7 @@ def _solve(row: Array, ridge: float) -> Vec:
 
 @kernel
 def find_nearest_in_balls(balls: Floats2D, n: int) -> Vec:
-    """The point nearest to the origin in the first n balls (n, 4): center and radius."""
+    """Return the point nearest to the origin in the first n balls (n, 4), given as center and radius."""
     origin = (0.0, 0.0, 0.0)
     if _is_in_all(balls, n, origin):
         return origin
@@ -229,7 +231,7 @@ def _take_nearer(balls: Array, n: int, point: Vec, min_distance: float, best: Ve
 
 @helper
 def _project_onto_ball(ball: Array, point: Vec) -> Vec:
-    """The nearest point of one ball."""
+    """Return the nearest point of one ball."""
     center = vec.get(ball, 0)
     away = vec.sub(point, center)
     length = vec.norm(away)
@@ -240,7 +242,7 @@ def _project_onto_ball(ball: Array, point: Vec) -> Vec:
 
 @helper
 def _intersect_balls(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
-    """Where the surfaces of two balls meet: whether they do, center, axis and radius."""
+    """Return whether the surfaces of two balls meet, and the center, axis and radius of the circle where they do."""
     one, two = vec.get(a, 0), vec.get(b, 0)
     apart = vec.sub(two, one)
     length = vec.norm(apart)
@@ -253,14 +255,14 @@ def _intersect_balls(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
 
 @helper
 def _find_perpendicular(axis: Vec) -> Vec:
-    """A unit vector across `axis`."""
+    """Return a unit vector perpendicular to `axis`."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0)
     return vec.normalize(vec.cross(axis, other), (0.0, 0.0, 1.0))
 
 
 @helper
 def _find_on_circle(ball: Array, center: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
-    """One of the two points of a circle that lie on a ball's surface, and whether there are such."""
+    """Return whether a circle meets a ball's surface, and one of the two common points (chosen by `sign`)."""
     away = vec.sub(vec.get(ball, 0), center)
     height = vec.dot(away, axis)
     flat = vec.sub(away, vec.scale(height, axis))
@@ -279,7 +281,7 @@ def _find_on_circle(ball: Array, center: Vec, axis: Vec, radius: float, sign: fl
 
 @helper
 def _find_compromise(balls: Array, n: int) -> Vec:
-    """A point whose distances to balls without a common point are small."""
+    """Return a point that is close to all balls, if they have no common point."""
     point = (0.0, 0.0, 0.0)
     for _ in range(_ROUNDS):
         total = (0.0, 0.0, 0.0)
@@ -295,8 +297,9 @@ def smooth_shift(
 ) -> None:
     """Write the smoothed displacement of frame t.
 
-    What the frames ask for is smoothed, not what each would get by itself: so a frame that asks for nothing follows its
-    neighbors. Where this leaves a target further than a limb may be stretched, what lacks is noted.
+    The requirements of the frames are smoothed, not their separate solutions, so a frame without requirements follows
+    its neighbors. If this leaves a target farther away than a limb may be stretched, the missing displacement is stored
+    too.
     """
     window, shifts = options.root, state.shifts
     asked, weight = np.zeros(layout.ASKED), 0.0
@@ -316,9 +319,9 @@ def smooth_shift(
 def complete_shift(
     body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
 ) -> None:
-    """Add what lacks to the displacement of frame t, eased in and out, and find how deep each hand and foot then is.
+    """Add the missing displacement of frame t, eased in and out, and find the depth of each hand and foot.
 
-    As in `lift_source`, the most that lacks within a few frames is smoothed over as many.
+    As in `lift_source`, the largest missing displacement within a few frames is smoothed over as many frames.
     """
     half, shifts = options.lift, state.shifts
     total, weight = (0.0, 0.0, 0.0), 0.0
@@ -346,7 +349,7 @@ def complete_shift(
 
 @helper
 def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, shift: Vec, t: int) -> Vec:
-    """What a displacement lacks for all limbs to reach their targets when fully stretched, or to come near them."""
+    """Return the displacement still missing for all fully stretched limbs to reach their targets, or to come close."""
     balls, _, n, held = _find_balls(body, frames, state, stretch, stretch, t)
     for i in range(n):
         vec.put(balls[i], 0, vec.sub(vec.get(balls[i], 0), shift))
@@ -356,10 +359,10 @@ def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch
 
 @helper
 def follow_shift(row: Array, limb: Array, shift: Vec) -> Vec:
-    """What a free hand or foot does when the body is displaced.
+    """Return how a free hand or foot moves when the body is displaced.
 
-    Feet are pushed down no further than they hover above their plants, as on legs that are too short: those of others
-    would come near the floor while they swing.
+    Feet are pushed down only as far as they hover above their plants, which happens if legs are too short; other feet
+    would come too close to the floor during swing.
     """
     if limb[layout.IS_FOOT] == 0 or shift[1] >= 0.0:
         return shift
@@ -369,10 +372,10 @@ def follow_shift(row: Array, limb: Array, shift: Vec) -> Vec:
 
 @helper
 def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Find how far frame t is lifted for points under the floor, and what is then left to each constrained limb.
+    """Find how far frame t is lifted for points under the floor, and what each constrained limb must then still adjust.
 
-    The lift is the deepest within a few frames, smoothed over as many: it is smooth, never less than the depth, and
-    nothing where nothing is under the floor.
+    The lift is the maximum depth within a few frames, smoothed over as many frames: it is smooth, never less than the
+    depth, and 0 where nothing is under the floor.
     """
     half, values = options.lift, state.values
     for e in range(state.flags.shape[1]):
@@ -390,7 +393,10 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
 
 @helper
 def smooth_peak(values: Array, column: int, half: int, t: int, e: int, n_ready: int) -> float:
-    """The largest value of a column within `half` frames, at least 0, smoothed over as many; for frame t of limb e."""
+    """Return the maximum of a column within `half` frames, at least 0, smoothed over the same window.
+
+    For frame t of limb e.
+    """
     total, weight = 0.0, 0.0
     for n in range(-half, half + 1):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
@@ -404,7 +410,7 @@ def smooth_peak(values: Array, column: int, half: int, t: int, e: int, n_ready: 
 
 @helper
 def find_pivot(row: Array, limb: Array) -> Vec:
-    """The point of a foot whose adjustment fades, in the ankle's frame: the ball, about which it rolls off."""
+    """Return the point of a foot whose adjustment fades, in the ankle's frame: the ball, about which the foot rolls."""
     if limb[layout.IS_FOOT] == 0 or limb[layout.POINT2] < 0:
         return 0.0, 0.0, 0.0
     return vec.get(row, layout.O2)

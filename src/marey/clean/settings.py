@@ -21,27 +21,27 @@ _WINDOWS = ("gap", "average", "blend", "root", "fade")
 
 @dataclass(frozen=True, slots=True)
 class CleanSettings:
-    """Time windows in seconds, and the treatment of limbs. L1 to L4 are those of Kovar 3.2.
+    """Settings of the cleanup: time windows in seconds, and the treatment of limbs. L1 to L4 are those of Kovar 3.2.
 
     Parameters
     ----------
-    gap : contacts of one point that are closer together than this are one plant.
-    average : L1, over which a plant's position is averaged. Longer than the source's 0.25 s, because recorded feet
+    gap : contacts of one point that are closer together than this form one plant.
+    average : L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet
         drift throughout their stance.
-    blend : L2, over which the orientation of a foot with two plants fades into frames with one.
-    root : L3, half the width of the bell that smooths the displacement of the body.
-    fade : L4, over which adjustments fade into free frames.
+    blend : L2, window over which the orientation of a foot with two plants fades into frames with one.
+    root : L3, half the width of the bell-shaped window that smooths the displacement of the body.
+    fade : L4, window over which adjustments fade into free frames.
     damping_from : radians. Knees and elbows straighter than this rotate less and less, and the limb is scaled instead.
         pi disables damping.
-    swivel : in [0, 1], how far knee and elbow swivel so that ankle and wrist rotate less.
-    max_stretch : in [0, 1), how far a limb, or a foot from heel to ball, may be scaled, as a fraction of its length.
-        Plants take priority: where damping would scale a limb further than this, the knee rotates after all. So with 0
+    swivel : in [0, 1], how far knee and elbow swivel to reduce the rotation of ankle and wrist.
+    max_stretch : in [0, 1), maximum scaling of a limb, or of a foot from heel to ball, as a fraction of its length.
+        Plants take priority: if damping would scale a limb more than this, the knee rotates after all. So with 0
         (constant bone lengths) no knee is damped, and knees of nearly straight legs may snap. The remaining distance to
         a plant that is out of reach is the residue.
-    smooth : True for velocities that are continuous where constraints begin and end (C1), False for positions only
-        (C0, as in the source).
-    roll : of a foot with two plants about the line between them: "source", the least change, or "flat", the ankle
-        straight above.
+    smooth : True for velocities that are continuous where constraints begin and end (C1), False for continuous
+        positions only (C0, as in Kovar).
+    roll : roll of a foot with two plants about the line between them: "source" for the smallest change, or "flat" for
+        the ankle straight above.
     """
 
     gap: float = 0.05
@@ -94,8 +94,8 @@ class Target(FrozenRecord):
     Parameters
     ----------
     effector : "left_foot", "right_foot", "left_hand" or "right_hand".
-    position : (3,) meters, or (stop - start, 3) where it moves.
-    orientation : (4,) or (stop - start, 4) in the world, or None: as in the motion.
+    position : (3,) meters, or (stop - start, 3) if it moves.
+    orientation : world rotation, (4,) or (stop - start, 4); None keeps that of the motion.
 
     Contacts of the same hand or foot are not enforced in these frames. Contacts of other limbs are: they take priority
     over a target that is out of reach, and a target far out of reach does not move the body.
@@ -131,7 +131,7 @@ def _check_span(start: Any, stop: Any, what: str) -> int:
 
 
 def _check_rows(value: ArrayLike, n: int, width: int, what: str) -> Floats:
-    """(n, width), from one row or from n."""
+    """Return an array (n, width), from one row or from n rows."""
     array = np.asarray(value)
     rows = freeze_array(np.atleast_2d(array), what, (None, width))
     if len(rows) not in (1, n):
@@ -140,7 +140,7 @@ def _check_rows(value: ArrayLike, n: int, width: int, what: str) -> Floats:
 
 
 def check_targets_apart(targets: Sequence[Target]) -> None:
-    """Raise if targets of one hand or foot overlap."""
+    """Raise an error if targets of one hand or foot overlap."""
     ordered = sorted(targets, key=lambda one: (one.effector, one.start))
     for a, b in pairwise(ordered):
         if a.effector == b.effector and b.start < a.stop:
@@ -148,7 +148,7 @@ def check_targets_apart(targets: Sequence[Target]) -> None:
 
 
 def check_plants_apart(plants: Sequence[PlantAt]) -> None:
-    """Raise if given plants of one point overlap."""
+    """Raise an error if given plants of one point overlap."""
     ordered = sorted(plants, key=lambda one: (one.point, one.start))
     for a, b in pairwise(ordered):
         if a.point == b.point and b.start < a.stop:

@@ -28,7 +28,10 @@ _MAX_CHUNK = 256
 class CleanFrame(NamedTuple):
     """A finished frame.
 
-    number : of the frame, from 0. root_position : (3,) meters. rotations : (J, 4) local. bone_offsets : (J, 3) meters.
+    number : frame number, from 0.
+    root_position : (3,) meters.
+    rotations : (J, 4) local rotations.
+    bone_offsets : (J, 3) meters.
     """
 
     number: int
@@ -40,7 +43,7 @@ class CleanFrame(NamedTuple):
 class CleanStream:
     """A streaming cleanup; create it with `clean_stream`.
 
-    Frames come out `delay` frames after they went in, equal to those that `clean` makes of the complete motion. Memory
+    Frames come out `delay` frames after they went in, identical to the result of `clean` on the complete motion. Memory
     use does not grow with the number of frames.
     """
 
@@ -65,8 +68,8 @@ class CleanStream:
         options = find_options(skeleton, self.fps, limbs, settings, float(floor), planes)
         capacity = find_delay(options) + count_needed_frames(options) + 2 * _MAX_CHUNK
         self._pipeline = Pipeline(skeleton, limbs, options, capacity)
-        self._gone = 0  # frames that the tables have forgotten
-        self._given = 0  # finished frames that were handed out
+        self._gone = 0  # number of frames dropped from the tables
+        self._given = 0  # number of finished frames returned so far
         self._ended = False
 
     @property
@@ -86,9 +89,9 @@ class CleanStream:
         Parameters
         ----------
         root_positions : (3,) or (n, 3) meters.
-        rotations : (J, 4) or (n, J, 4) local.
+        rotations : (J, 4) or (n, J, 4) local rotations.
         contacts : (K,) or (n, K) flags of the stream's points.
-        bone_offsets : (J, 3) or (n, J, 3) meters, where bones change.
+        bone_offsets : (J, 3) or (n, J, 3) meters, if bones change; by default the skeleton's own.
         """
         if self._ended:
             raise InvalidValue("the stream is finished and accepts no more frames; create a new one")
@@ -148,10 +151,10 @@ def clean_stream(
     Parameters
     ----------
     points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
-    floor : meters; a stream cannot detect it.
+    floor : height of the floor in meters; a stream cannot detect it.
     planes, settings : as in `clean`.
-    plants, targets : as in `clean`, with frames counted from the first that is pushed. A given plant applies only to
-        its own frames, so it should cover the entire contact.
+    plants, targets : as in `clean`, with frames counted from the first one pushed. A given plant applies only to its
+        own frames, so it should cover the entire contact.
 
     Example
     -------
@@ -167,7 +170,7 @@ def clean_stream(
 
 
 def _as_frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
-    """`value` as (n, *shape), from one frame or several."""
+    """Return `value` as an array (n, *shape), from one frame or several."""
     array = convert_array(value, name).astype(np.float64, copy=False)
     if array.shape == shape:
         array = array[None]

@@ -1,4 +1,4 @@
-"""Loops that find what bears the body: raised supports under feet, and the floor under hands."""
+"""Support detection kernels: raised supports under feet, and the floor under hands."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ Array = Any
 class StillPoints(NamedTuple):
     """Points of the body over F frames.
 
-    paths : (F, K, 3) meters. hips : (F, 3) meters. speed : (F, K) m/s. still : (F, K) whether a point keeps still.
-    clearance : (F, K) meters above the floor. feet : columns of all points on feet. mains : columns of the one that
-    stands for each foot.
+    paths : (F, K, 3) meters.
+    hips : (F, 3) meters.
+    speed : (F, K) m/s.
+    still : (F, K) True where a point is still.
+    clearance : (F, K) meters above the floor.
+    feet : columns of all points on feet.
+    mains : column of the point that represents each foot.
     """
 
     paths: Floats3D
@@ -33,10 +37,12 @@ class StillPoints(NamedTuple):
 class RestRules(NamedTuple):
     """When a foot stands above the floor.
 
-    on_floor : meters, clearance up to which a foot may stand on the floor. level : meters by which feet on one support
-    differ at most. hips_above, balance : meters that the hips are above it at least and beside it at most.
-    falling : m/frame^2, vertical acceleration of the hips in free fall. lag : frames over which that is measured.
-    shortest : frames.
+    on_floor : meters, maximum clearance of a foot that stands on the floor.
+    level : meters, maximum height difference of feet on one support.
+    hips_above, balance : meters, minimum height of the hips above the foot, and maximum horizontal distance.
+    falling : m/frame^2, vertical acceleration of the hips in free fall.
+    lag : frames over which that is measured.
+    shortest : minimum number of frames.
     """
 
     on_floor: float
@@ -49,12 +55,15 @@ class RestRules(NamedTuple):
 
 
 class HandRules(NamedTuple):
-    """When a hand bears the body.
+    """When a hand bears the body's weight.
 
-    low, slow : meters and m/s below which a frame is low and slow. falling, lag : as in `RestRules`.
-    bearing : frames in which the hand must bear the body.
-    limits : of the frames in which it lies on the floor; the heights are above the lowest of each run.
-    still : m/s; a slower hand is kept at any height. gap : frames up to which runs are joined. shortest : frames.
+    low, slow : meters and m/s below which a frame is low and slow.
+    falling, lag : as in `RestRules`.
+    bearing : minimum number of frames in which the hand bears the weight.
+    limits : thresholds for the hand to lie on the floor; the heights are above the lowest of each run.
+    still : m/s; a slower hand is kept at any height.
+    gap : maximum gap between runs that are joined, in frames.
+    shortest : minimum number of frames.
     """
 
     low: float
@@ -70,10 +79,11 @@ class HandRules(NamedTuple):
 
 @kernel
 def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D]) -> int:
-    """Find where the `mains` keep still above the floor.
+    """Find where the `mains` are still above the floor.
 
-    rests : (n, 7) rows (column, start, stop, x, y, z, frames that bear the body), filled from the top; returns their
-    count.
+    rests : (n, 7) rows (column, start, stop, x, y, z, number of frames that bear the body), filled from the top.
+
+    Returns the number of rows.
     """
     paths, speed, still, clearance = points.paths, points.speed, points.still, points.clearance
     on_floor, n_frames, n = rules.on_floor, points.paths.shape[0], 0
@@ -99,7 +109,7 @@ def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D
 
 @helper
 def _write_place(path: Array, speed: Array, place: Array) -> None:
-    """Write where a point is in the slowest quarter of its frames: the others may be on the way there."""
+    """Write the mean position of a point in the slowest quarter of its frames; in others it may still be arriving."""
     limit = select_smallest(speed, len(speed) // 4)
     x, y, z, n = 0.0, 0.0, 0.0, 0
     for f in range(len(speed)):
@@ -121,11 +131,14 @@ def lower_clearance(
     margin: int,
     clearance: Out[Floats2D],
 ) -> None:
-    """Lower, in place, the clearance (F, K) of each foot's points to that above what the foot stands on.
+    """Lower, in place, the clearance (F, K) of each foot's points to the clearance above the support of the foot.
 
-    paths : (F, K, 3) meters. rest : (K,) meters, heights of rest on the floor. feet : columns of points on feet.
-    sides : (K,) which foot a point is part of. rests : rows as from `find_raised_rests`. margin : frames before and
-    after.
+    paths : (F, K, 3) meters.
+    rest : (K,) rest heights on the floor, meters.
+    feet : columns of points on feet.
+    sides : (K,) index of the foot that a point is part of.
+    rests : rows from `find_raised_rests`.
+    margin : number of frames to include before and after each rest.
     """
     for i in range(rests.shape[0]):
         k = int(rests[i, 0])
@@ -139,7 +152,7 @@ def lower_clearance(
 
 @helper
 def _is_falling(hips: Array, f: int, lag: int, falling: float) -> bool:
-    """Whether the hips bend downwards as in free fall; towards a clip's end as they do a little before it."""
+    """Return whether the hips accelerate downward as in free fall; near a clip's ends, uses frames farther inside."""
     middle = min(max(f, lag), hips.shape[0] - 1 - lag)
     if middle < lag:
         return False
@@ -151,13 +164,15 @@ def _is_falling(hips: Array, f: int, lag: int, falling: float) -> bool:
 def mark_bearing_hand(
     heights: Floats2D, speed: Floats1D, aloft: Bools1D, hips: Floats2D, rules: HandRules, planted: Out[Bools1D]
 ) -> None:
-    """Set `planted` (F,) where a hand bears the body and is nearly as low and slow as it gets meanwhile.
+    """Set `planted` (F,) where a hand bears the body and is nearly as low and slow as it gets in that run.
 
-    It bears the body in runs of low and slow frames, joined over short gaps, with enough that are `aloft` and in which
-    the hips do not fall freely.
+    It bears the body in runs of low and slow frames, joined over short gaps, that have enough frames that are `aloft`
+    and in which the hips are not in free fall.
 
-    heights : (F, n) meters, of the hand's points above the floor. speed : (F,) m/s, of the hand. aloft : (F,) whether
-    nothing else could bear the body. hips : (F, 3) meters.
+    heights : (F, n) meters, heights of the hand's points above the floor.
+    speed : (F,) speed of the hand in m/s.
+    aloft : (F,) True where nothing else could bear the body.
+    hips : (F, 3) meters.
     """
     n_frames = len(speed)
     flags = np.empty(n_frames, dtype=np.bool_)
@@ -181,7 +196,7 @@ def mark_bearing_hand(
 
 @helper
 def _measure_above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
-    """Set, in a run, how far the points (F, n) are above their lowest there, on the average of the points."""
+    """Write the height of the points (F, n) above their lowest in a run, averaged over the points."""
     over[start:stop] = 0.0
     for k in range(heights.shape[1]):
         lowest = heights[start, k]
@@ -195,9 +210,9 @@ def _measure_above_lowest(heights: Array, start: int, stop: int, over: Array) ->
 def _mark_lying(
     speed: Array, over: Array, run: tuple[int, int], rules: HandRules, flags: Array, planted: Array
 ) -> None:
-    """Set `planted` in a run where a hand is under the limits to keep, if it gets under those to enter as well.
+    """Set `planted` in a run where a hand is below the thresholds to keep, if it also gets below those to enter.
 
-    `flags` is overwritten within the run.
+    Overwrites `flags` within the run.
     """
     (start, stop), limits = run, rules.limits
     for f in range(start, stop):
@@ -213,7 +228,11 @@ def _mark_lying(
 
 @helper
 def _bears_body(points: StillPoints, rules: RestRules, k: int, f: int) -> bool:
-    """Whether foot `k` has the hips above it, or between it and one as high, and none that keeps still is lower."""
+    """Return whether foot `k` can bear the body in frame f.
+
+    The hips must be above the foot, or between it and another still foot of the same height, and no still foot may be
+    lower.
+    """
     paths, hips, level = points.paths, points.hips, rules.level
     if hips[f, 1] - paths[f, k, 1] <= rules.hips_above:
         return False

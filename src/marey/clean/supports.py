@@ -1,26 +1,25 @@
-"""What else than the floor bears the body: steps, stairs and platforms.
+"""Supports other than the floor: steps, stairs and platforms under the feet, and hands that bear the body.
 
-A foot that keeps still above the floor may stand on a stair or be held in the air; height and speed are the same.
-What differs is whether it bears the body. It does in frames in which
+A still foot above the floor may stand on a stair or be held in the air; height and speed are the same. The difference
+is whether it bears the body's weight. It does in frames in which
 
-- no foot is at floor height, and no other foot keeps still further down: nothing else could bear the body,
+- no foot is at floor height, and no other still foot is lower: nothing else could bear the body,
 - the hips are above it, within balance, and
-- the hips are not falling freely, as they are at the top of a jump.
+- the hips are not in free fall, as at the top of a jump.
 
-A foot that bears the body for a tenth of a second stands on a support at that height, for as long as it keeps still
-there. Another that keeps still at the same height nearby stands on the same support.
+A foot that bears the body for a tenth of a second stands on a support at that height, for as long as it is still there.
+Another foot that is still at the same height nearby stands on the same support.
 
-A hand that bears the body, as in a cartwheel or a handstand, is recorded far from the floor and moves at that: the
-chain of bones from the hips to it is long, and shoulders yield. The evidence is again that nothing else could bear
-the body:
+A hand that bears the body, as in a cartwheel or a handstand, is recorded far from the floor and moving: the chain of
+bones from the hips to it is long, and shoulders yield. Again, the evidence is that nothing else could bear the body:
 
 - no foot is near the floor,
-- the body is upside down, its hips above its head, and not falling freely, and
+- the body is upside down, its hips above its head, and not in free fall, and
 - the hand is low.
 
 A hand that bears the body for a tenth of a second lies on the floor for as long as it is slow and nearly as low as it
-gets meanwhile, or hardly moves. The recording says how low that is: the floor may be a hand's breadth further down.
-Recorded wrists rise by as much as 15 cm while they still bear the body; to hold them down would tear at the arms.
+gets in that time, or hardly moves. The recording determines how low that is: the floor may be a hand's width further
+down. Recorded wrists rise by as much as 15 cm while they still bear the body; holding them down would tear at the arms.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ from marey.clean.track import PointTrack
 from marey.core.arrays import Bools, Floats
 
 GRAVITY = 9.81
-# Seconds and meters of the reference body.
+# In seconds and meters, for the reference body.
 _BEARING = 0.1
 _SHORTEST = 0.075
 _LEVEL = 0.025
-_BALANCE = 0.28  # from the hips to the side of their support
+_BALANCE = 0.28  # maximum horizontal distance from the hips to their support
 _HIPS_ABOVE = 0.25
-_NEARBY = 0.5  # as large as a tread or a box top is taken to be
-_REACH = 0.5  # seconds before and after in which a foot comes to and leaves a support
+_NEARBY = 0.5  # assumed size of a stair tread or a box top
+_REACH = 0.5  # seconds in which a foot reaches or leaves a support
 _FALLING = -0.6 * GRAVITY
-_FALL_SECONDS = 0.05  # to either side of a frame
-# For hands that bear the body: how high they may be, and how fast in m/s. They come and go at several m/s.
+_FALL_SECONDS = 0.05  # on either side of a frame
+# Maximum height and speed (m/s) of hands that bear the body. They arrive and leave at several m/s.
 _HAND_LOW, _HAND_SPEED = 0.35, 1.0
-# When they begin and keep to lie on the floor: m/s, and meters above their lowest. A handstand may drift further,
-# but so slowly that no hand has left.
+# Thresholds for hands to begin and to stay on the floor: m/s, and meters above their lowest position. In a handstand
+# they may drift farther, but so slowly that they cannot have left the floor.
 _ENTER_SPEED, _KEEP_SPEED, _DRIFT_SPEED = 0.6, 0.8, 0.15
 _ENTER_HEIGHT, _KEEP_HEIGHT = 0.015, 0.04
 
@@ -56,10 +55,11 @@ _ENTER_HEIGHT, _KEEP_HEIGHT = 0.015, 0.04
 def measure_clearance(
     track: PointTrack, rest: Floats, still: Bools, clearance: Floats, on_floor: float
 ) -> tuple[Floats, tuple[float, ...]]:
-    """Clearance (F, K) above the nearest support, floor or raised, and the heights of the raised ones.
+    """Return the clearance (F, K) above the nearest support, floor or raised, and the heights of the raised supports.
 
-    rest : (K,) meters, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
-    on_floor : meters, the clearance up to which a foot may stand on the floor.
+    rest : (K,) rest heights on the floor, meters.
+    still, clearance : (F, K) whether a point is still, and its clearance above the floor in meters.
+    on_floor : meters, maximum clearance of a foot that stands on the floor.
     """
     standing = _find_standing(track, still, rest, clearance, on_floor)
     if not len(standing):
@@ -74,10 +74,12 @@ def measure_clearance(
 def mark_bearing_hands(
     track: PointTrack, floor: float, clearance: Floats, on_floor: float, gap: int, mask: Bools
 ) -> None:
-    """Set, in place, the flags (F, K) of hands that bear the body; all points of a hand as one.
+    """Set, in place, the mask (F, K) of hands that bear the body; all points of a hand are treated as one.
 
-    floor, on_floor : meters, and the clearance (F, K) up to which a foot may stand on it.
-    gap : frames, up to which interruptions are closed.
+    floor : height of the floor in meters.
+    clearance : (F, K) meters above the nearest support.
+    on_floor : meters, maximum clearance of a foot that stands on the floor.
+    gap : interruptions of up to this many frames are closed.
     """
     scale, root = track.scale.length, track.scale.root
     if track.head is None:
@@ -99,7 +101,7 @@ def mark_bearing_hands(
     for side in SIDES:
         columns = [k for k, point in enumerate(track.points) if point.name in _name_hand_points(side)]
         if columns:
-            # Fingers twitch in recordings, so the slower of the hand's points counts.
+            # Fingers twitch in recordings, so use the slower of the hand's points.
             speed = track.speed[:, columns].min(axis=1)
             heights = np.ascontiguousarray(track.heights[:, columns]) - floor
             planted = np.zeros(len(speed), dtype=bool)
@@ -112,7 +114,7 @@ def _name_hand_points(side: str) -> tuple[str, str]:
 
 
 def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
-    """Where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
+    """Find where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
     scale, root = track.scale.length, track.scale.root
@@ -146,13 +148,13 @@ def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Flo
 
 
 def _measure_above_floor(rows: Floats, rest: Floats) -> Floats:
-    """(n,) meters from the floor up to what a foot stands on."""
+    """Return the height (n,) of each support above the floor in meters."""
     above: Floats = rows[:, 4] - rest[rows[:, 0].astype(np.int64)]
     return above
 
 
 def _group_levels(above: Floats, width: float) -> tuple[float, ...]:
-    """Heights that differ by more than `width`, lowest first; what is near the floor is an uneven floor."""
+    """Group heights into levels more than `width` apart, lowest first; levels near the floor count as uneven floor."""
     groups: list[list[float]] = []
     for height in np.sort(above[above > 2 * width]).tolist():
         if groups and height - groups[-1][0] <= width:

@@ -1,10 +1,10 @@
-"""Step 2 of the cleanup: how each hand and foot must lie so that its points are at their plants (Kovar 3.2.3).
+"""Step 2 of the cleanup: find the pose of each hand and foot that puts its points at their plants (Kovar 3.2.3).
 
-Also the tails by which an adjustment fades out beyond the frames that ask for it. Kovar's tails end with slope 0 where
-the adjustment begins to fade, so that a foot that is still moving when its plant ends gets a kick. These go on with the
-slope that the adjustment has there, which fades over a few frames, and begin and end with curvature 0, so that forces
-do not jump either. Between two plants the tails add up; as they are cut to the gap between them, each is 0 with slope 0
-where the other begins.
+Also computes the tails with which an adjustment fades out beyond the frames that require it. Kovar's tails start with
+slope 0 where the adjustment begins to fade, so a foot that is still moving when its plant ends gets a kick. These tails
+continue with the slope that the adjustment has there, which fades over a few frames, and have zero curvature at both
+ends, so forces do not jump either. Between two plants the tails add up; each is cut to the gap between the plants, so
+it is 0 with slope 0 where the other begins.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 
-# Meters that a slope may add to an adjustment, and about which distance from the ankle that counts for a rotation.
+# Meters that a slope may add to an adjustment; for rotations, measured at this distance (meters) from the ankle.
 _CARRIED = 0.012
 _LEVER = 0.2
 
 
 @helper
 def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: int) -> None:
-    """Set the kind of constraint of frame t, and the adjustment of the orientation if the constraint settles it."""
+    """Set the kind of constraint of frame t, and the adjustment of the orientation if the constraint determines it."""
     flags = state.flags
     for e in range(flags.shape[1]):
         row = state.values[t, e]
@@ -52,9 +52,9 @@ def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: i
 
 @helper
 def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
-    """Find the smallest rotation that gives the points the direction of their plants, and what is missing between them.
+    """Find the smallest rotation that aligns the points with their plants, and the change of length between them.
 
-    As limbs, the foot is scaled no further than it may be: what is missing then is left to one of its points.
+    Like limbs, the foot is scaled only as far as allowed; the remaining gap is left at one of its points.
     """
     source, stretch = vec.get_quat(row, layout.Q), options.stretch
     own, wanted = (
@@ -74,7 +74,7 @@ def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
 
 @helper
 def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
-    """The roll about the line between the plants that puts the ankle straight above that line."""
+    """Return the roll about the line between the plants that puts the ankle straight above that line."""
     axis = vec.normalize(wanted, (0.0, 0.0, 1.0))
     ankle = vec.scale(-1.0, vec.rotate(orientation, vec.get(row, layout.O1)))
     ankle = vec.sub(ankle, vec.scale(vec.dot(ankle, axis), axis))
@@ -90,7 +90,7 @@ def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Qu
 
 @helper
 def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Set the targets of frame t, with orientations of singly constrained ones blended off from their neighbors."""
+    """Set the targets of frame t; orientations of limbs with one constraint are blended from neighboring frames."""
     flags, blend = state.flags, options.blend
     for e in range(flags.shape[1]):
         row, kind = state.values[t, e], flags[t, e, layout.KIND]
@@ -105,7 +105,7 @@ def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int)
             vec.put(row, layout.T, vec.get(row, layout.TP))
             continue
         orientation = vec.mul(vec.exp(vec.get(row, layout.R)), vec.get_quat(row, layout.Q))
-        # Of two plants too far apart for the foot, the one whose place is given holds.
+        # If two plants are too far apart for the foot, hold the one whose position is given.
         by_second = kind == layout.BOTH and flags[t, e, layout.GIVEN1] == 0 and flags[t, e, layout.GIVEN1 + 1] != 0
         if kind == layout.SECOND or by_second:
             vec.put(
@@ -122,7 +122,7 @@ def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int)
 
 @helper
 def _blend_hover(state: CleanState, blend: int, t: int, e: int, n_ready: int) -> None:
-    """Ease from how the foot hovered at its last plant to how it does at the next."""
+    """Blend from the hover height of the foot at its last plant to that at the next."""
     for n in range(1, min(blend, n_ready - 1 - t) + 1):
         if state.flags[t + n, e, layout.KIND] != layout.FREE:
             weight = vec.fade_smoothly(n / (blend + 1))
@@ -134,15 +134,16 @@ def _blend_hover(state: CleanState, blend: int, t: int, e: int, n_ready: int) ->
 
 @helper
 def _is_settled(kind: int, of_orientation: bool) -> bool:
-    """Whether a constraint settles the adjustment: that of the orientation, or that of the position."""
+    """Return whether a constraint determines the adjustment of the orientation, or of the position."""
     return kind in (layout.BOTH, layout.POSE) if of_orientation else kind != layout.FREE
 
 
 @kernel
 def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bool, n_ready: int) -> FreeSpan:
-    """Find the nearest frames, within `max_frames` of frame t of limb e, that settle an adjustment.
+    """Find the nearest frames, within `max_frames` of frame t of limb e, that determine an adjustment.
 
-    flags : (F, E, N_FLAGS). n_ready : frames that may be read.
+    flags : (F, E, N_FLAGS).
+    n_ready : number of frames that may be read.
     """
     back, ahead = 0, 0
     for n in range(1, max_frames + 1):
@@ -168,9 +169,9 @@ def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bo
 
 @kernel
 def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int) -> Vec:
-    """What the adjustments before and after leave for the frame of `span`, (3,) from `column` on.
+    """Return what remains of the adjustments before and after, for the frame of `span`: (3,) starting at `column`.
 
-    window : frames over which they fade.
+    window : number of frames over which they fade.
     """
     total = (0.0, 0.0, 0.0)
     for side in range(2):
@@ -180,7 +181,7 @@ def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column:
 
 @helper
 def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int, side: int) -> Vec:
-    """The same from one side, 0 for the frames before: fading over a window, or over the gap between both."""
+    """Return the tail from one side (0: the frames before), fading over a window or over the gap between both sides."""
     back, ahead, e = span.back, span.ahead, span.e
     n, step = (back, -1) if side == 0 else (ahead, 1)
     length = window + 1
@@ -201,8 +202,8 @@ def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: 
         seen = m
     if seen > 0:
         change = vec.scale(1.0 / seen, vec.sub(end, vec.get(state.values[start + step * seen, e], column)))
-        # A slope adds about a fifth of what it would cover in its time. A steep one fades sooner, so as not to carry
-        # the foot away; a gentle one takes its time, as a quick change of pace shows.
+        # A slope adds about a fifth of the distance it would cover in its window. A steep one fades sooner, to avoid
+        # carrying the foot away; a gentle one fades slowly, because a quick change of speed is visible.
         steep = vec.norm(change) * (_LEVER if column == layout.R else 1.0)
         slope = min(max(_CARRIED / max(0.2 * steep, 1e-9), 1.0 * options.slope), 1.0 * window)
         if back > 0 and ahead > 0:

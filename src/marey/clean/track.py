@@ -15,46 +15,50 @@ from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
-# Thresholds are stated for a grown person's leg, thigh and shin together.
+# Thresholds apply to this leg length of an adult, thigh plus shin, in meters.
 REFERENCE_LEG = 0.85
 MIN_FRAMES = 4
-# The noise that may remain in a speed, m/s along each axis. A tenth of the speed at which a plant begins.
+# The noise that may remain in a speed, m/s along each axis: a tenth of the speed at which a plant begins.
 _SPEED_NOISE = 0.03
-# Seconds: the least smoothing of recorded motion and the most of any.
+# Minimum smoothing of recorded motion and maximum smoothing, in seconds.
 _LEAST, _MOST = 0.012, 0.040
-# Below this noise, as a fraction of the leg, a path was computed, not recorded, and is not smoothed at all.
+# Paths with less noise than this (meters, for the reference body) were computed, not recorded, and are not smoothed.
 _EXACT = 1e-5
 # A Gaussian of t seconds converts white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
 _SPREAD = 4.0 * math.sqrt(math.pi)
-# Fraction of the frames, the stillest ones, from which noise is estimated.
+# Percentile from which noise is estimated: the stillest frames.
 _QUIET = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Scales the thresholds of a person with legs of 0.85 m to another body.
+    """Scales thresholds, given for a person with legs of 0.85 m, to another body.
 
-    Gaits of animals and people of different size are similar when their Froude number v^2 / (g leg) is the same
-    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A body of twice the size whose
-    motion takes sqrt(2) times as long gives the same contacts, frame by frame.
+    Gaits of animals and people of different size are similar at the same Froude number v^2 / (g leg) (Alexander 1984):
+    lengths scale with leg length, speeds and times with its square root. A body twice as large whose motion takes
+    sqrt(2) times as long has the same contacts, frame by frame.
     """
 
     length: float
 
     @property
     def root(self) -> float:
-        """For speeds and times."""
+        """Factor for speeds and times."""
         return math.sqrt(self.length)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointTrack:
-    """K points over F frames.
+    """Paths of K points over F frames.
 
-    sides : the foot that each point is part of, or None. raw, paths : (F, K, 3) meters, as they are and smoothed.
-    speed : (F, K) m/s. hips, head : (F, 3) meters; the head's is None where all points are on feet.
-    noise, speed_noise : m and m/s along each axis, as estimated.
-    fps, scale : of the motion.
+    points : the K contact points.
+    sides : the foot that each point is part of, or None.
+    raw, paths : (F, K, 3) meters, before and after smoothing.
+    speed : (F, K) m/s.
+    hips, head : (F, 3) meters; head is None if all points are on feet.
+    noise, speed_noise : estimated noise along each axis, m and m/s.
+    fps : frames per second.
+    scale : size of the body.
     """
 
     points: tuple[ContactPoint, ...]
@@ -76,7 +80,7 @@ class PointTrack:
 
     @property
     def heights(self) -> Floats:
-        """(F, K) meters."""
+        """Heights (F, K) of the points in meters."""
         return self.paths[:, :, 1]
 
     @property
@@ -85,7 +89,7 @@ class PointTrack:
         return tuple(k for k, side in enumerate(self.sides) if side is not None)
 
     def main_column(self, side: str) -> int | None:
-        """The point that best shows whether a foot stands: its ball, or else the first one."""
+        """Return the point that best shows whether a foot stands: its ball, else its first point."""
         columns = [k for k, its in enumerate(self.sides) if its == side]
         for k in columns:
             if self.points[k].name == f"{side}_ball":
@@ -93,12 +97,12 @@ class PointTrack:
         return columns[0] if columns else None
 
     def frames(self, seconds: float) -> int:
-        """A duration for the reference body as frames of this one."""
+        """Convert a duration in seconds, given for the reference body, to frames of this one."""
         return round(seconds * self.scale.root * self.fps)
 
 
 def choose_points(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
-    """The points to watch: the usual ones, as `motion.contacts` defines them where it does, and any others there."""
+    """Choose the points to track: the usual ones, as defined in `motion.contacts` if possible, and any others there."""
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
     usual = contact_points(motion.skeleton, hands=hands, standing=motion)
     own = [point for name, point in given.items() if name not in {p.name for p in usual}]
@@ -106,7 +110,7 @@ def choose_points(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ..
 
 
 def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
-    """The track of `points` through `motion`."""
+    """Track `points` through `motion`."""
     if len(motion) < MIN_FRAMES:
         raise InvalidValue(
             f"{motion.name!r} must have at least {MIN_FRAMES} frames for contacts to be detected, got {len(motion)}"
@@ -134,7 +138,7 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
 def _find_paths(
     motion: Motion, points: Sequence[ContactPoint], with_head: bool
 ) -> tuple[Floats, Floats, Floats | None]:
-    """World paths of points (F, K, 3), hips and head, if asked for."""
+    """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3)."""
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
     others = [roles["hips"]] if head is None else [roles["hips"], head]
@@ -149,12 +153,12 @@ def _find_paths(
 
 
 def _estimate_noise(paths: Floats) -> float:
-    """Standard deviation of white noise along each axis, meters, or what bounds it from above.
+    """Estimate the standard deviation of white noise along each axis in meters, or an upper bound of it.
 
-    Differences of order 1, 2 and 3 let white noise of size s through as sqrt(2), sqrt(6) and sqrt(20) s, and nothing
-    of a point at rest. Their length over three axes has its 5th percentile at 0.593 times that. Movement only adds to
-    it, so the least of all orders and points is nearest to the noise: high orders see through slow movement, low ones
-    need but a moment's rest.
+    Differences of order 1, 2 and 3 pass white noise of size s as sqrt(2), sqrt(6) and sqrt(20) s, and are zero for a
+    point at rest. Their length over three axes has its 5th percentile at 0.593 times that. Movement only adds to it, so
+    the minimum over all orders and points is closest to the noise: high orders suppress slow movement, low orders need
+    only a brief rest.
     """
     squares = np.empty((3, paths.shape[1], len(paths) - 3))
     contact_kernels.square_differences(paths, squares)
@@ -165,7 +169,7 @@ def _estimate_noise(paths: Floats) -> float:
 
 
 def _choose_width(noise: float, fps: float, scale: Scale) -> float:
-    """Seconds: the narrowest Gaussian that leaves a noise of 0.03 m/s in the speed along each axis."""
+    """Return the width in seconds of the narrowest Gaussian that leaves 0.03 m/s of noise in the speed per axis."""
     if noise < _EXACT * scale.length:
         return 0.0
     wanted = math.cbrt(noise**2 / (_SPREAD * fps * (_SPEED_NOISE * scale.root) ** 2))
@@ -173,6 +177,6 @@ def _choose_width(noise: float, fps: float, scale: Scale) -> float:
 
 
 def _estimate_speed_noise(noise: float, width: float, fps: float) -> float:
-    """m/s along each axis, that noise leaves in a path smoothed by a Gaussian of `width` seconds."""
+    """Return the noise in m/s along each axis that remains after smoothing with a Gaussian of `width` seconds."""
     plain = math.sqrt(2.0) * noise * fps
     return plain if width == 0.0 else min(plain, noise / math.sqrt(_SPREAD * fps * width) / width)

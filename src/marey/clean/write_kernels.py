@@ -1,4 +1,4 @@
-"""Write the finished frame: limbs rotated and scaled, toes bent."""
+"""Last step of the cleanup: write the finished frame, with limbs rotated and scaled and toes bent."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Array = Any
 def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
     """Write the finished frame t.
 
-    n_aimed : frames that have an aim. n_frames : frames that came in; hinges are found from those, as when they were
-    aimed.
+    n_aimed : number of frames whose limbs are aimed.
+    n_frames : number of input frames; hinges are found from these, as when the limbs were aimed.
     """
     body, options, frames, state, output = cleanup
     shift = vec.get(state.shifts[t], layout.SHIFT)
@@ -35,7 +35,7 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
             hinge = find_hinge(limb, options, frames, state, t, e, n_frames)
             _write_limb(cleanup, t, e, hinge, change)
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
-        # Smoothed: toes that point straight down must bend far for the last millimeter, so they would snap back.
+        # Smooth the bend: toes that point straight down must bend far for the last millimeter, and would snap back.
         bend = smooth_peak(state.values, layout.BEND, options.calm // 2, t, e, n_aimed)
         if bend > 0.0:
             _write_toes(cleanup, t, e, bend)
@@ -43,10 +43,10 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
 
 @helper
 def _smooth_knee(values: Array, half: int, t: int, e: int, n_aimed: int) -> float:
-    """The knee's rotation of frame t, smoothed over its neighbors.
+    """Return the knee's rotation in frame t, smoothed over its neighbors.
 
-    A knee that is nearly straight rotates by degrees for each millimeter that the hip is off, so that it would shake
-    with the noise of the recording. The limb's length takes up the millimeter instead.
+    A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise of the
+    recording. The limb's length absorbs the millimeter instead.
     """
     total, weight = 0.0, 0.0
     for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
@@ -60,7 +60,8 @@ def _smooth_knee(values: Array, half: int, t: int, e: int, n_aimed: int) -> floa
 def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], change: float) -> None:
     """Rotate and scale limb e in frame t.
 
-    hinge : as from `find_hinge`. change : radians by which the knee rotates.
+    hinge : from `find_hinge`.
+    change : rotation of the knee in radians.
     """
     body, options, frames, state, output = cleanup
     row, limb, parents = state.values[t, e], body.limbs[e], body.parents
@@ -83,7 +84,7 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], c
 
 @helper
 def _write_shift(row: Array, limb: Array, parents: Array, world: Array, bone: Array) -> None:
-    """Write the second point's own adjustment, as a change of the bone that carries it."""
+    """Write the second point's own adjustment as a change of the offset of the bone that carries it."""
     joint, shift = limb[layout.SHIFTED], vec.get(row, layout.W)
     if joint < 0 or vec.norm(shift) == 0.0:
         return
@@ -93,7 +94,7 @@ def _write_shift(row: Array, limb: Array, parents: Array, world: Array, bone: Ar
 
 @helper
 def _write_toes(cleanup: Cleanup, t: int, e: int, bend: float) -> None:
-    """Bend the toes of limb e in frame t, in the source's world axes: the foot as a whole takes them along."""
+    """Bend the toes of limb e in frame t, in the source's world axes; they then move with the foot."""
     body, options, frames, state, output = cleanup
     row, limb, world = state.values[t, e], body.limbs[e], frames.world[t]
     toe, source = limb[layout.TOE], vec.get_quat(row, layout.Q)

@@ -1,1 +1,1 @@
-"""The command line: one module per command, each parses, makes one library call, and prints."""
+"""The command line: one module per command. Each parses its arguments, calls the library, and prints the result."""

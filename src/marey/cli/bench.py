@@ -1,4 +1,4 @@
-"""`marey bench`: speed on this machine, compared with other packages and with lower bounds."""
+"""`marey bench`: measure speed on this machine, compared with other packages and with lower bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BenchCommand(click.Command):
     """A command whose help ends with the names of the benchmarks."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, then the names, which are imported only when this help is shown."""
+        """Write the options, then the names of the benchmarks, which are imported only for this help text."""
         from marey.bench import BENCHES
 
         super().format_options(ctx, formatter)

@@ -25,10 +25,10 @@ SHOWN = ("speed_mean", "path_length", "stride_rate", "slide_contact", "skate_rat
 
 
 class NumbersCommand(click.Command):
-    """A command whose option --weights takes as many numbers as follow it."""
+    """A command whose option --weights takes all numbers that follow it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Join the numbers after --weights into one value, before click takes them for files."""
+        """Join the numbers after --weights into one value, because click would parse them as files."""
         return super().parse_args(ctx, _join_numbers(args, "--weights"))
 
 
@@ -147,21 +147,21 @@ def command(
 
 
 class Clock:
-    """Measures how many seconds each step takes."""
+    """Stopwatch that records the seconds that each step takes."""
 
     def __init__(self) -> None:
         self.times: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, what: str) -> Iterator[None]:
-        """Time the enclosed block."""
+        """Time the enclosed block and record it under the name `what`."""
         before = time.perf_counter()
         yield
         self.times[what] = time.perf_counter() - before
 
 
 def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction, Any]:
-    """Parse weights; return them as `blend` takes them, and as the report shows them."""
+    """Parse --weights for n motions. Returns the weights for `blend`, and their form in the report."""
     if text is None:
         return [1.0 / n] * n, [1.0 / n] * n
     if _is_numbers(text):
@@ -176,7 +176,7 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
 
 
 def _table(path: str, n: int) -> list[list[float]]:
-    """Read rows of a time and n weights; the first line may be a header."""
+    """Read rows of a time (s) and n weights from a CSV file. The first line may be a header."""
     from marey.errors import ParseError
     from marey.io.files import read_bytes
 
@@ -241,7 +241,7 @@ def _blend_files(
 
 
 def save_as(motion: Motion, output: str, rigid: bool) -> Motion:
-    """Write the motion, named after the file."""
+    """Save the motion, named after the file, and return it."""
     from dataclasses import replace
 
     from marey.io import save
@@ -270,7 +270,7 @@ def registration_report(reg: RegistrationCurve, files: Sequence[str]) -> dict[st
 
 
 def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str] = SHOWN) -> dict[str, Any]:
-    """Report length and metrics of the result, next to those of the inputs."""
+    """Report the length and the metrics of the result, with the metrics of the inputs for comparison."""
     from marey.measure import measure
 
     measured = [measure(motion) for motion in (*inputs, result)]
@@ -286,7 +286,10 @@ def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str]
 
 
 def _pictures(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
-    """Draw grids with their paths, foot heights, matches and paths from above; `first` is the motion at the start."""
+    """Plot the distance grids, paths from above, foot heights and matched contacts to the folder `into`.
+
+    `first` is the index of the motion with the largest weight at the start. Returns the file names.
+    """
     from marey.maths import rigid2d
     from marey.plot import registration as plots
 
@@ -310,7 +313,7 @@ def _has_feet(motion: Motion) -> bool:
 
 
 def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
-    """Draw the distance grid of the reference with each other motion, and the path through it."""
+    """Plot the distance grid of the reference and each other motion, with the warp path. Returns the file names."""
     import numpy as np
 
     from marey.compare import distance_grid
@@ -371,7 +374,7 @@ def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) 
 
 
 def _comparison(tables: Mapping[str, Any]) -> list[str]:
-    """Format tables of the path finders and of the blending methods."""
+    """Format the tables that compare the path finders and the blending methods."""
     from marey.measure.display import format_number, shown_metric
 
     known = "the proven minimum" if tables["proven"] else "the lowest cost found"
@@ -396,7 +399,7 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
 
 
 def _transpose(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Format the table transposed, because there are more metrics than methods; notes go on separate lines."""
+    """Format the table transposed, because there are more metrics than methods. Notes go on separate lines."""
     sides = [list(column) for column in zip(*(row[:-1] for row in rows), strict=True)]
     notes = [f"  {row[0]}: {row[-1]}" for row in rows[1:] if row[-1]]
     return [*format_table([[*side, ""] for side in sides]), *notes]

@@ -106,7 +106,7 @@ def command(
 def _make_arguments(
     motion: Motion, plants: tuple[Stay, ...], targets: tuple[Stay, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Convert the options to arguments of `cleaned`."""
+    """Convert the options to arguments of `clean_with_report`."""
     import math
 
     import numpy as np
@@ -141,12 +141,12 @@ def _make_arguments(
 
 
 def _frames(stay: Stay, motion: Motion) -> tuple[int, int]:
-    """Convert start and end to half-open frames."""
+    """Convert the start and end of a plant or target to half-open frames."""
     return to_frame(stay.begin, motion.fps), to_frame(stay.end, motion.fps)
 
 
 def _before(motion: Motion, result: CleanResult) -> Motion:
-    """Return the input with the contacts and floor of the cleanup, so that both are measured the same way."""
+    """Return the input with the contacts and floor of the cleanup, to measure both motions in the same way."""
     from dataclasses import replace
 
     source = replace(motion.source, floor=result.motion.source.floor)
@@ -207,7 +207,7 @@ def _text(report: dict[str, Any]) -> str:
 
 
 def _draw(before: Motion, after: Motion, path: str) -> None:
-    """Plot both motions, one above the other."""
+    """Plot the feet of both motions, one above the other."""
     from marey.plot.cleanup import before_after
 
     before_after(before, after, path)

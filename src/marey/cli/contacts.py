@@ -98,7 +98,7 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
 
 
 def _in_file_frames(motion: Motion, file: str, how: dict[str, Any]) -> Motion:
-    """The motion with its annotations in frames of its file, which may start with a rest pose that was skipped."""
+    """Convert the annotations to frames of the motion's file, which may start with a rest pose that was skipped."""
     from dataclasses import replace
 
     from marey.io import load_motion
@@ -128,7 +128,7 @@ def _check_use(show: bool, options: dict[str, Any]) -> None:
 
 
 def _detect(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
-    """Detect contacts; return the report and the annotated motion."""
+    """Detect contacts. Returns the report and the annotated motion."""
     from dataclasses import replace
 
     from marey.clean import Thresholds, find_contacts
@@ -209,7 +209,7 @@ def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
 
 
 def _friendly(value: Any, depth: int = 0) -> str:
-    """Format JSON with one line per entry where it fits, down to single points, and wrap long lists."""
+    """Format JSON for editing by hand: one line per entry where it fits, down to single points; wrap long lists."""
     plain = json.dumps(value, ensure_ascii=False)
     inner, too_long = " " * (depth + 1), len(plain) + depth > _WIDTH
     if isinstance(value, dict) and value and ((depth < 3 and any(map(_is_nested, value.values()))) or too_long):

@@ -56,7 +56,7 @@ FILES = (
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Run a tour on generated motion: write, measure, clean, blend and plot it, walk paths, aim kicks, steer.
+    """Tour marey on generated motion: write, measure, clean, blend and plot clips, follow paths, aim kicks, steer.
 
     All files are written to OUTDIR, by default demo_out.
 
@@ -85,7 +85,7 @@ def command(outdir: str) -> int:
 
 
 def _clear(folder: Path) -> None:
-    """Remove the files of an earlier demo; a marker file distinguishes them from other files."""
+    """Remove the files of an earlier demo. Raises an error if a marker file does not show that they are the demo's."""
     from marey.errors import UnwritableFile
 
     mark = folder / MARK
@@ -100,7 +100,7 @@ def _clear(folder: Path) -> None:
 
 
 def _make(folder: Path) -> Iterator[DemoFile]:
-    """Write all files; each is checked before the next is written."""
+    """Write all files. Each is checked before the next is written."""
     from dataclasses import replace
 
     from marey.samples import sample
@@ -139,7 +139,7 @@ def _table(files: list[DemoFile]) -> None:
 
 
 def _marey() -> str:
-    """Return how to call this program: its name if the shell finds it, else its path."""
+    """Return how to run this program: its name if the shell finds it, else its path."""
     path = Path(sys.argv[0])
     found = shutil.which(path.name)
     same = found is not None and Path(found).resolve() == path.resolve()

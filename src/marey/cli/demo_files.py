@@ -1,4 +1,4 @@
-"""The demo's first part: one clip in every format, its contacts and metrics, cleanup, and plots."""
+"""The first part of the demo: one clip in every format, its contacts and metrics, cleanup, and plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Maximum error of a joint position after writing and reading a file, in meters.
 TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
-# Added to a walk so that its feet skate: drift in m/s, and sinking in meters.
+# Foot skate added to a walk: drift in m/s (x and z), and sinking in meters.
 DRIFT, SINK = (0.08, 0.1), 0.012
 # Minimum fraction of the foot slide that cleanup must remove.
 SLIDE_GONE = 0.95
@@ -22,7 +22,7 @@ CONTACT_F1 = 0.97
 
 
 class DemoFile(NamedTuple):
-    """A file written by the demo."""
+    """A file written by the demo: its content, the result of its check, and what to open it with."""
 
     path: Path
     what: str
@@ -65,7 +65,7 @@ def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]
 
 
 def find_contacts(folder: Path, clips: dict[str, Motion]) -> DemoFile:
-    """Detect contacts from the joints alone and compare them with the samples' ground truth."""
+    """Detect contacts from the joints alone and compare them with the ground truth of the samples."""
     import numpy as np
 
     from marey.clean import detect_contacts
@@ -142,7 +142,7 @@ def clean_feet(folder: Path, walk: Motion) -> Iterator[DemoFile]:
 
 
 def _add_skate(walk: Motion) -> Motion:
-    """Make the walk slide and sink into the floor."""
+    """Return the walk with feet that slide and sink into the floor."""
     from dataclasses import replace
 
     import numpy as np
@@ -167,7 +167,7 @@ def draw_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
 
 
 def _largest_error(walk: Motion, path: Path) -> float:
-    """Return the largest error of a joint position in meters; infinite if annotations differ."""
+    """Read the walk back and return the largest error of a joint position in meters; infinite if annotations differ."""
     import numpy as np
 
     from marey.io import load_motion

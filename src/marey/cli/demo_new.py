@@ -1,4 +1,4 @@
-"""The parts of the demo that make new motion: blend, walk a graph, aim kicks, add layers, steer; and its page."""
+"""The parts of the demo that generate new motion (blend, walk a graph, aim kicks, add layers, steer), and its page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from marey.find.result import Match
     from marey.parametric import ParametricMotion
 
-# Threshold of the demo's graph, and the maximum mean distance from the path, in meters.
+# Threshold of the graph, and maximum mean distance of the walk from its path, in meters.
 PLACES, OFF_PATH = 0.08, 0.15
 # Threshold of the search for kicks, and the maximum distance of a new kick from its target, in meters.
 KICKS, MISS = 0.07, 0.005
@@ -25,7 +25,7 @@ CARRIED, OFF_GOAL = 0.02, 0.05
 
 
 def blend_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
-    """Blend the walk and the run to a jog."""
+    """Blend the walk and the run into a jog."""
     from marey.blend import blend
     from marey.io import save
     from marey.measure import measure
@@ -87,7 +87,7 @@ def walk_graph(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
 
 
 def find_kicks(folder: Path) -> Iterator[DemoFile]:
-    """Find all kicks in long takes from one example, and make three new ones that hit given targets."""
+    """Find all kicks in long takes from one example, and generate three new kicks that hit given targets."""
     from dataclasses import replace
 
     from marey.find import MatchWeb
@@ -135,7 +135,7 @@ def find_kicks(folder: Path) -> Iterator[DemoFile]:
 
 
 def _kick_targets(space: ParametricMotion) -> list[Floats]:
-    """Choose three reachable targets above each other, nearly straight ahead."""
+    """Choose three reachable targets, one above the other, nearly straight ahead."""
     import numpy as np
 
     low, high = space.parameters.min(axis=0), space.parameters.max(axis=0)
@@ -143,7 +143,7 @@ def _kick_targets(space: ParametricMotion) -> list[Floats]:
     targets = []
     for fraction in (0.25, 0.5, 0.75):
         wanted = [middle[0], low[1] + fraction * (high[1] - low[1]), middle[2]]
-        # Half a step away from a sample: reachable, but not sampled.
+        # Up to half a unit of scale away from a sample: reachable, but not itself a sample.
         near = space.samples[int(np.argmin(np.linalg.norm(space.samples - wanted, axis=1)))]
         away = float(np.linalg.norm((wanted - near) / space.scale))
         targets.append(near + (wanted - near) * min(0.5 / max(away, 1e-9), 1.0))
@@ -151,9 +151,10 @@ def _kick_targets(space: ParametricMotion) -> list[Floats]:
 
 
 def add_layers(folder: Path, left: Motion, settings: dict[str, Any]) -> Iterator[DemoFile]:
-    """Splice a carried box onto a walk on a curve, and add a look to the left.
+    """Splice the upper body of a person carrying a box onto a walk on a curve, and add a look to the left.
 
-    left : the walk. settings : the parameters of its sample.
+    left : the walk.
+    settings : the parameters of the walk's sample, to generate the ground truth.
     """
     import math
 
@@ -187,21 +188,21 @@ def add_layers(folder: Path, left: Motion, settings: dict[str, Any]) -> Iterator
 
 
 def _same(match: Match, where: str, label: Label) -> bool:
-    """Return whether a match and a label share most of their frames."""
+    """Return whether a match and a label of the clip `where` share most of their frames."""
     shared = min(match.stop, label.stop) - max(match.start, label.start)
     return match.clip == where and shared > 0.7 * max(len(match), label.stop - label.start)
 
 
-# Keys and how many seconds each is held.
+# Keys, each with the seconds that it is held.
 KEYS = "w:3 a:4 w:4 d:5"
-# The walks of the character and the sampling of its edge: fast to build and good enough to turn.
+# Clips and sampling of the character: few enough to build fast, enough to turn well.
 WALKER = {"speeds": (1.2,), "n_turns": 7, "fps": 30.0, "n_source": 20, "n_target": 80}
 # Maximum angle, in degrees, between its heading and the direction of the last key.
 OFF_KEY = 20.0
 
 
 def steer(folder: Path) -> Iterator[DemoFile]:
-    """Steer a walker with keys; write the motion and a plot of its path."""
+    """Steer a walker with keys, and write the motion and a plot of its path."""
     import math
 
     from marey.control import FollowDirection, LockedStream, parse_keys, play_keys
@@ -213,7 +214,7 @@ def steer(folder: Path) -> Iterator[DemoFile]:
 
     presses = parse_keys(KEYS)
     character = walker(**WALKER)  # type: ignore[arg-type]
-    # Lock feet without delay; the look-ahead of cleanup would delay the response.
+    # Lock the feet without delay; the lookahead of cleanup would delay the response.
     playing = character.stream(FollowDirection(0.0), feet=None)
     steered = play_keys(LockedStream(playing), presses)
     last = float(find_facing(steered.skeleton, steered.world().positions)[-1])
@@ -231,7 +232,7 @@ def steer(folder: Path) -> Iterator[DemoFile]:
     )
 
 
-# The motions of the earlier parts to show.
+# Motions from the other parts to show on the page.
 SHOWN = ("steered", "along", "jog", "carry", "look", "aimed_1", "aimed_2", "aimed_3")
 # Maximum size of the page in bytes, without its motions.
 MAX_BYTES = 2 * 10**6
@@ -240,7 +241,7 @@ JOINT_BYTES = 20
 
 
 def write_page(folder: Path) -> Iterator[DemoFile]:
-    """Write the page, if its player was built during installation."""
+    """Write an HTML page that plays the motions, if its player was built during installation."""
     from marey.io import load
     from marey.io.files import write_bytes
     from marey.studio.page_files import PAGE

@@ -38,7 +38,7 @@ def command() -> None:
 
 
 def _editing(function: Command) -> Command:
-    """Add the arguments IN and OUT and the options for reading IN."""
+    """Add the arguments IN and OUT, and the options for reading IN."""
     for add in (
         reading,
         click.argument("output", metavar="OUT"),
@@ -62,7 +62,7 @@ def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
 
 
 def _write(motion: Motion, output: str) -> int:
-    """Save the motion, print what was done, and return the exit code: 1 if a target was out of reach."""
+    """Save the motion, print the edit, and return the exit code: 1 if a target was out of reach, else 0."""
     from marey.io import save
 
     save(motion, output)
@@ -70,7 +70,7 @@ def _write(motion: Motion, output: str) -> int:
     click.echo(f"{output}: {step['op']}, {plural(len(motion), 'frame')} at {motion.fps:.6g} Hz")
     for line in _DESCRIPTIONS.get(step["op"], _describe_nothing)(dict(step), motion.fps):
         click.echo(f"  {line}")
-    missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library has warned about it
+    missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library has already warned
     return 1 if missed > _MISSED else 0
 
 
@@ -103,7 +103,7 @@ def _degrees(radians: float) -> float:
     return degrees(radians)
 
 
-# Formatters for what an edit reports in addition to its number of frames.
+# For each operation, a function that formats what it reports in addition to the number of frames.
 _DESCRIPTIONS: dict[str, Callable[[dict[str, Any], float], list[str]]] = {
     "cycle": _describe_cycle,
     "deseam": _describe_deseam,
@@ -133,7 +133,7 @@ def _resample(source: str, output: str, fps: float, no_filter: bool, **options: 
 @command.command("mirror")
 @_editing
 def _mirror(source: str, output: str, **options: Any) -> int:
-    """Swap left and right by reflecting the motion at the plane x = 0.
+    """Swap left and right by reflecting the motion in the plane x = 0.
 
     \b
     Example:
@@ -168,9 +168,9 @@ def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int
 @click.option("--repeats", type=int, default=1, show_default=True, help="Number of cycles to write.")
 @feet_option(no_replant="none")
 def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, feet: Feet, **options: Any) -> int:
-    """Make a loop by joining the frame at --to to the frame at --from and spreading the seam over the cycle.
+    """Make a loop: join the frame at --to to the frame at --from, and spread the seam over the cycle.
 
-    If --from or --to is omitted, it is chosen so that the loop closes best. Foot cleanup also covers the seam.
+    If --from or --to is omitted, the frame that closes the loop best is chosen. Foot cleanup also covers the seam.
 
     \b
     Example:
@@ -180,7 +180,7 @@ def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, feet: F
     from marey.edit import cycle
 
     (motion,) = _load(options, source, output=output)
-    frames_between(motion, begin, end)  # raises an error beyond the end
+    frames_between(motion, begin, end)  # raises an error if they are beyond the end
     start, stop = (None if moment is None else to_frame(moment, motion.fps) for moment in (begin, end))
     if stop is not None and stop >= len(motion):
         raise InvalidValue(
@@ -196,7 +196,7 @@ def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, feet: F
     "--key", "keys", multiple=True, required=True, metavar="NOW=THEN", help="Move the event at time NOW to time THEN."
 )
 def _timewarp(source: str, output: str, keys: tuple[str, ...], **options: Any) -> int:
-    """Change the timing with keys; between them, time runs smoothly and never backwards.
+    """Change the timing with keys. Between the keys, time runs smoothly and never backward.
 
     \b
     Example:
@@ -215,7 +215,7 @@ def _timewarp(source: str, output: str, keys: tuple[str, ...], **options: Any) -
 
 
 def _key_parts(text: str, option: str) -> tuple[str, float | int, list[float]]:
-    """``right_foot@1.2=0,0.2,0`` as name, moment and three numbers."""
+    """Parse ``right_foot@1.2=0,0.2,0`` into a name, a moment and three numbers."""
     name, at, rest = text.partition("@")
     moment, equals, numbers = rest.partition("=")
     try:
@@ -280,7 +280,7 @@ def _warp(
     max_stretch: float,
     **options: Any,
 ) -> int:
-    """Displace joints, hands, feet or hips at keys; away from the keys the motion is unchanged.
+    """Displace joints, hands, feet or hips at keys. Away from the keys, the motion does not change.
 
     The exit code is 1 if a target is out of reach.
 
@@ -327,7 +327,7 @@ def _warp(
 @click.option("--stretch", is_flag=True, help="Scale the steps to cover the whole path.")
 @feet_option(no_replant="none")
 def _path(source: str, output: str, along: str, stretch: bool, feet: Feet, **options: Any) -> int:
-    """Bend the path of the motion to another curve; posture and steps follow.
+    """Bend the path of the motion to another curve. Posture and steps follow.
 
     \b
     Example:
@@ -340,7 +340,7 @@ def _path(source: str, output: str, along: str, stretch: bool, feet: Feet, **opt
 
 
 def _read_path(path: str) -> list[list[float]]:
-    """Read the rows of a CSV file of x,z; the first line may be a header."""
+    """Read points x,z (meters) from a CSV file. The first line may be a header; lines that start with # are skipped."""
     from marey.io.files import read_bytes
 
     rows = []
@@ -389,7 +389,7 @@ def _retarget(
     feet: Feet,
     **options: Any,
 ) -> int:
-    """Transfer the motion to another skeleton with the same roles.
+    """Retarget the motion to another skeleton with the same roles.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Helpers of commands that read and write files."""
+"""Helpers for commands that read and write files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_output(
     ----------
     output : the file to write.
     inputs : files that it must not overwrite.
-    what, suffixes : what is written ("a graph"), and the suffixes that it may have; any by default.
+    what, suffixes : what is written, such as "a graph", and the suffixes that it may have; any by default.
     remedy : what to do if it would overwrite an input.
     """
     from marey.errors import UnwritableFile
@@ -66,7 +66,7 @@ def make_plot_folder(folder: str | None) -> Path | None:
 
 
 def result_kind(path: str | Path) -> str | None:
-    """Return what kind of built result an .npz file holds, such as ``"graph"``; None for motions and other files."""
+    """Return the kind of built result in an .npz file, such as ``"graph"``; None for motions and other files."""
     from marey.io.archive import read_format
 
     form = read_format(path)
@@ -90,10 +90,10 @@ def report_each(
     as_json: bool,
     show: Callable[[dict[str, Any]], str],
 ) -> tuple[list[dict[str, Any]], int]:
-    """Print a report on each file as `show` writes it, or all as JSON; return them and the exit code.
+    """Print a report on each file, formatted by `show`, or all reports as JSON. Returns them and the exit code.
 
-    With several files, an error in one is printed, the others continue, and the exit code is 2; with one file, it is
-    raised.
+    With several files, an error in one file is printed, the other files are processed, and the exit code is 2. With one
+    file, the error is raised.
     """
     import json
 
@@ -117,12 +117,12 @@ def report_each(
 
 
 def plural(n: int, what: str) -> str:
-    """``"1 frame"``, ``"2 frames"``."""
+    """Format a count with its noun: ``"1 frame"``, ``"2 frames"``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def warn_of_rate(path: str, motion: Motion) -> None:
-    """Warn if the strides are too fast for a person, so that times and speeds must be wrong."""
+    """Warn if the strides are too fast for a person: the frame rate, and all times and speeds, are then wrong."""
     from marey.measure.gait import rate_finding
 
     finding = rate_finding(motion)

@@ -96,7 +96,7 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
 
 
 class _RecordingRunner:
-    """A runner that records whether there was anything to do."""
+    """A runner that records whether it got any work."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
         self.run, self.has_work = run, False
@@ -164,9 +164,9 @@ def search(
 ) -> int:
     """Find motions similar to CLIP from START to STOP, in seconds (1.2) or frames (36f).
 
-    CLIP is a clip of the match web by name or number, or another file. For a file, START and STOP are optional. Frames
-    of a clip count at the match web's rate (see `marey find info`), frames of a file at the file's own rate. Without
-    --threshold, the command prints suggested thresholds and exits with 2.
+    CLIP is the name or number of a clip of the match web, or another file. For a file, START and STOP are optional.
+    Frames of a clip are counted at the match web's frame rate (see `marey find info`), frames of a file at the file's
+    own rate. Without --threshold, the command prints suggested thresholds and exits with code 2.
 
     \b
     Example:
@@ -211,7 +211,7 @@ def search(
 @click.option("--second-from", "second_begin", type=Moment(), help="Start in B.  [default: the beginning]")
 @click.option("--second-to", "second_end", type=Moment(), help="End in B.  [default: the end]")
 def grid(file: str, first: str, second: str | None, output: str, **ends: float | int | None) -> None:
-    """Plot the match web's view of two clips: distances, minima per row and column, valid region, chains, bridges.
+    """Plot what a match web stores on two clips: distances, minima per row and column, valid region, chains, bridges.
 
     \b
     Example:
@@ -232,7 +232,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
 
 
 def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
-    """Write every match, the query first, to a new folder; return the file names."""
+    """Write every match, the query first, to a new folder. Returns the file names."""
     from marey.errors import UnwritableFile
     from marey.io import save
 
@@ -289,7 +289,7 @@ def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion
 
 
 def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
-    """Plot the thresholds if requested; return the file names."""
+    """Plot the number of matches against the threshold, if requested. Returns the file names."""
     if not options["threshold_picture"]:
         return []
     from marey.plot.find import thresholds

@@ -1,4 +1,4 @@
-"""Reports printed by `marey find`."""
+"""Print the reports of `marey find`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LISTED = 40  # matches in the text report; --json lists all
 
 
 def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
-    """Print what is in a match web and where it was written."""
+    """Print what is in a match web, and the file it was written to."""
     facts = web.statistics()
     options = web.options
     labels = sorted({name for clip in web.clips for name in clip.labels.names})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Gaze(click.Group):
-    """`marey gaze IN OUT ...` is `marey gaze apply IN OUT ...`."""
+    """Group that runs `marey gaze IN OUT ...` as `marey gaze apply IN OUT ...`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
@@ -44,7 +44,7 @@ def command() -> None:
 
 
 def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callable[[Any], Any]:
-    """Add an option that may be repeated, one goal each time."""
+    """Add an option for a goal, which may be repeated."""
     return click.option(flag, name, type=kind, multiple=True, metavar=kind.example.partition(" ")[0], help=text)
 
 
@@ -83,8 +83,8 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
 def apply(file: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Rotate spine, neck, head and eyes of IN to look at one or more goals, and write the result to OUT.
 
-    Hips and legs do not change. The eyes move first, then neck, upper spine, lower spine and pelvis; all overshoot a
-    little and settle. Goals are looked at one after another.
+    The eyes move first, then neck, upper spine, lower spine and pelvis; all overshoot a little and settle. The rotation
+    of the pelvis is applied to the spine instead: hips and legs do not change. Goals are looked at one after another.
 
     \b
     Example:
@@ -153,10 +153,10 @@ def map_command(
 ) -> int:  # fmt: skip
     """Build a gaze map of a person from recorded looks, and write it to OUT.
 
-    Each EXAMPLE is FILE:YAW:PITCH, a recording of one look (rest, look, rest) and its direction in degrees; or a .csv
-    file with lines FILE,YAW,PITCH[,START,STOP], with frames START and STOP if the rest is not detected. Files are C3D
-    (with --triads) or any motion format. Recordings that cannot be used are reported and skipped; the exit code is then
-    1.
+    Each EXAMPLE is FILE:YAW:PITCH, a recording of one look (rest, look, rest there) and its direction in degrees; or a
+    .csv file with lines FILE,YAW,PITCH[,START,STOP]. START and STOP are frames around the look, for recordings in which
+    the rest is not detected. Files are C3D (with --triads) or any motion format. Recordings that cannot be used are
+    reported and skipped; the exit code is then 1.
 
     \b
     Example:
@@ -197,7 +197,7 @@ def map_command(
 
 
 def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
-    """Return all goals in order of time, in radians and meters."""
+    """Return all goals in order of time, converted to seconds, radians and meters."""
     goals: list[tuple[Any, ...]] = [
         (to_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]
     ]
@@ -209,7 +209,7 @@ def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
 def _examples(
     takes: list[Any], triads: Any, facing: float | None, how: dict[str, Any]
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
-    """Return the usable looks, and the others with the reason."""
+    """Return the usable looks with their files, and the skipped files with the reason."""
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
     from marey.layer.gaze_capture import gaze_example
 

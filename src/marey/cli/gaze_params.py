@@ -1,4 +1,4 @@
-"""Value types of `marey gaze`: looks, points, and recordings of looks."""
+"""Parameter types of `marey gaze`: looks, points, and recordings of looks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = "yaw of at most 180 and pitch of at most 90"
 
 
 def _angles(yaw: str, pitch: str) -> tuple[float, float]:
-    """Parse degrees; raise `ValueError` if they are not numbers or out of range."""
+    """Parse yaw and pitch in degrees. Raises `ValueError` if not numbers, or beyond 180 (yaw) or 90 (pitch)."""
     found = float(yaw), float(pitch)
     if not (abs(found[0]) <= 180.0 and abs(found[1]) <= 90.0):
         raise ValueError
@@ -39,7 +39,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
 
 
 class Look(_Numbers):
-    """``1.2:60:10``: a time, and degrees to the left and up."""
+    """A look such as ``1.2:60:10``: a time, and degrees to the left and up."""
 
     name, count, example = "look", 2, "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"
 
@@ -52,13 +52,13 @@ class Look(_Numbers):
 
 
 class Point(_Numbers):
-    """``1.2:2:1.5:4``: a time, and a position in the world in meters."""
+    """A point to look at such as ``1.2:2:1.5:4``: a time, and a world position in meters."""
 
     name, count, example = "point", 3, "T:X:Y:Z in seconds and meters, such as 1.2:2:1.5:4"
 
 
 class Example(NamedTuple):
-    """A recording of one look, its direction in degrees, and its frames."""
+    """A recording of one look, its direction in degrees, and the frames around the look, if given."""
 
     file: str
     yaw: float
@@ -68,7 +68,7 @@ class Example(NamedTuple):
 
 
 class Take(click.ParamType):  # type: ignore[type-arg]
-    """``left.c3d:60:0``, or a .csv file of such lines."""
+    """A recorded look such as ``left.c3d:60:0``, or a .csv file with one look per line."""
 
     name = "example"
 
@@ -88,7 +88,7 @@ class Take(click.ParamType):  # type: ignore[type-arg]
 
 
 def read_takes(given: tuple[str | Example, ...]) -> list[Example]:
-    """Return all examples; file names in a .csv file are relative to it."""
+    """Return all examples, including those in .csv files. File names in a .csv file are relative to it."""
     out: list[Example] = []
     for entry in given:
         out += [entry] if isinstance(entry, Example) else _lines(entry)

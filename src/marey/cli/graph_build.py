@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from marey.graph import MotionGraph
     from marey.store import MotionSet
 
-# Seconds after which the total time is estimated, and the shortest total time worth printing.
+# Seconds after which the total time is estimated, and the shortest total time (s) worth printing.
 _MEASURED, _WORTH_PRINTING = 0.5, 2.0
-# Options that only apply to graphs built by distance.
+# Options that apply only to graphs built by distance, with the reason.
 _DISTANCES_ONLY = (
     ("threshold", "--threshold", "--similarity S is itself the threshold"),
     ("pairs", "--pair", "thresholds for pairs of labels are distances"),
@@ -153,7 +153,7 @@ def _with_estimate(progress: Callable[[float], None], n_frames: int) -> Callable
 
 
 def shown_time(seconds: float) -> str:
-    """``"40 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
+    """Format a duration: ``"40 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
     rounded = round(seconds)
     if rounded < 60:
         return f"{rounded} s"

@@ -1,4 +1,4 @@
-"""Value types of `marey graph`: thresholds, labels along a path, positions and circles."""
+"""Parameter types of `marey graph`: thresholds, labels along a path, and timed commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 
 class Limit(click.ParamType):  # type: ignore[type-arg]
-    """Meters, or a percentage such as ``10%``."""
+    """A threshold: meters, or a percentage such as ``10%``."""
 
     name = "meters or percent"
 
@@ -24,7 +24,7 @@ class Limit(click.ParamType):  # type: ignore[type-arg]
 
 
 class Pair(click.ParamType):  # type: ignore[type-arg]
-    """``walk:run=0.08``: from one label to another."""
+    """A threshold for transitions from one label to another, such as ``walk:run=0.08``."""
 
     name = "from:to=limit"
 
@@ -37,7 +37,7 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
 
 
 class Style(click.ParamType):  # type: ignore[type-arg]
-    """``walk@5``: this label up to 5 m along the path; ``walk`` alone to the end."""
+    """A label along a path: ``walk@5`` up to 5 m along the path, ``walk`` up to the end."""
 
     name = "label[@meters]"
 
@@ -53,7 +53,7 @@ class Style(click.ParamType):  # type: ignore[type-arg]
 
 
 class Command(click.ParamType):  # type: ignore[type-arg]
-    """``5:direction=90``: from 5 s on, go left. Directions are converted to radians."""
+    """A timed command: ``5:direction=90`` turns left at 5 s. Directions are converted to radians."""
 
     name = "seconds:what=value"
 
@@ -73,7 +73,7 @@ class Command(click.ParamType):  # type: ignore[type-arg]
 
 
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:
-    """Return x and z in meters, and the heading converted from degrees to radians, or None."""
+    """Split X,Z[,DEG] into a position (x, z) in meters and a heading in radians; None if there is no heading."""
     from math import radians
 
     return (value[0], value[1]), radians(value[2]) if len(value) == 3 else None

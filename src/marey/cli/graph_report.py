@@ -1,4 +1,4 @@
-"""Reports printed by `marey graph`, and options shared by its commands."""
+"""Print the reports of `marey graph`, and define the options that its commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Place = tuple[tuple[float, float], float | None]
 
-# Meters: a path counts as followed if its mean distance from the walk and the distance at its end are below these.
+# A path counts as followed if its mean distance from the walk and the distance at its end do not exceed these (m).
 _COVERED, _AT_END = 0.35, 0.5
 # Maximum number of names to list.
 _LISTED = 12
@@ -35,7 +35,10 @@ def print_graph(
     seconds: float | None = None,
     response: bool = False,
 ) -> None:
-    """Print what is in a graph, where it was written, and how long it took to build."""
+    """Print what is in a graph, the file it was written to, and the seconds it took to build.
+
+    response : also measure the response time to a new direction.
+    """
     found = graph.statistics()
     answer = _response(graph) if response else None
     if as_json:
@@ -96,7 +99,7 @@ def _numbers(graph: MotionGraph, found: GraphStatistics) -> dict[str, Any]:
 
 
 def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
-    """Format a line for each label that can be played forever: how much of it, and the times to other labels."""
+    """Format one line for each label that can be played forever: how many seconds, and the times to other labels."""
     alive = [each for each in graph.components if each.n_frames]
     wide = max((len(each.label) for each in alive), default=0)
     out = []
@@ -134,7 +137,7 @@ def _findings(graph: MotionGraph) -> list[str]:
 
 
 def _listed(names: Any, word: str = "and") -> str:
-    """Format names as ``"a, b and c"``; if there are many, only the first."""
+    """Format names as ``"a, b and c"``; if there are more than 12, list the first 12 and count the rest."""
     given = list(names)
     if not given:
         return "no label"
@@ -154,8 +157,14 @@ def write(
     picture: str | None = None,
     land: Place | None = None,
 ) -> int:
-    """Write a walk's motion and a plot of its path, and print a report; return 1 if a path was not followed to its
-    end, else 0."""
+    """Write a walk's motion and a plot of its path, and print a report. Returns the exit code.
+
+    The exit code is 1 if the path was not followed to its end, else 0.
+
+    found : how well the walk follows a path, if there is one.
+    picture : the plot to write, if any.
+    land : exact end position (x, z) in meters and heading in radians, if given.
+    """
     from pathlib import Path
 
     from marey.graph import foot_skate

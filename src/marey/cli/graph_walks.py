@@ -21,7 +21,7 @@ _MOTIONS = (".bvh", ".glb", ".npz")
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 _FEET = feet_option(no_cleanup="none")
 _RIGID = click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
-# Seconds shown of the start clip before the route, and of the target clip after it.
+# Seconds of the start clip to play before the route, and of the target clip after it.
 _BEFORE, _AFTER = 1.0, 2.0
 # Maximum seconds to write: a day of motion is a few gigabytes.
 _LONGEST = 86_400.0
@@ -29,7 +29,7 @@ _LABEL = click.option("--label", help="Use only this label.")
 
 
 def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
-    """Load the graph after checking that OUT can be written."""
+    """Check that OUT can be written, then load the graph."""
     from marey.graph import MotionGraph
 
     inputs = [file, *(each for each in others if each is not None)]
@@ -38,7 +38,7 @@ def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
 
 
 def _frames(seconds: float, graph: MotionGraph) -> int:
-    """Convert seconds to frames and check that the walk can be written."""
+    """Convert seconds to frames. Raises an error if the walk would be too long or empty."""
     from marey.errors import InvalidValue
 
     if not seconds <= _LONGEST:
@@ -175,8 +175,8 @@ def path(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **optio
 def reach(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
     """Go from the origin, facing +Z, to a position, to a clip, or to a clip at a position.
 
-    A position alone is reached exactly. To a clip, the fastest route is taken, preceded by 1 s of the start clip and
-    followed by 2 s of the target clip. A clip at a position begins within half a meter of it and continues for 2 s.
+    A position alone is reached exactly. The route to a clip is the fastest one; 1 s of the start clip precedes it, and
+    2 s of the target clip follow. A clip at a position begins within half a meter of it and continues for 2 s.
 
     \b
     Example:
@@ -209,7 +209,10 @@ def reach(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **opti
 
 
 def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
-    """Find the fastest route from one clip to another, starting at the origin along +Z, with some of both around it."""
+    """Find the fastest route from one clip to another, starting at the origin and facing +Z.
+
+    1 s of the start clip precedes it and 2 s of the target clip follow.
+    """
     import numpy as np
 
     if begin is None:
@@ -225,7 +228,7 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
         number = graph.index(name)
         nodes = np.flatnonzero(graph.nodes[:, 0] == number)
         frames = graph.nodes[nodes, 1]
-        # Prefer nodes with enough of the clip before or after them to be shown.
+        # Prefer nodes that leave enough of the clip to play before or after the route.
         room = (frames >= before * graph.fps) & (frames + after * graph.fps <= len(graph.clips[number]))
         ends.append(nodes[room] if room.any() else nodes)
     return find_shortest_walk(graph, *ends).pad(_BEFORE, _AFTER).place_at(heading=0.0)

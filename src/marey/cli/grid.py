@@ -1,4 +1,4 @@
-"""`marey grid`: distances between all frames of two motions."""
+"""`marey grid`: compute and plot the distances between all frames of two motions."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _read(file: str, how: dict[str, Any]) -> Motion | Markers:
 
 
 def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
-    """Resample the motions to the lower rate and detect contacts if needed, in place; return notes on what was done."""
+    """Resample the motions to the lower frame rate and, if needed, detect contacts. Changes `clips`; returns notes."""
     from dataclasses import replace
 
     from marey.clean import detect_contacts
@@ -190,7 +190,7 @@ def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
 
 
 def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
-    """Find the path, or the reason why there is none."""
+    """Return the timewarp path and None; if there is no path, None and the reason."""
     from marey.errors import NoTimewarp
     from marey.register.dtw import dtw
 
@@ -201,7 +201,7 @@ def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> t
 
 
 def _report(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, threshold: float | None) -> dict[str, Any]:
-    """Describe a grid; distances in meters, times in seconds."""
+    """Describe a grid, with distances in meters and times in seconds."""
     import numpy as np
 
     values = grid.values

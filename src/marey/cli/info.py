@@ -54,7 +54,7 @@ def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Choose the first of several animations explicitly, so that `load` does not warn about a guess."""
+    """Choose the first of several animations explicitly, because `load` would otherwise warn about its choice."""
     from marey.io import clip_names
 
     if "clip" in how or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:

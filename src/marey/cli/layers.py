@@ -1,4 +1,4 @@
-"""Helpers of commands that put part of one motion onto another."""
+"""Helpers for commands that put part of one motion onto another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def get_span(motion: Motion, which: str, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """Convert --WHICH-from and --WHICH-to to half-open frames."""
+    """Convert the values of --WHICH-from and --WHICH-to to half-open frames. Errors name these options."""
     from marey.errors import InvalidValue
 
     try:

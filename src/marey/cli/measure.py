@@ -1,4 +1,4 @@
-"""`marey measure`: motion quality metrics, next to those of a source clip."""
+"""`marey measure`: measure motion quality, and compare it with a source clip."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Command = Callable[..., Any]
 
 
 def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """Convert --from and --to to frames; the end is exclusive."""
+    """Convert --from and --to to half-open frames. Raises an error if they are beyond the end or out of order."""
     from marey.errors import InvalidValue
 
     start = 0 if begin is None else to_frame(begin, motion.fps)
@@ -51,15 +51,15 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
 
 
 def max_distance_option(default: float, what: str) -> Callable[[Command], Command]:
-    """Add --max-distance between `what`."""
+    """Add the option --max-distance, in meters. `what` completes its help text, such as "the motions"."""
     text = f"Maximum distance between {what}, in meters."
     return click.option("--max-distance", type=float, default=default, show_default=True, help=text)
 
 
 def reading(function: Command) -> Command:
-    """Add the options for reading an input file; `reading_options` turns them into keywords for `read_motion`.
+    """Add the options for reading an input file. `reading_options` turns them into keywords for `read_motion`.
 
-    A command that has its own --fps for its result does not get this one.
+    A command that has its own --fps, for its result, does not get the --fps for reading.
     """
     options = [
         click.option("--unit", help="Unit of the file: m, cm, mm, in, cmu, or meters per unit.  [default: detected]"),
@@ -91,7 +91,7 @@ def _note_trim_rest(context: click.Context, option: click.Parameter, given: bool
 
 
 def renamed_option(old: str, new: str, **settings: Any) -> Callable[[Command], Command]:
-    """Keep an option's old name, hidden and with a note: ``renamed_option("--rate", "--fps", type=float)``."""
+    """Keep an option's old name, hidden and with a printed note: ``renamed_option("--rate", "--fps", type=float)``."""
 
     def pass_on(context: click.Context, option: click.Parameter, value: Any) -> None:
         if value not in (None, ()):
@@ -110,7 +110,7 @@ def reading_options(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_motion(path: str, **how: Any) -> Motion:
-    """Load a motion with the options of `reading_options`, and say if a rest pose was skipped."""
+    """Load a motion with the options from `reading_options`, and print a note if a rest pose was skipped."""
     from marey.io import load_motion
 
     motion = load_motion(path, **how)
@@ -119,7 +119,7 @@ def read_motion(path: str, **how: Any) -> Motion:
 
 
 def note_rest_pose(path: str, value: Motion | Markers) -> None:
-    """Say if a rest pose was skipped."""
+    """Print a note if a rest pose was skipped."""
     from marey.io.rest import REST_NOTE
 
     if REST_NOTE in value.source.evidence:
@@ -129,8 +129,8 @@ def note_rest_pose(path: str, value: Motion | Markers) -> None:
 def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Command]:
     """Add --feet. The command gets `feet`: "clean", "lock" (live streams only) or None.
 
-    old : earlier flags, which stay as hidden options with a note, and the value of --feet that each stands for:
-        ``no_cleanup="none"``.
+    old : earlier flags and the value of --feet that replaces each: ``no_cleanup="none"``. They stay as hidden options
+        that print a note.
     """
     choices = ["clean", "lock", "none"] if live else ["clean", "none"]
     lock = " 'lock' holds planted feet without a delay." if live else ""
@@ -164,7 +164,7 @@ def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Comman
 
 
 def of_folder(function: Command) -> Command:
-    """Add the options for reading a folder of clips; see `opened_folder`."""
+    """Add the options for reading a folder of clips. `open_folder` uses them."""
     options = [
         click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second to work at."),
         click.option("--mirrored", is_flag=True, help="Also use the mirror image of each clip."),
@@ -187,9 +187,10 @@ def of_folder(function: Command) -> Command:
 
 
 def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
-    """Open a folder as a motion set; the options of `of_folder` are removed from the command's arguments.
+    """Open a folder as a motion set. Removes the options of `of_folder` from the command's arguments `values`.
 
-    Raises an error if the output would overwrite one of the clips, and reports result files that are skipped.
+    Raises an error if the output would overwrite one of the clips, and prints a note on built results, which are not
+    clips and are skipped.
     """
     from marey.store import MotionSet
 
@@ -205,7 +206,7 @@ def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
 
 
 def running(function: Command) -> Command:
-    """Add the options for parallel execution; see `running_options`."""
+    """Add the options for parallel execution. `running_options` uses them."""
     options = [
         click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes."),
         click.option(
@@ -219,9 +220,9 @@ def running(function: Command) -> Command:
 
 
 def running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Remove the options of `running` from a command's arguments; return the runners for reading and for comparing.
+    """Remove the options of `running` from a command's arguments. Returns the runners for reading and for comparing.
 
-    Files are read on this machine, because others may not have access to them.
+    Files are always read on this machine, because other machines may not have access to them.
     """
     from marey.store import cluster, run_on
 

@@ -1,4 +1,4 @@
-"""`marey parametric`: build parametric motion spaces from examples of one action, and make new motions from them."""
+"""`marey parametric`: build parametric motion spaces from examples of one action, and generate motions from them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from marey.parametric import ParametricMotion, ReachResult
 
 _NOTES = 8  # notes in the text report; --json lists all
-_NUMBERS_TOO = {"ignore_unknown_options": True}  # so that target values may be negative
+_NUMBERS_TOO = {"ignore_unknown_options": True}  # because target values may be negative
 
 
 @click.group("parametric")
 def command() -> None:
-    """Make motions that do what you specify, such as a kick to a given point, by blending examples.
+    """Generate motions that meet given targets, such as a kick to a point, by blending examples.
 
     Angles are in degrees. Positions are in meters, relative to where the character stands at the start: to the left,
     above the floor, and ahead.
@@ -66,13 +66,15 @@ def build(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Build a space from the matches of CLIP from START to STOP in a match web, or from motion files.
+    """Build a parametric motion space from motion files, or from the matches of an example in a match web.
+
+    The example is the part of CLIP from START to STOP, in seconds (8.0) or frames (240f).
 
     \b
     Features: position:JOINT[:AXES][@MOMENT], orientation:JOINT[@MOMENT], speed[:JOINT[:mean|min|max]],
     angular_speed:JOINT, traveled, turn, curvature, step_height, duration; separate several by commas.
-    JOINT is a role such as right_hand, a joint, or centre_of_mass; MOMENT is farthest, highest, lowest, fastest,
-    slowest, start, end, or seconds into the query.
+    JOINT is a role such as right_hand, a joint, or centre_of_mass. AXES are any of x, y and z. MOMENT is farthest,
+    highest, lowest, fastest, slowest, start, end, or seconds from the start of the example.
 
     \b
     Example:
@@ -108,7 +110,7 @@ def build(
 
 
 def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
-    """Search a match web."""
+    """Search a match web for the example given as WEB CLIP START STOP."""
     from marey.find import MatchWeb
 
     if len(sources) not in (2, 4):
@@ -154,7 +156,7 @@ def make(
     file: str, target: tuple[str, ...], output: str, refine: int, start: tuple[float, float, float] | None, feet: Feet,
     rigid: bool, picture: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Make the motion for TARGET: one number per parameter, in the order shown by `range`.
+    """Generate the motion for TARGET: one number per parameter, in the order shown by `range`.
 
     The motion begins at the origin facing +Z, unless --start is given. The exit code is 1 if the target is out of
     reach; the nearest motion is still written.
@@ -171,7 +173,7 @@ def make(
     check_plot(picture, [file, output])
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
-    begin = None if start is None else (math.radians(start[2]), *start[:2])  # a rigid2d
+    begin = None if start is None else (math.radians(start[2]), *start[:2])  # placement (theta, x, z)
     result = space.synthesize(numbers, feet=feet, refine=refine, name=Path(output).stem, start=begin)
     motion = result.motion()
     save(motion, output, rigid=rigid)
@@ -210,7 +212,7 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
 
 
 def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
-    """Convert the target to one number per parameter, degrees to radians."""
+    """Parse the target: one number per parameter, with degrees converted to radians."""
     numbers = [_number(text) for text in given]
     if len(numbers) != space.n_dims:
         wanted = (
@@ -234,7 +236,7 @@ def _number(text: str) -> float:
 
 
 def _shown(unit: str) -> tuple[str, float]:
-    """Return the unit to print, and the factor to convert to it."""
+    """Return the unit to print (degrees for radians), and the factor that converts to it."""
     return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
@@ -270,7 +272,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
 
 
 def _group_notes(notes: Iterable[str]) -> list[str]:
-    """Put notes on examples left out first; of similar notes, keep the first and their number."""
+    """Group similar notes: list the first and count the others. Notes on examples left out come first, ungrouped."""
     groups: dict[str, list[str]] = {}
     for note in notes:
         # Similar notes differ only in motion names and numbers.
@@ -286,7 +288,7 @@ def _group_notes(notes: Iterable[str]) -> list[str]:
 
 
 def _rounding_notes(space: ParametricMotion, reached: ReachResult) -> list[str]:
-    """Return a note if a duration is off only because a motion has whole frames."""
+    """Return a note if a duration differs from the target only because it is rounded to whole frames."""
     fps, at = space.registration.fps, 0
     for feature in space.features:
         off = abs(float(reached.error[at]))

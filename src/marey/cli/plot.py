@@ -1,4 +1,4 @@
-"""`marey plot`: plots of motions."""
+"""`marey plot`: plot motions."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def command(
 
 
 def _correlations(motion: Motion, output: str) -> list[str]:
-    """Draw the plot; return lines that list the joints."""
+    """Plot the correlations. Returns lines that list the correlated joints."""
     from marey.layer import find_correlations
     from marey.plot.layer import correlation
 

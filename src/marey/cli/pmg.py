@@ -33,8 +33,8 @@ _SAMPLES = NumberList("two numbers of at least 2", "60,400", 2, name="source,tar
 def command() -> None:
     """Build and play steerable characters (parametric motion graphs).
 
-    Each node of the graph is a space of motions; edges are the possible transitions. CHAR is a .json file; the motions
-    of its nodes are stored next to it. Angles are in degrees.
+    Each node of the graph is a parametric space of motions; edges are the possible transitions. CHAR is a .json file;
+    the motions of its nodes are stored next to it. Angles are in degrees.
 
     \b
     Example:
@@ -187,7 +187,7 @@ def connect(
     char: str, source: str, target: str, good: float | None, bad: float | None, part: str | None,
     samples: tuple[int, int], picture: str | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Add an edge from node A to node B; if --good and --bad are omitted, they are chosen from all transitions.
+    """Add an edge from node A to node B. If --good and --bad are omitted, they are chosen from all transitions.
 
     The exit code is 1 if some motions of A have no transition; --plot then shows which threshold they would need.
 
@@ -246,7 +246,7 @@ def _draw(comparison: Any, title: str, picture: str, good: float | None, bad: fl
 def auto(
     char: str, good: float, bad: float, samples: tuple[int, int], keep: bool, seed: int, as_json: bool
 ) -> int:  # fmt: skip
-    """Try to connect all pairs of nodes, and remove dead ends (nodes without transitions).
+    """Try to connect all pairs of nodes, and remove dead ends (nodes that cannot continue forever).
 
     The exit code is 1 if nothing playable is left or, with --keep, if there are dead ends.
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 _NEAR = 0.3  # meters from the target that count as arrived
-_SECONDS_PER_METER = 3.0  # time limit per meter of the straight line; the same number of meters is added to it
+_SECONDS_PER_METER = 3.0  # time limit per meter of straight distance; 3 m are added to the distance
 
-_SAME_HEADING = math.radians(20.0)  # from the heading that counts as met; weighs as much as `_NEAR`
+_SAME_HEADING = math.radians(20.0)  # heading error that counts as arrived; weighs as much as `_NEAR`
 
 
 @click.command("walk")
@@ -63,7 +63,8 @@ def go(
 ) -> int:
     """Make a character go from the origin, facing +Z, to a point. The motion ends when it arrives.
 
-    The exit code is 1 if it does not come within 0.3 m of the point (and, with --heading, within 20 degrees of it).
+    The exit code is 1 if it does not come within 0.3 m of the point and, with --heading, within 20 degrees of the
+    heading.
 
     \b
     Example:
@@ -100,7 +101,8 @@ def arrival(off: Floats, aside: Floats) -> tuple[int, bool]:
 
     Parameters
     ----------
-    off : (F,) meters from the point. aside : (F,) radians from the heading.
+    off : (F,) distance from the point in each of F frames, meters.
+    aside : (F,) difference from the requested heading, radians, at least 0.
     """
     import numpy as np
 
@@ -108,7 +110,7 @@ def arrival(off: Floats, aside: Floats) -> tuple[int, bool]:
     met = (off <= _NEAR) & (aside <= _SAME_HEADING)
     if not met.any():
         return int(np.argmin(miss)), False
-    # Take the best frame of the first visit, not of a later one.
+    # Take the best frame of the first visit; later visits do not count.
     first = int(np.argmax(met))
     last = first + int(np.argmax(np.append(off[first:] > _NEAR, True)))
     return first + int(np.argmin(np.where(met[first:last], miss[first:last], np.inf))), True

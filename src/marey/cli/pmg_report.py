@@ -18,7 +18,7 @@ _KINDS = ("graph", "boxes", "costs", "lengths")
 
 
 def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
-    """Load a character; raise an error if it has no nodes and `empty` is False."""
+    """Load a character. Raises an error if it has no nodes, unless `empty` is True."""
     from marey.errors import InvalidValue
     from marey.pmg import ParametricMotionGraph
 
@@ -180,7 +180,7 @@ def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> 
     source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
     known = graph.edges[source, target]
     comparison = graph.compare(source, target, n_source=max(4, len(known)))
-    # Samples are drawn again, so the boxes have the same thresholds as those in the file but are not identical.
+    # The nodes are sampled again, so the boxes have the thresholds of the file but differ from its boxes.
     good = max(known.good, float(comparison.costs.min(axis=1).max()))
     edge = build_edge(comparison, graph[source], graph[target], good, max(good, known.bad))
     draw(comparison, edge, graph[source], graph[target], output)

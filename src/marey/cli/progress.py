@@ -1,4 +1,4 @@
-"""A progress bar for long operations, shown only on a terminal."""
+"""Show a progress bar for long operations, only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that takes the progress from 0 to 1; None if standard error is not a terminal."""
+    """Show a progress bar titled `what`. Yields a function that takes the progress, 0 to 1.
+
+    Yields None if standard error is not a terminal.
+    """
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Shared by `marey find` and `marey parametric`: searching a match web for an example, and output checks."""
+"""Helpers that `marey find` and `marey parametric` share: search a match web for an example."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 Query = tuple["int | str | Motion", "int | None", "int | None"]
-"""A clip of a match web or another motion, and its half-open frames."""
+"""A clip of a match web (number or name) or another motion, and its half-open frames; None for all frames."""
 
 
 class NumbersToo(click.Command):
     """A command whose arguments may be negative numbers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Treat words that look like negative numbers as arguments, unless there is a misspelled option to report."""
+        """Treat words that look like negative numbers as arguments, unless click has a misspelled option to report."""
         known = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         misspelled = any(part.startswith("--") and part.partition("=")[0] not in {"--", *known} for part in args)
         if not misspelled and any(re.match(r"-\.?\d", part) for part in args):
@@ -34,7 +34,7 @@ class NumbersToo(click.Command):
 
 
 def make_query(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
-    """Resolve the query: a clip of the match web by name or number, or else a file; and its frames."""
+    """Resolve the query and its frames. `clip` is the name or number of a clip of the match web, or else a file."""
     from marey.errors import UnknownName, similar
 
     if clip in web.names:
@@ -55,7 +55,7 @@ def make_query(web: MatchWeb, clip: str, start: float | int | None, stop: float 
 
 
 def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int, int]:
-    """Convert times to frames; a time in seconds outside the clip raises an error in seconds."""
+    """Convert times to frames. If times in seconds are outside the clip, the error message is in seconds as well."""
     from marey.errors import InvalidValue
 
     first, last = to_frame(start, motion.fps), to_frame(stop, motion.fps)
@@ -72,7 +72,7 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
 
 
 def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> MatchResult:
-    """Search the match web and leave out the matches of --drop; `options` has overlap, labels and drop."""
+    """Search the match web and leave out the matches given with --drop. `options` has overlap, labels and drop."""
     found = web.search(*query, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None, **more)
     dropped = dropped_matches(options)
     return found.without(*dropped) if dropped else found

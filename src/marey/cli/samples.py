@@ -115,7 +115,7 @@ def _clear(outputs: list[Path], force: bool) -> None:
 
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    """Parse NAME=VALUE parameters of a sample; angles are in degrees."""
+    """Parse the NAME=VALUE parameters of a sample. Angles are given in degrees and returned in radians."""
     from marey.errors import InvalidValue, UnknownName, similar
     from marey.samples.catalogue import entry
 
@@ -174,7 +174,7 @@ def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
 
 
 def _facts(one: Sample) -> dict[str, Any]:
-    """Return parameters (SI units, radians) and targets."""
+    """Return the parameters of a sample (SI units, radians) and its targets."""
     return {"parameters": dict(one.parameters), "targets": [target._asdict() for target in one.targets]}
 
 

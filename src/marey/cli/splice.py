@@ -98,7 +98,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
 
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
-    """Return the spliced motion and the times in UPPER for its frames; None if the angles are copied."""
+    """Return the spliced motion, and the times in UPPER of its frames; None instead if angles are only copied."""
     from marey.layer import align_motions, splice
 
     if options["naive"]:
@@ -117,7 +117,10 @@ def _splice_naive(legs: Motion, arms: Motion) -> Motion:
 def _compute_metrics(
     legs: Motion, arms: Motion, result: Motion, copied: Motion, times: TimeMap | None
 ) -> dict[str, float]:
-    """Measure how steady and how well synchronized the result is; wobble is compared as energy. Empty without steps."""
+    """Measure how steady and how well synchronized the result is. Wobble is compared as energy.
+
+    Empty if the lower clip has no steps.
+    """
     import numpy as np
 
     from marey.errors import NotBlendable

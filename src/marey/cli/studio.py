@@ -49,7 +49,7 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
     click.echo("Press Ctrl-C to stop.", err=True)
     if not no_browser:
         _open(address.url)
-    with suppress(KeyboardInterrupt):  # how people normally stop it
+    with suppress(KeyboardInterrupt):  # the normal way to stop the server
         # Import the server while the browser starts.
         from marey.studio.app import Studio
 
@@ -58,7 +58,7 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
 
 
 def _open(url: str) -> None:
-    """Open the browser without waiting for it; if there is none, the user can copy the address from the terminal."""
+    """Open the browser without waiting for it. If there is none, the user can copy the address from the terminal."""
     import threading
     import webbrowser
 

@@ -1,4 +1,4 @@
-"""Text tables of the command line."""
+"""Format text tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def format_table(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
-    """Format a table, one line for each row; the first is the head.
+    """Format a table as lines of text, one per row. The first row is the header.
 
     The first column and the last `n_text` columns are left-aligned, the others right-aligned.
     """

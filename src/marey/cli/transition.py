@@ -62,8 +62,8 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Blend from A into B, and write A, the transition and B as one motion.
 
-    B continues from where A is. Without --at, the transition is made where A and B are most similar, skipping points
-    where they are too far apart or on opposite feet. If --at gives such a point, that is an error.
+    B is moved to continue from the position of A. Without --at, the transition is made where A and B are most similar,
+    skipping points where they are too far apart or on opposite feet. If --at gives such a point, that is an error.
 
     \b
     Example:
@@ -106,7 +106,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
 
 
 def _check_point(options: dict[str, Any]) -> None:
-    """Reject options for the search if --at gives the point."""
+    """Reject options for the search if --at gives the transition point."""
     if options["at"] is None:
         return
     for name in ("region_a", "region_b", "same_contacts"):
@@ -142,14 +142,17 @@ def _make_transition(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
 def _seconds(
     moments: tuple[float | int, float | int] | None, first: Motion, second: Motion
 ) -> tuple[float, float] | None:
-    """Convert two times, each in its own motion, to seconds."""
+    """Convert two times, in the first and the second motion, to seconds."""
     if moments is None:
         return None
     return to_seconds(moments[0], first.fps), to_seconds(moments[1], second.fps)
 
 
 def _pictures(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
-    """Draw the grid with the path of the transition, and the feet of all three motions around it."""
+    """Plot the distance grid with the warp path of the transition, and the feet of all three motions around it.
+
+    Returns the file names.
+    """
     import numpy as np
 
     from marey.compare import distance_grid

@@ -37,7 +37,7 @@ from marey.cli.options import Moment, read_motion, reading, reading_options
 def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -> None:
     """Copy some joints of DONOR onto BASE, such as a waving arm onto a walk, and write the result to OUT.
 
-    The joints between these and the hips are blended. The motions need not be walks.
+    The joints between the copied joints and the hips are blended. The motions need not be walks.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Value types of the command line: times, lists of numbers, planes, names or numbers, timed positions."""
+"""Parameter types of the command line: times, lists of numbers, planes, names or numbers, timed positions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 
 class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
-    """A name, or a number from 0."""
+    """A name, or an index from 0."""
 
     name = "name or number"
 
@@ -41,18 +41,20 @@ def to_seconds(moment: float | int, fps: float) -> float:
 
 
 def to_frame(moment: float | int, fps: float) -> int:
-    """Convert a `Moment` to a frame, the nearest to a time in seconds. As an end it is exclusive, whatever the unit."""
+    """Convert a `Moment` to a frame: for a time in seconds, the nearest frame. As an end, it is always exclusive."""
     return moment if isinstance(moment, int) else round(moment * fps)
 
 
 class NumberList(click.ParamType):  # type: ignore[type-arg]
-    """Finite numbers with separators, such as ``3,5,90``.
+    """A list of finite numbers with separators, such as ``3,5,90``.
 
     Parameters
     ----------
     what, example : what is expected, and an example, for the error message.
-    counts : how many numbers are allowed; any by default.
-    integers, minimum : whether they must be integers, and their smallest value.
+    counts : allowed numbers of values; any by default.
+    name : shown in the help text.
+    integers, minimum : whether the values must be integers, and their minimum.
+    separator : character between the values.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Stay(NamedTuple):
 
 
 class StayParam(click.ParamType):  # type: ignore[type-arg]
-    """``right_hand=1.2:1.5@0.4,1.1,0.3``; with `oriented`, four more numbers may give an orientation."""
+    """A timed position such as ``right_hand=1.2:1.5@0.4,1.1,0.3``; with `oriented`, a quaternion may follow."""
 
     name = "stay"
 

@@ -36,7 +36,7 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
     motions = [load(path, **how) for path in files]
     for path, motion in zip(files, motions, strict=True):
         note_rest_pose(path, motion)
-    # --unit and --up change the joints but not the skin.
+    # --unit and --up transform the joints but not the skin, so the skin would not fit.
     moved = not {"unit", "up"}.isdisjoint(how)
     skins = [
         None if moved or not path.lower().endswith(".glb") else extract_skin(read_bytes(path), path) for path in files

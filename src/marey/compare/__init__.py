@@ -1,8 +1,8 @@
 """Similarity of frames: point clouds, distances between them, distance grids and their local minima.
 
-- `point_clouds`, `frame_weights`: the data to compare (Kovar 4.1.1.1);
-- `frame_distance`, `frame_distances`, `align_frames`: single pairs of frames, with the transform that aligns them;
-- `distance_grid`, and `grid_blocks` and `grid_minima` for large grids; `local_minima` of any grid;
+- `point_clouds`, `frame_weights`: the markers to compare, and the weights of a window (Kovar 4.1.1.1);
+- `frame_distance`, `frame_distances`, `align_frames`: distances of single frame pairs, with the aligning transform;
+- `distance_grid` for all frame pairs, `grid_blocks` and `grid_minima` for large grids, `local_minima` of any grid;
 - `pose_cost`, `similarity`: a simpler cost from joint angles.
 """
 

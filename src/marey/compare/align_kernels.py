@@ -1,4 +1,4 @@
-"""The floor-plane transform that best aligns one window of markers with another, and the distance that remains.
+"""Find the floor-plane transform that best aligns one window of markers with another, and the remaining distance.
 
 Key: p = marker of a, q = marker of b; w = weight; A, B as in Kovar 4.2.
 """
@@ -18,8 +18,8 @@ class ClipPair(NamedTuple):
     """Two clips and the window in which their frames are compared.
 
     a, b : (Fa, M, 3), (Fb, M, 3) markers, meters.
-    marker_weights : (M,), sum 1.
-    frame_weights : (2 L + 1,) of the window, sum 1.
+    marker_weights : (M,) weights of the markers, sum 1.
+    frame_weights : (2 L + 1,) weights of the window's frames, sum 1.
     """
 
     a: Floats3D
@@ -30,7 +30,7 @@ class ClipPair(NamedTuple):
 
 @helper
 def _clip_window(i: float, j: float, n_a: int, n_b: int, half: int) -> tuple[int, int]:
-    """How many frames the window reaches back and forward before it leaves either clip."""
+    """Return how many frames the window extends back and forward before it leaves either clip."""
     back = min(half, math.floor(min(i, j)))
     forth = min(half, math.floor(min(n_a - 1 - i, n_b - 1 - j)))
     return back, forth
@@ -40,10 +40,11 @@ def _clip_window(i: float, j: float, n_a: int, n_b: int, half: int) -> tuple[int
 def align_windows(
     clips: ClipPair, frames_a: Floats1D, frames_b: Floats1D, free: bool, moves: Out[Floats2D], distances: Out[Floats1D]
 ) -> None:
-    """Write the transforms of b at frames_b (N,) onto a at frames_a (N,), (N, 3), and D in m^2 (N,).
+    """Compute the transforms (N, 3) of b at frames_b (N,) onto a at frames_a (N,), and D (N,) in m^2.
 
-    Frames may lie between two; points are then on the straight line. Sums are taken about the windows' own centers, so
-    that no digits are lost far from the origin. Unless `free`, the transform is the identity.
+    D is the squared distance that remains. Frames may be fractional; markers are then interpolated linearly. Sums are
+    taken about the centers of the windows, to keep precision far from the origin. Unless `free`, the transform is the
+    identity.
     """
     a, b, marker_weights, frame_weights = clips.a, clips.b, clips.marker_weights, clips.frame_weights
     half = len(frame_weights) // 2

@@ -1,4 +1,4 @@
-"""Grids that are too large for memory: one block of cells at a time, within a memory limit."""
+"""Compute grids that are too large for memory, one block of cells at a time, within a memory limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from marey.errors import InvalidValue
 __all__ = ["DEFAULT_MEMORY", "GridBlock", "grid_blocks", "grid_minima"]
 
 DEFAULT_MEMORY = 256 * 1024**2
-"""Bytes."""
+"""Default memory limit in bytes."""
 
 # Minimum side of a block in frames; smaller blocks spend most of their time on windows that extend beyond them.
 _SMALLEST = 32
@@ -31,7 +31,7 @@ _MOVED = {each.name: each.name for each in fields(GridSettings)}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridBlock:
-    """A block of a grid: rows and columns, half-open, and their D (R, C) in m^2."""
+    """A block of a grid: its rows and columns, half-open, and its squared distances D (R, C) in m^2."""
 
     rows: tuple[int, int]
     columns: tuple[int, int]
@@ -50,8 +50,8 @@ def grid_blocks(
 
     Parameters
     ----------
-    memory : memory limit in bytes, without the clips' own markers. It holds if the caller releases each block before
-        requesting the one after the next.
+    memory : memory limit in bytes, not counting the clips' own markers; 256 MB by default. At most two blocks may be
+        alive: release each block before requesting the second one after it.
     settings : the other parameters of `distance_grid`. Invalid ones raise an error here, before the first block.
     """
     pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
@@ -68,10 +68,10 @@ def grid_minima(
     memory: int = DEFAULT_MEMORY,
     settings: GridSettings | None = None,
 ) -> tuple[Ints, Floats]:
-    """The local minima of a grid too large for memory: cells (N, 2) in row-major order, and their D (N,) in m^2.
+    """Find the local minima of a grid too large for memory: cells (N, 2) in row-major order, and their D (N,) in m^2.
 
-    threshold, min_lag : as for `DistanceGrid.minima`; memory, settings : as for `grid_blocks`, without the minima
-    themselves.
+    threshold, min_lag : as in `DistanceGrid.minima`.
+    memory, settings : as in `grid_blocks`; the limit does not count the minima themselves.
     """
     pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
     limit = check_limit(threshold)
@@ -92,7 +92,7 @@ def grid_minima(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Blocks of `height` by `width` cells of an n_rows by n_columns grid, with a margin around each."""
+    """Division of an n_rows by n_columns grid into blocks of `height` by `width` cells with a margin around each."""
 
     n_rows: int
     n_columns: int
@@ -129,13 +129,13 @@ class _Plan:
         )
 
     def spans(self) -> Iterator[Span]:
-        """The spans of the blocks without margins."""
+        """Yield the spans of the blocks, without margins."""
         for start in range(0, self.n_rows, self.height):
             for first in range(0, self.n_columns, self.width):
                 yield start, min(start + self.height, self.n_rows), first, min(first + self.width, self.n_columns)
 
     def with_margin(self, span: Span) -> Span:
-        """A span with its margin, clipped to the grid."""
+        """Return a span with its margin, clamped to the grid."""
         start, stop, first, last = span
         more = self.margin
         return (

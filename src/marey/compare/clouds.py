@@ -1,4 +1,4 @@
-"""Point clouds: markers on the joints of a body, to compare over time (Kovar 4.1.1.1)."""
+"""Point clouds: markers on the joints of a body, compared over time (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _ARMS = _both("upper_arm", "forearm", "hand", "fingertips")
 _LEGS = _both("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
 
 MARKER_SETS: dict[str, tuple[str, ...]] = {
-    # Without shoulder joints and the first spine joint: in many files they coincide with chest and hips.
+    # No shoulder joints and no first spine joint: in many files they coincide with chest and hips.
     "body": ("hips", "chest", "neck", "head", *_ARMS, *_LEGS),
     "upper": ("chest", "neck", "head", *_ARMS),
     "lower": ("hips", *_LEGS),
     "large": ("hips", "chest", *_both("upper_arm", "forearm", "upper_leg", "lower_leg")),
     "root_knees": ("hips", "left_lower_leg", "right_lower_leg"),
 }
-"""Roles with a marker. Roles that a skeleton lacks are ignored, but at least one must exist."""
+"""Roles that get a marker. Roles that a skeleton lacks are ignored, but at least one must exist."""
 
-# Meters from a joint to the second and third marker that rotate with it.
+# Distance in meters from a joint to its second and third marker, which rotate with it.
 _ARM_LENGTH = 0.1
-# A recorded marker is used if it is visible in at least this fraction of the frames, with no gap longer than this, s.
+# A recorded marker is used if it is visible in at least this fraction of the frames, with no gap of more seconds.
 _SEEN, _LONGEST_GAP = 0.75, 0.5
 SHAPES = ("triangle", "box", "gaussian")
 
@@ -59,7 +59,7 @@ class Clouds(FrozenRecord):
     weights : (M,) weights of the markers, non-negative, with sum 1.
     fps : frames per second.
     name : name of the clip.
-    names : names of the markers, so that clouds of different markers are not confused; may be empty.
+    names : names of the markers, to detect a comparison of different markers; may be empty.
     contacts : contacts of the same frames, if a comparison should use them.
     """
 
@@ -110,19 +110,20 @@ def point_clouds(
     per_joint: int = 1,
     weights: Mapping[str, float] | ArrayLike | None = None,
 ) -> Clouds:
-    """The markers of a motion or recording on each frame, in world coordinates.
+    """Return the markers of a motion or recording in every frame, in world coordinates.
 
     Parameters
     ----------
     recording : a Motion, with markers on its joints; Markers, used as recorded; or Clouds, returned unchanged.
-    markers : for a motion ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: only the large joints) or
-        ``"root_knees"`` (Heck 4.2: root and both knees), or a list of roles and joint names. A set uses those of its
-        roles that the skeleton has; ``"body"`` uses all joints of a skeleton without roles. For recorded markers
-        ``"body"`` means all usable markers; otherwise list their names.
-    per_joint : 1 for positions only, 2 or 3 for extra markers 10 cm from the joint that rotate with it, so that
-        orientation counts, too. They are perpendicular to the bone in the rest pose: compare bodies with one rest pose.
-    weights : weights of the joints or markers: a mapping by the names given in `markers` (default 1), or an array in
-        their order, one value per joint or per marker. Only the ratios matter.
+    markers : for a motion, ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: only the large joints) or
+        ``"root_knees"`` (Heck 4.2: root and both knees), or a list of roles and joint names. A named set uses the roles
+        that the skeleton has; ``"body"`` uses all joints of a skeleton without roles. For recorded markers, ``"body"``
+        means all usable markers; otherwise list their names.
+    per_joint : 1 for positions only; 2 or 3 add markers 10 cm from the joint that rotate with it, which makes
+        orientation count too. They are perpendicular to the bone in the rest pose, so compared bodies must share a
+        rest pose.
+    weights : weights of the joints or markers: a mapping keyed by the names in `markers` (default 1), or an array in
+        their order, with one value per joint or per marker. Only the ratios matter.
 
     Gaps in recorded markers are filled by linear interpolation; before the first and after the last visible frame the
     position is held. Markers that are visible in fewer than three quarters of the frames, or missing for more than 0.5
@@ -153,11 +154,11 @@ def point_clouds(
 
 
 def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") -> Floats:
-    """Weights of the frames in a window, (2 L + 1,) with sum 1; L is the number of frames in half the window.
+    """Return weights for the frames of a window, (2 L + 1,) with sum 1; L is the number of frames in half the window.
 
     Parameters
     ----------
-    window_seconds : length of the window; 0 for only the center frame.
+    window_seconds : length of the window in seconds; 0 for only the center frame.
     shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
     """
     if shape not in SHAPES:
@@ -219,7 +220,7 @@ def check_pair(a: Clouds, b: Clouds) -> None:
 
 
 def describe_clip(clouds: Clouds, default: str) -> str:
-    """The name of a clip in an error message."""
+    """Return the name of a clip for an error message."""
     return repr(clouds.name) if clouds.name else default
 
 
@@ -227,7 +228,7 @@ def describe_clip(clouds: Clouds, default: str) -> str:
 
 
 def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
-    """The names and joint indices of the markers."""
+    """Return the names and joint indices of the markers."""
     roles = skeleton.roles
     if isinstance(markers, str):
         if markers not in MARKER_SETS:
@@ -261,7 +262,7 @@ def _joint(skeleton: Skeleton, name: Any) -> int:
 
 
 def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, ...], per_joint: int) -> Floats:
-    """(M,) with sum 1."""
+    """Return the marker weights (M,) with sum 1."""
     n = len(names)
     if weights is None:
         given = np.ones(n)
@@ -289,7 +290,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
 
 
 def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floats:
-    """(F, J * per_joint, 3); the markers of one joint are consecutive."""
+    """Return marker positions (F, J * per_joint, 3); the markers of one joint are consecutive."""
     world = motion.world()
     if per_joint == 1:
         return set_readonly(world.positions[:, joints])
@@ -301,7 +302,7 @@ def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floa
 
 
 def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
-    """(2, 3) unit vectors in the joint's frame, perpendicular to its bone and to each other; they show its twist."""
+    """Return unit vectors (2, 3) in the joint's frame, perpendicular to its bone and each other; they show twist."""
     children = [child for child in skeleton.children[joint] if skeleton.bone_lengths[child] > 0]
     bone = skeleton.offsets[children[0]] if children else skeleton.offsets[joint]
     length = float(np.linalg.norm(bone))
@@ -312,7 +313,7 @@ def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
 
 
 def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
-    """Names and points of recorded markers, with gaps filled."""
+    """Return names and positions of recorded markers, with gaps filled."""
     if isinstance(markers, str):
         if markers != "body":
             raise InvalidValue(
@@ -350,7 +351,7 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
 
 
 def _unusable(recording: Markers, k: int) -> str:
-    """Why a marker cannot be used; empty if it can."""
+    """Return why a marker cannot be used; empty if it can."""
     seen = recording.valid[:, k]
     fraction = float(seen.mean())
     if fraction < _SEEN:

@@ -1,4 +1,4 @@
-"""The distance between two frames, and the rigid2d that aligns them (Kovar 4.1.1.1)."""
+"""Compute the distance between two frames, and the rigid2d transform that aligns them (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["align_frames", "frame_distance", "frame_distances"]
 def frame_distance(
     a: Clouds, i: int, b: Clouds, j: int, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[float, Floats]:
-    """D of frame i of a and frame j of b in m^2, and the rigid2d that moves b's frame onto a's.
+    """Return the squared distance D of frame i of a and frame j of b, in m^2, and the rigid2d that aligns b with a.
 
     D is the weighted mean squared distance between corresponding markers of the two windows after the best alignment
     (Kovar 4.1). At the ends of a clip the window is cut in both clips, and the remaining weights are scaled up.
@@ -32,7 +32,7 @@ def frame_distance(
 
 
 def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike) -> Floats:
-    """The rigid2d (N, 3) that move b at frames `at_b` (N,) onto a at frames `at_a` (N,).
+    """Return the rigid2d transforms (N, 3) that move b at frames `at_b` (N,) onto a at frames `at_a` (N,).
 
     Frames may be fractional; markers are then interpolated linearly. Windows are cut at the ends of the clips as in
     `frame_distance`.
@@ -43,7 +43,7 @@ def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_w
 def frame_distances(
     a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[Floats, Floats]:
-    """`frame_distance` of N pairs of frames, which may be fractional: rigid2d (N, 3) and D (N,) in m^2."""
+    """Compute `frame_distance` for N frame pairs, which may be fractional: rigid2d (N, 3) and D (N,) in m^2."""
     check_pair(a, b)
     weights = check_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")

@@ -1,4 +1,4 @@
-"""Distance grids: the distances between all frames of two clips (Kovar 4.1.1, figure 4.5)."""
+"""Compute distance grids: the distances between all frames of two clips (Kovar 4.1.1, figure 4.5)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ LARGEST_GRID = 2 * 1024**3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistanceGrid(FrozenRecord):
-    """D of each frame of a (rows) and each frame of b (columns).
+    """Squared distances D between all frames of a (rows) and all frames of b (columns).
 
     Parameters
     ----------
     a, b : markers of the clips; the same object if a clip is compared with itself.
-    values : (Fa, Fb) m^2, non-negative; infinity where contacts differ and are refused. Distances are square roots.
+    values : (Fa, Fb) D in m^2, non-negative; infinity where contacts differ and are refused. Distances are its square
+        roots.
     frame_weights : (2 L + 1,) weights of the window.
     align : whether each pair of frames was aligned first.
     """
@@ -59,17 +60,17 @@ class DistanceGrid(FrozenRecord):
         return self.a is self.b
 
     def transform(self, i: ArrayLike, j: ArrayLike) -> Floats:
-        """The rigid2d (..., 3) that move b's frames j onto a's frames i; indices of any shape are broadcast."""
+        """Return the rigid2d transforms (..., 3) that move b's frames j onto a's frames i; indices are broadcast."""
         rows, columns = np.broadcast_arrays(_indices(i, len(self.a), "row"), _indices(j, len(self.b), "column"))
         moves, _ = frame_distances(self.a, rows.ravel(), self.b, columns.ravel(), self.frame_weights, align=self.align)
         return set_readonly(moves.reshape(*rows.shape, 3))
 
     def minima(self, threshold: float | None = None, *, min_lag: int | None = None) -> Ints:
-        """Cells (N, 2) that are smaller than their eight neighbors, in row-major order; see `local_minima`.
+        """Return cells (N, 2) that are smaller than their eight neighbors, in row-major order; see `local_minima`.
 
         Parameters
         ----------
-        threshold : maximum distance in meters.
+        threshold : maximum distance in meters; no limit by default.
         min_lag : minimum distance from the diagonal in frames. By default 2 L + 1 if a clip is compared with itself,
             because overlapping windows are always similar; else 0.
         """
@@ -107,11 +108,12 @@ def distance_grid(
 
     Parameters
     ----------
-    a, b : Motion, Markers or Clouds with one frame rate; by default b is a.
-    markers, per_joint, weights : which markers; see `point_clouds`.
-    window, shape : length in seconds, and ``"triangle"``, ``"box"`` or ``"gaussian"``; see `frame_weights`. At the ends
-        of a clip the window is cut in both clips, and the remaining weights are scaled to sum 1.
-    align : False compares clips at their positions in the world.
+    a, b : Motion, Markers or Clouds with the same frame rate; by default b is a.
+    markers, per_joint, weights : which markers to compare, and their weights; see `point_clouds`.
+    window, shape : length of the window in seconds, and its shape, ``"triangle"``, ``"box"`` or ``"gaussian"``; see
+        `frame_weights`. At the ends of a clip the window is cut in both clips, and the remaining weights are scaled to
+        sum 1.
+    align : align each pair of frames first (the default); False compares clips at their positions in the world.
     contacts : ``"refuse"`` makes cells infinite if any contact point differs between the two frames; a number p in
         meters adds p^2 times the fraction of points that differ. Both motions need contacts.
     """
@@ -129,7 +131,7 @@ def distance_grid(
 
 
 def make_pairing(a: Recording, b: Recording | None, settings: GridSettings) -> Pairing:
-    """Check the arguments of `distance_grid`."""
+    """Check the arguments of `distance_grid` and prepare the two clips."""
 
     def read(recording: Recording) -> Clouds:
         return point_clouds(recording, settings.markers, per_joint=settings.per_joint, weights=settings.weights)
@@ -142,7 +144,7 @@ def make_pairing(a: Recording, b: Recording | None, settings: GridSettings) -> P
 
 
 def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
-    """The contact penalty in m^2, infinity or None."""
+    """Return the contact penalty in m^2, infinity, or None."""
     if contacts is None:
         return None
     for clouds, default in ((a, "a"), (b, "b")):

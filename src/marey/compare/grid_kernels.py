@@ -1,9 +1,9 @@
-"""From products of markers to distances, a tile of the grid at a time.
+"""Grid kernels: compute distances from products of markers, one tile of the grid at a time.
 
-Key: dot, cross, up = products of the markers of each frame pair, sum of w (x x' + z z'), w (x z' - z x') and w y y'
-(Kovar 4.1.1.2), about a center of each clip's own; sums (3, F) = a frame's mean x and z, and mean square, about the
-same. A window's total is the weighted sum along a diagonal of such products. Frames beyond a clip's end add nothing:
-dividing by the weights of the frames that exist gives the mean.
+Key: dot, cross, up = products of the markers of each frame pair, the sums of w (x x' + z z'), w (x z' - z x') and
+w y y' (Kovar 4.1.1.2), relative to a center of each clip; sums (3, F) = a frame's mean x and z, and mean square,
+relative to the same center. The total of a window is the weighted sum of such products along a diagonal. Frames beyond
+the end of a clip add nothing; dividing by the weights of the existing frames gives the mean.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
 
-# Rows after which running totals are summed anew, so that rounding errors do not accumulate.
+# Rows after which running totals are recomputed, to keep rounding errors from accumulating.
 FRESH = 128
 
 
 class Products(NamedTuple):
-    """Products and sums of the frames from a tile's corner on, as far as its windows reach.
+    """Products and sums of the frames starting at a tile's corner, as far as its windows extend.
 
     dot, cross, up : (R, C) products of frame pairs.
-    a, b : (3, R), (3, C) sums of the frames of either clip.
+    a, b : (3, R), (3, C) sums of the frames of each clip.
     """
 
     dot: Floats2D
@@ -37,11 +37,11 @@ class Tile(NamedTuple):
     """Which cells of the grid to compute, and how.
 
     corner : row and column of the grid at which the products begin.
-    span : first row, beyond the last row, first column, beyond the last column of the cells.
-    sizes : frames of both clips.
+    span : rows and columns of the cells, half-open: first row, stop row, first column, stop column.
+    sizes : number of frames of both clips.
     place : row and column of the grid at which the output begins.
-    weights : (2 L + 1,) of the window's frames.
-    running : whether the weights are a triangle's and totals follow from one another; see `_sum_totals`.
+    weights : (2 L + 1,) weights of the window's frames.
+    running : whether the weights form a triangle and each total is updated from the previous one; see `_sum_totals`.
     """
 
     corner: tuple[int, int]
@@ -55,7 +55,10 @@ class Tile(NamedTuple):
 class Factors(NamedTuple):
     """One clip as factors of the products, and its sums.
 
-    flat : (F, 2 M) x and z. rotated : (F, 2 M) z and -x. heights : (F, M) y. sums : (3, F); see above.
+    flat : (F, 2 M) x and z.
+    rotated : (F, 2 M) z and -x.
+    heights : (F, M) y.
+    sums : (3, F) as in the key above.
     """
 
     flat: Out[Floats2D]
@@ -69,7 +72,7 @@ Lines = tuple[Floats1D, Floats1D, Floats1D]
 
 @kernel
 def fill_factors(points: Floats3D, roots: Floats1D, center: Floats1D, out: Factors) -> None:
-    """Factors of points (F, M, 3), taken about `center`, each times the root (M,) of its marker's weight."""
+    """Compute the factors of points (F, M, 3) relative to `center`, scaled by the root (M,) of each marker's weight."""
     flat, rotated, heights, sums = out.flat, out.rotated, out.heights, out.sums
     n_frames, n_markers = points.shape[0], points.shape[1]
     for f in range(n_frames):
@@ -92,9 +95,9 @@ def fill_factors(points: Floats3D, roots: Floats1D, center: Floats1D, out: Facto
 
 @kernel
 def square_distances(dot: Out[Floats2D], up: Floats2D, a: Floats2D, b: Floats2D) -> None:
-    """Turn `dot` into mean squared distances between the markers of frame pairs; both clips have the same center.
+    """Convert `dot` to mean squared distances between the markers of frame pairs; both clips have the same center.
 
-    What `dot` has beyond the last frames stays as it is.
+    Entries of `dot` beyond the last frames stay unchanged.
     """
     for i in range(a.shape[1]):
         line, heights, ours, theirs = dot[i], up[i], a[2, i], b[2]
@@ -107,7 +110,7 @@ def square_distances(dot: Out[Floats2D], up: Floats2D, a: Floats2D, b: Floats2D)
 
 @helper
 def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None:
-    """total[k] += weight line[k + shift], for those k that exist in both."""
+    """Compute total[k] += weight line[k + shift], for all k that exist in both."""
     first, last = max(0, -shift), min(len(total), len(line) - shift)
     if first < last:
         target, given = total[first:last], line[first + shift : last + shift]
@@ -117,7 +120,7 @@ def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None
 
 @helper
 def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights: Floats1D) -> None:
-    """The same for four frames of a window that follow one another, where all of these exist."""
+    """Do the same as `_add_row` for four consecutive frames of a window, all of which must exist."""
     n = len(total)
     w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     p0, p1 = product[row, shift : shift + n], product[row + 1, shift + 1 : shift + 1 + n]
@@ -128,7 +131,7 @@ def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights:
 
 @helper
 def _sum_windows(total: Floats1D, product: Floats2D, row: int, column: int, weights: Floats1D) -> None:
-    """total[k] of the windows about (row, column + k), frame by frame."""
+    """Compute total[k] of the windows around (row, column + k), frame by frame."""
     half = len(weights) // 2
     total[:] = 0.0
     r, last = max(-half, -row), min(half, len(product) - 1 - row)
@@ -143,9 +146,10 @@ def _sum_windows(total: Floats1D, product: Floats2D, row: int, column: int, weig
 
 @helper
 def _advance_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D, half: int) -> None:
-    """new[k]: the sum of half + 1 products that end in this row at k, from old, which ended a row and column before.
+    """Compute new[k], the sum of half + 1 products that end in this row at column k.
 
-    coming is this row, gone the one half + 1 before it; new and old reach `half` beyond its last column.
+    It is updated from `old`, which ended one row and one column earlier. `coming` is this row, `gone` the row half + 1
+    before it; `new` and `old` extend `half` columns past the last.
     """
     n = len(coming)
     new[0] = coming[0]
@@ -160,13 +164,13 @@ def _advance_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D,
 
 @helper
 def _get_row(product: Floats2D, row: int, first: int, zeros: Floats1D) -> Floats1D:
-    """A row of products, or zeros before `first` and after the last."""
+    """Return a row of products; zeros before `first` and after the last row."""
     return product[row] if first <= row < len(product) else zeros
 
 
 @helper
 def _advance_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats1D, half: int) -> None:
-    """new[half + k]: the triangle's total about column k, from old, which was about one row and one column before."""
+    """Compute new[half + k], the triangle's total around column k, from `old`, one row and one column earlier."""
     new[0] = coming[0]
     head, before, more = new[1 : half + 1], old[:half], coming[1 : half + 1]
     for k in range(half):
@@ -178,7 +182,7 @@ def _advance_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats
 
 @helper
 def _start_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, half: int, zeros: Floats1D) -> None:
-    """Runs that end in rows row .. row + half, and the triangle's total about `row` that they add up to."""
+    """Compute the runs that end in rows row .. row + half, and their sum, the triangle's total around `row`."""
     n_slots = half + 2
     since = max(row - half, 0)
     total[:] = 0.0
@@ -193,11 +197,11 @@ def _start_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, h
 
 
 class RunningTotals(NamedTuple):
-    """What the totals of one product are computed in, from row to row.
+    """State for computing the totals of one product from row to row.
 
-    runs : (L + 2, C + L) sums of L + 1 products along the diagonal, or (0, ...) to add each frame by itself.
-    totals : (2, C + L) of this row and the one before.
-    zeros : (C,).
+    runs : (L + 2, C + L) sums of L + 1 products along the diagonal, or (0, ...) to add each frame separately.
+    totals : (2, C + L) totals of this row and the previous one.
+    zeros : (C,) zeros.
     """
 
     runs: Out[Floats2D]
@@ -209,10 +213,10 @@ class RunningTotals(NamedTuple):
 def _sum_totals(
     product: Floats2D, row: int, column: int, weights: Floats1D, fresh: bool, running: RunningTotals, parity: int
 ) -> Floats1D:
-    """Totals of the windows about (row, column + k) for all k, a view of one of the two `running.totals`.
+    """Return the totals of the windows around (row, column + k) for all k: a view of one of `running.totals`.
 
-    Without runs each frame is added by itself. With runs, totals are those of the whole numbers 1, 2 ... for weights
-    and follow from those of the row before, unless `fresh`: then the time does not depend on the window.
+    Without runs, each frame is added separately. With runs, totals use integer weights 1, 2, ... and are updated from
+    the previous row, unless `fresh`; the time then does not depend on the window.
     """
     runs, totals, zeros = running.runs, running.totals, running.zeros
     half, n_slots = len(weights) // 2, len(runs)
@@ -237,7 +241,7 @@ def _sum_totals(
 
 @helper
 def _average_window(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats1D) -> None:
-    """out: mean x, mean z and spread of the window about one frame, cut to `back` and `forth` frames."""
+    """Write mean x, mean z and spread of the window around one frame, cut to `back` and `forth` frames, to `out`."""
     half = len(weights) // 2
     total = x = z = q = 0.0
     for r in range(-back, forth + 1):
@@ -252,7 +256,7 @@ def _average_window(sums: Floats2D, frame: int, weights: Floats1D, back: int, fo
 
 @helper
 def _write_prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats2D) -> None:
-    """out (4, 2 L + 2): weights, and weighted x, z, q, of a window's frames before each of its places."""
+    """Write prefix sums of a window's weights and of its weighted x, z and q to `out` (4, 2 L + 2)."""
     half = len(weights) // 2
     out[:] = 0.0
     for r in range(-half, half + 1):
@@ -268,7 +272,7 @@ def _write_prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, fo
 def _measure_edge_cell(
     totals: tuple[float, float, float], unit: float, ours: Floats2D, theirs: Floats1D, low: int, high: int
 ) -> float:
-    """D of a cell whose window is cut at a's ends and at b's: ours are prefixes, theirs means and spread."""
+    """Return D of a cell whose window is cut by both clips; `ours` are prefix sums, `theirs` means and spread."""
     dots, crosses, ups = totals
     total = ours[0, high] - ours[0, low]
     x, z = (ours[1, high] - ours[1, low]) / total, (ours[2, high] - ours[2, low]) / total
@@ -282,7 +286,10 @@ def _measure_edge_cell(
 
 @helper
 def _write_middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, theirs: Lines) -> None:
-    """D of the cells of a row whose windows b does not cut: ours are means and spread, theirs a line of each."""
+    """Write D of the cells of a row whose windows b does not cut.
+
+    `ours` are means and spread, `theirs` a line of each.
+    """
     (dots, crosses, ups), (bx, bz, spreads) = totals, theirs
     x, z, spread = ours[0], ours[1], ours[2]
     for k in range(len(line)):
@@ -294,7 +301,7 @@ def _write_middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, th
 
 @kernel
 def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> None:
-    """D of the tile's cells into `out`, each pair of windows being aligned first."""
+    """Write D of the tile's cells to `out`, aligning each pair of windows first."""
     dot, cross, up, a, b = products
     weights, corner, running = tile.weights, tile.corner, tile.running
     half = len(weights) // 2
@@ -347,7 +354,7 @@ def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> Non
 
 @kernel
 def fill_fixed_rows(square: Floats2D, tile: Tile, out: Out[Floats2D]) -> None:
-    """The same without alignment: `square` holds the mean squared distances between the frames' markers."""
+    """Write D of the tile's cells without alignment; `square` holds the mean squared distances between the markers."""
     weights, corner, running = tile.weights, tile.corner, tile.running
     half = len(weights) // 2
     start, stop, first, last = tile.span

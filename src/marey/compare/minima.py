@@ -1,4 +1,4 @@
-"""Local minima of a grid: the frame pairs at which two clips are most similar (Kovar 4.1.1.1)."""
+"""Find local minima of a grid: the frame pairs at which two clips are most similar (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["local_minima"]
 
 
 def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int = 0) -> Ints:
-    """Cells (N, 2) of a grid (R, C) of D in m^2 without a smaller neighbor among their eight, in row-major order.
+    """Return the cells (N, 2) of a grid (R, C) that are smaller than their eight neighbors, in row-major order.
 
-    At the border, only existing neighbors count. Among equal neighbors, the first in row-major order counts as smaller,
-    so that a flat rectangle yields its first cell. Infinite cells and NaN are never minima.
+    At the border, only existing neighbors count. Of equal neighbors, the first in row-major order counts as smaller, so
+    a flat rectangle yields its first cell. Infinite cells and NaN are never minima.
 
     Parameters
     ----------
-    threshold : maximum distance, the square root of D, in meters.
-    min_lag : minimum |row - column| in frames.
+    values : (R, C) squared distances D in m^2.
+    threshold : maximum distance, the square root of D, in meters; no limit by default.
+    min_lag : minimum |row - column| in frames; 0 by default.
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:

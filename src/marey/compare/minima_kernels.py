@@ -1,4 +1,4 @@
-"""Local minima of a grid."""
+"""Find local minima of a grid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from marey.compiled import Floats2D, Ints2D, helper, kernel
 
 @helper
 def is_minimum(grid: Floats2D, i: int, j: int) -> bool:
-    """No neighbor is smaller, and none that comes before the cell in row-major order is equal."""
+    """Return whether no neighbor is smaller, and no neighbor earlier in row-major order is equal."""
     value = grid[i, j]
     n_rows, n_columns = grid.shape
     for row in range(max(i - 1, 0), min(i + 2, n_rows)):
@@ -25,9 +25,10 @@ def is_minimum(grid: Floats2D, i: int, j: int) -> bool:
 def find_minima(
     grid: Floats2D, limit: float, min_lag: int, inner: tuple[int, int, int, int], place: tuple[int, int]
 ) -> Ints2D:
-    """Cells (N, 2) of the whole grid that are minima within `inner` (first row, beyond the last, columns likewise).
+    """Return cells (N, 2), numbered in the whole grid, that are minima within `inner`.
 
-    `grid` is the part of the whole that begins at `place` (row, column); cells around the inner ones are neighbors.
+    `grid` is the part of the whole grid that begins at `place` (row, column). `inner` is (first row, stop row, first
+    column, stop column) in that part; cells around it only serve as neighbors.
     """
     found = np.empty((64, 2), dtype=np.int64)
     n = 0
@@ -43,7 +44,7 @@ def find_minima(
             if is_minimum(grid, i, j):
                 if n == len(found):
                     more = np.empty((2 * n, 2), dtype=np.int64)
-                    # In a loop: for `more[:n] = found`, checking shapes takes longer to compile than all the rest.
+                    # A loop, because the shape check of `more[:n] = found` takes longer to compile than the rest.
                     for k in range(n):
                         more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
                     found = more

@@ -1,7 +1,7 @@
-"""The parts that compute grids, complete or in blocks: a pair of clips, and a tile of their grid at a time.
+"""Compute grids, complete or in blocks: a pair of clips, one tile of their grid at a time.
 
 The sums of Kovar 4.8 are products of matrices whose rows are frames, followed by weighted sums along diagonals. Tiles
-keep the products in the processor's caches, and separate centers keep the digits of clips that went far.
+keep the products in the processor's caches, and separate centers preserve precision for clips that travel far.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from marey.compare.clouds import Clouds
 from marey.core.arrays import Bools, Floats, set_readonly
 
 Span = tuple[int, int, int, int]
-"""First row, beyond the last row, first column, beyond the last column."""
+"""First row, stop row, first column, stop column (half-open)."""
 
 TILE_ROWS, TILE_COLUMNS = 256, 1024
-# From this many cells on, tiles are shared among threads; for less, starting one takes longer.
+# Minimum number of cells to share tiles among threads; for fewer, starting a thread takes longer.
 _SHARED = 60_000
-# Products of matrices are taken in pieces of at most this many multiplications: a matrix library uses one thread for
-# these, while its threads would wait for each other and for marey's, which is slow on a busy processor.
+# Matrix products are computed in pieces of at most this many multiplications: a matrix library uses one thread for
+# these. Its own threads would wait for each other and for marey's, which is slow on a busy processor.
 PIECE = 500_000
-# From windows of this many frames to either side on, totals that follow from one another are the faster.
+# Running totals are faster for windows of at least this many frames on either side.
 _RUNNING = 3
 
 # Maximum number of pending results per thread, because they take memory.
@@ -38,12 +38,12 @@ _AHEAD = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """Two clips that can be compared, and how.
+    """Two clips to compare, and how to compare them.
 
-    a, b : the clips' markers.
-    frame_weights : (2 L + 1,) of the window.
+    a, b : the markers of the clips.
+    frame_weights : (2 L + 1,) weights of the window.
     align : whether each pair of frames is aligned first.
-    penalty : None, infinity to refuse cells whose contacts differ, or the m^2 to add where all do.
+    penalty : None, infinity to refuse cells whose contacts differ, or the m^2 to add if all contacts differ.
     """
 
     a: Clouds
@@ -58,13 +58,14 @@ class Pairing:
 
     @property
     def half(self) -> int:
-        """L: the frames that a window reaches to either side."""
+        """Number of frames L on either side of a window's center."""
         return len(self.frame_weights) // 2
 
     def fill(self, out: Floats, span: Span, n_workers: int | None = None) -> None:
-        """D of the cells of `span` into `out`, an array in C order of just these cells, with this many threads.
+        """Write D of the cells of `span` to `out`, a C-contiguous array of exactly these cells.
 
-        The full grid of a clip with itself is symmetric: one half is computed, the other is its mirror image.
+        Uses up to `n_workers` threads. The full grid of a clip with itself is symmetric: one half is computed, the
+        other is mirrored.
         """
         center, is_own = self.center(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
         n_workers = min(n_workers or count_workers(), 1 if size(span) < _SHARED else count_workers())
@@ -82,12 +83,12 @@ class Pairing:
             np.fill_diagonal(out, 0.0)
 
     def center(self) -> Floats:
-        """Near the markers of both clips; heights are always taken about it, as no alignment changes them."""
+        """Return a point near the markers of both clips; heights are relative to it, because alignment keeps them."""
         ends = [clouds.points[[0, -1]].mean(axis=(0, 1)) for clouds in (self.a, self.b)]
         return np.asarray(0.5 * (ends[0] + ends[1]))
 
     def side(self, clouds: Clouds, start: int, stop: int, center: Floats, n_rows: int | None = 0) -> Side:
-        """Frames start .. stop and as many around them as the windows reach, in pieces; see `Side.of`."""
+        """Return frames start .. stop, and the frames around them that the windows need, in pieces; see `Side.of`."""
         begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
         points = clouds.points[begin:end]
         if self.align:
@@ -96,7 +97,7 @@ class Pairing:
         return Side.of(points, clouds.weights, center, begin, n_rows)
 
     def is_triangle(self, n_columns: int) -> bool:
-        """Whether totals may run along: not for other shapes, and not worth it for short windows."""
+        """Return whether to use running totals: only for triangular windows, and only if they are not short."""
         half, given = self.half, self.frame_weights
         if half < _RUNNING or n_columns <= 2 * half + 1:
             return False
@@ -105,18 +106,18 @@ class Pairing:
 
 
 def size(span: Span) -> int:
-    """Cells in a span."""
+    """Return the number of cells in a span."""
     return (span[1] - span[0]) * (span[3] - span[2])
 
 
 def count_workers() -> int:
-    """How many threads work on the tiles of a large grid."""
+    """Return the number of threads for the tiles of a large grid."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(available, 8))
 
 
 def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_workers: int) -> int:
-    """Maximum temporary memory of `Pairing.fill`, without its result."""
+    """Return the maximum temporary memory of `Pairing.fill` in bytes, without its result."""
     tile_rows, tile_columns = (min(n, most) + 2 * half for n, most in ((n_rows, TILE_ROWS), (n_columns, TILE_COLUMNS)))
     # Sides are padded to full pieces, by less than an eighth except for the smallest.
     rows, columns = tile_rows + tile_rows // 8 + 8, tile_columns + tile_columns // 8 + 8
@@ -126,7 +127,7 @@ def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_work
 
 
 def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> Iterator[Span]:
-    """Tiles below one another; of a clip's own grid, what lies right of the diagonal."""
+    """Yield the tiles of these columns, top to bottom; in the grid of a clip with itself, right of the diagonal."""
     n_rows = span[1] - span[0]
     n_strips = max(math.ceil(n_rows / TILE_ROWS), 1)
     height = math.ceil(n_rows / (math.ceil(n_strips / n_workers) * n_workers))
@@ -140,7 +141,7 @@ def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """Tiles of some columns of the grid, for one thread after another or for several at once."""
+    """Computes the tiles of some columns of the grid; may be shared by several threads."""
 
     pairing: Pairing
     right: Side
@@ -176,7 +177,7 @@ class _Job:
             grid_kernels.fill_fixed_rows(dot, tile, self.out)
 
     def _penalize(self, span: Span) -> None:
-        """Add to the tile by the fraction of contact points that differ, or make infinite where any does."""
+        """Add a penalty by the fraction of contact points that differ, or set cells to infinity if any differs."""
         start, stop, first, last = span
         left, right = shared_contacts(self.pairing.a, self.pairing.b)
         here, there = left[start:stop].astype(np.float64), right[first:last].astype(np.float64)
@@ -191,10 +192,10 @@ class _Job:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One clip's frames from `begin` on, as matrices whose products are Kovar's sums; see `grid_kernels.Factors`.
+    """One clip's frames, starting at `begin`, as matrices whose products are Kovar's sums; see `grid_kernels.Factors`.
 
-    Each matrix is in pieces of R frames, with zeros after the last: (pieces, R, n), as a right factor (pieces, n, R),
-    which is how a matrix library multiplies small matrices fastest. sums is (3, frames).
+    Each matrix is divided into pieces of R frames, padded with zeros: (pieces, R, n), or (pieces, n, R) as a right
+    factor. Matrix libraries multiply small matrices fastest in this layout. `sums` is (3, frames).
     """
 
     begin: int
@@ -205,9 +206,10 @@ class Side:
 
     @classmethod
     def of(cls, points: Floats, weights: Floats, center: Floats, begin: int, n_rows: int | None = 0) -> Side:
-        """The factors of points (R, M, 3), for markers that have weight.
+        """Compute the factors of points (F, M, 3), for markers with nonzero weight.
 
-        In pieces to be multiplied with equal pieces, or with this many rows at a time; None is one piece.
+        `n_rows` sets the size of the pieces: 0 for products with pieces of equal size, a number for products with that
+        many rows at a time, None for a single piece.
         """
         if not weights.all():
             points, weights = points.compress(weights > 0, axis=1), weights[weights > 0]
@@ -225,14 +227,14 @@ class Side:
         return cls(begin, flat, rotated, heights, sums)
 
     def as_right(self) -> Side:
-        """The same as right factor."""
+        """Return the same frames as a right factor."""
         flat, rotated, heights = (
             np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.rotated, self.heights)
         )
         return replace(self, flat=flat, rotated=rotated, heights=heights)
 
     def since(self, frame: int) -> Side:
-        """Of a right factor, without the pieces that end before `frame`."""
+        """Drop the pieces of a right factor that end before `frame`."""
         n = self.flat.shape[2]
         skip = max(frame - self.begin, 0) // n
         if skip == 0:
@@ -243,13 +245,13 @@ class Side:
 
 
 class _Scratch:
-    """Three arrays that serve one tile after another."""
+    """Three arrays that are reused for all tiles."""
 
     def __init__(self) -> None:
         self._held: dict[int, Floats] = {}
 
     def product(self, k: int, left: Floats, right: Floats) -> Floats:
-        """The product of each frame with each, (R, C), in the k-th array."""
+        """Return the products of all frame pairs, (R, C), in the k-th array."""
         shape = (left.shape[0], left.shape[1], right.shape[0], right.shape[2])
         size = math.prod(shape)
         if k not in self._held or self._held[k].size < size:
@@ -260,7 +262,7 @@ class _Scratch:
 
 
 def _mirror(out: Floats, span: Span) -> None:
-    """Copy what lies right of the diagonal to its left."""
+    """Copy the cells right of the diagonal to its left."""
     start, stop, first, last = span
     if first < stop:
         square = out[start : min(stop, last), first : min(stop, last)]
@@ -272,7 +274,7 @@ def _mirror(out: Floats, span: Span) -> None:
 
 
 def shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
-    """The contact flags (F, K) of both clips, of the points that both have."""
+    """Return the contact masks (F, K) of both clips, for the points that both have."""
     if a.contacts is None or b.contacts is None:
         nothing = np.zeros((1, 0), dtype=bool)
         return nothing, nothing
@@ -285,15 +287,15 @@ def shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
 
 
 def choose_runner(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The mapping function for a builder whose blocks are compiled and use one thread each.
+    """Return the mapping function for a builder whose blocks are compiled and use one thread each.
 
-    ``map`` means all cores of this process. Any other `run` decides by itself how many blocks are computed at once.
+    ``map`` means all cores of this process. Any other `run` decides by itself how many blocks to compute at once.
     """
     return _on_threads if run is map else run
 
 
 def _on_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Yield the results in order."""
+    """Map `function` over `items` on several threads, and yield the results in order."""
     wanted = list(items)
     n = min(count_workers(), len(wanted))
     if n < 2:

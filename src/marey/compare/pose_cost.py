@@ -1,4 +1,4 @@
-"""The simple cost from the slides: a weighted sum of joint angles, velocities and accelerations."""
+"""Simple pose cost, as in the slides: a weighted sum of differences in joint angle, velocity and acceleration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POSE_WEIGHTS: dict[str, float] = {
     for part, weight in (("upper_leg", 1.0), ("upper_arm", 0.75), ("lower_leg", 0.25), ("forearm", 0.25))
     for side in ("left", "right")
 }
-"""Hip 1, shoulder 0.75, knee and elbow 0.25: large limb movements distinguish kinds of motion."""
+"""Hip 1, shoulder 0.75, knee and elbow 0.25: movements of the large limbs distinguish kinds of motion."""
 
 # The slides use differences between frames; here they are scaled as if at this frame rate.
 _RATE = 30.0
@@ -34,7 +34,7 @@ def pose_cost(
     velocity: float = 0.1,
     acceleration: float = 0.01,
 ) -> Floats:
-    """(Fa, Fb) cost of each pair of frames; 0 is the same pose. No alignment, as only joints below the root count.
+    """Return the cost (Fa, Fb) of each pair of frames; 0 for identical poses. Compares only local rotations.
 
     The cost is the weighted sum over joints of the angle between their rotations (radians), plus `velocity` times the
     difference of angular velocities, plus `acceleration` times the difference of angular accelerations. Both are
@@ -43,8 +43,9 @@ def pose_cost(
 
     Parameters
     ----------
-    a, b : motions with all of these joints; by default b is a.
-    weights : by role or joint name; `POSE_WEIGHTS` by default.
+    a, b : motions with all weighted joints; by default b is a.
+    weights : weights keyed by role or joint name; `POSE_WEIGHTS` by default.
+    velocity, acceleration : weights of these differences; 0.1 and 0.01 by default.
     """
     from scipy.spatial.distance import cdist
 
@@ -74,12 +75,12 @@ def pose_cost(
 
 
 def similarity(cost: ArrayLike) -> Floats:
-    """``1 / (1 + cost)``: 1 for the same pose, near 0 for very different poses."""
+    """Return ``1 / (1 + cost)``: 1 for the same pose, near 0 for very different poses."""
     return np.asarray(1.0 / (1.0 + np.asarray(cost, dtype=np.float64)))
 
 
 def _rates(rotations: Floats, fps: float) -> tuple[Floats, Floats]:
-    """Angular velocity and acceleration (F, 3) of one joint in its local frame, per frame at 30 Hz."""
+    """Return angular velocity and acceleration (F, 3) of one joint in its local frame, per frame at 30 Hz."""
     n_frames = len(rotations)
     velocity, acceleration = np.zeros((n_frames, 3)), np.zeros((n_frames, 3))
     if n_frames > 1:

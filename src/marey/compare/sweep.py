@@ -1,12 +1,12 @@
-"""The local minima of a large grid, found while its rows are computed: the grid itself is never held.
+"""Find the local minima of a large grid while its rows are computed; the grid itself is never stored.
 
-A tile of the grid at a time, and a few rows of a tile at a time, so that the products of markers stay in the cache of
-the processor that takes them, sums them along diagonals, and looks for minima. One thread works on a span; callers
-distribute spans over threads or processes.
+Works on one tile of the grid at a time, and on a few rows of a tile at a time. This keeps the products of markers in
+the processor's cache while they are computed, summed along diagonals and searched for minima. One thread works on a
+span; callers distribute spans over threads or processes.
 
-Products are taken in single precision first, and cells that this leaves open are measured in double precision, one by
-one. Where too many are open, as where nothing moves, the entire tile is swept again in double precision. In both cases
-the minima are those of D in double precision.
+Products are first computed in single precision; cells that this leaves undecided are measured in double precision, one
+by one. If too many are undecided, for example where nothing moves, the entire tile is swept again in double precision.
+In both cases the minima are those of D in double precision.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from marey.compare.sweep_kernels import (
 )
 from marey.core.arrays import Floats, Ints
 
-# Cells of a tile, and rows whose products are taken together.
+# Maximum size of a tile in cells, and number of rows whose products are computed together.
 TILE_ROWS, TILE_COLUMNS = 512, 512
 _STRIP = 96
-# Cells of a tile that are measured one by one, at most: more take longer than to sweep it in double precision.
+# Maximum fraction of a tile's cells to measure one by one; for more, sweeping it in double precision is faster.
 _MAX_OPEN = 0.015
-# From this error on, m^2, single precision decides nothing, or its numbers do not reach that far.
+# With larger errors, m^2, single precision decides nothing or overflows.
 _LARGEST_ERROR = 1e6
 
 Factors = tuple[NDArray[Any], ...]
 
 
 def span_minima(pairing: Pairing, span: Span, limit: float, min_lag: int | None = None) -> Ints:
-    """(N, 2) cells of a span that are local minima of D up to `limit` m^2, in row-major order; see `local_minima`.
+    """Return the cells (N, 2) of a span that are local minima of D up to `limit` m^2, in row-major order.
 
-    Only pairs of frames around which full windows fit count, as cells and as neighbors. With `min_lag`, only those at
-    least this many columns right of the diagonal.
+    As in `local_minima`, but only frame pairs with full windows count, as cells and as neighbors. With `min_lag`, only
+    cells at least this many columns right of the diagonal count.
     """
     half = pairing.half
     inner = (half, len(pairing.a) - half, half, len(pairing.b) - half)
@@ -70,7 +70,7 @@ def span_minima(pairing: Pairing, span: Span, limit: float, min_lag: int | None 
 
 
 def _filled(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
-    """The same for any window, from cells that are computed first."""
+    """Find the same minima for any window, from cells that are computed first."""
     rows, columns = _around(own[:2], inner[:2]), _around(own[2:], inner[2:])
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
@@ -80,7 +80,7 @@ def _filled(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int
 
 
 def _around(run: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int]:
-    """One cell more to each side, as far as there is one, so that a minimum at the edge is a minimum."""
+    """Extend a run by one cell on each side, within `inner`: minima at the edge need their neighbors."""
     return max(run[0] - 1, inner[0]), min(run[1] + 1, inner[1])
 
 
@@ -100,7 +100,7 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int)
         for rows, tall, left in bands:
             if columns[1] - 1 - rows[0] < min_lag:
                 break
-            # What lies left of the lag is not computed, as far as full pieces go.
+            # Skip the full pieces left of the lag.
             part = right.since(rows[0] + min_lag - 1 - pairing.half)
             first = part.begin + pairing.half
             tile = (*tall, max(wide[0], first), wide[1])
@@ -109,7 +109,7 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int)
 
 
 def even_runs(start: int, stop: int, largest: int) -> list[tuple[int, int]]:
-    """start .. stop in as few runs of at most `largest` as possible, about equally long."""
+    """Split start .. stop into as few runs of at most `largest` as possible, of about equal length."""
     n = max(math.ceil((stop - start) / largest), 1)
     ends = [start + (stop - start) * k // n for k in range(n + 1)]
     return list(pairwise(ends))
@@ -117,11 +117,11 @@ def even_runs(start: int, stop: int, largest: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """Frames of one clip from `begin` on, in pieces of equal length, with zeros after the last frame.
+    """Frames of one clip, starting at `begin`, in pieces of equal length, padded with zeros.
 
     means : (3, F - 2 half) from `average_windows`.
-    rows : flat and heights in single precision, as left factors. columns : the same as right factors, (pieces, n, R),
-    flat, rotated by a right angle, heights; () if the side is not one.
+    rows : flat and heights in single precision, as left factors.
+    columns : flat, flat rotated by a right angle, and heights as right factors, (pieces, n, R); () for a left factor.
     """
 
     begin: int
@@ -135,7 +135,10 @@ class Side:
     def of(
         cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, n_rows: int | None = None
     ) -> Side:
-        """A run of frames and those around it; as right factor with this many rows, else as left factor."""
+        """Build a side from a run of frames and those around it.
+
+        It is a right factor for `n_rows` rows, or a left factor if `n_rows` is None.
+        """
         half = len(frame_weights) // 2
         begin = run[0] - half
         points, weights = clouds.points[begin : run[1] + half], clouds.weights
@@ -154,7 +157,7 @@ class Side:
         return cls(begin, n_pieces, frames, means, singles, () if n_rows is None else as_columns(singles, n_pieces))
 
     def since(self, frame: int) -> Side:
-        """Of a right factor, without the pieces that end before `frame`."""
+        """Drop the pieces of a right factor that end before `frame`."""
         n = len(self.frames.flat) // self.n_pieces
         skip = max(frame - self.begin, 0) // n
         if skip == 0:
@@ -170,31 +173,31 @@ class Side:
 
 
 def as_columns(rows: Factors, n_pieces: int) -> Factors:
-    """Right factors of flat and heights."""
+    """Return flat and heights as right factors."""
     flat, heights = (np.ascontiguousarray(m.reshape(n_pieces, -1, m.shape[1]).swapaxes(1, 2)) for m in rows)
     n_markers = heights.shape[1]
     return flat, np.concatenate([flat[:, n_markers:], -flat[:, :n_markers]], axis=1), heights
 
 
 def bound_error(left: Side, right: Side) -> float:
-    """The most by which D is wrong if products are taken in single precision, m^2.
+    """Return the maximum error of D, in m^2, if products are computed in single precision.
 
-    A sum of n products of rounded numbers, in whatever order, is wrong by at most n + 2 units of the last place of the
-    factors' lengths multiplied (Higham, Accuracy and Stability, 3.1), and a mean of such sums by no more. D has twice
-    the sum for the heights, and twice the length of the vector of two sums for the floor. What follows is rounded a few
-    times, and never larger than the spreads of both windows.
+    A sum of n products of rounded numbers, in any order, has an error of at most n + 2 units in the last place of the
+    product of the factors' lengths (Higham, Accuracy and Stability, 3.1), and so has a mean of such sums. D has twice
+    the sum for the heights, and twice the length of the vector of two sums for the floor. The rest is rounded a few
+    times, and is never larger than the spreads of both windows.
     """
     unit = 2.0**-24
     n_flat, n_heights = left.frames.flat.shape[1], left.frames.heights.shape[1]
     flat, heights = (math.sqrt(left.frames.sums[k].max() * right.frames.sums[k].max()) for k in (2, 3))
     products = 2.0 * (math.sqrt(2.0) * (n_flat + 2) * flat + (n_heights + 2) * heights)
-    # Somewhat more, for what is rounded in double precision, and for squares too small for single precision.
+    # A little more, for rounding in double precision and for squares too small for single precision.
     spreads = float(left.means[2].max() + right.means[2].max())
     return float(1.01 * unit * (products + 8.0 * spreads) + 1e-21)
 
 
 class _Sweeper:
-    """Finds the minima of one tile after another, in memory that serves all of them."""
+    """Finds the minima of one tile after another, reusing its memory."""
 
     def __init__(self, pairing: Pairing, n_columns: int, limit: float, min_lag: int) -> None:
         self.weights, self.limit, self.min_lag = pairing.frame_weights, limit, min_lag
@@ -204,7 +207,7 @@ class _Sweeper:
         self.found = np.empty(((self.strip + 2) * (most + 2) // 2, 3), dtype=np.int64)
 
     def find(self, left: Side, right: Side, own: Span, tile: Span) -> Ints:
-        """(N, 2) the minima in a tile's own cells; its other cells are their neighbors."""
+        """Return the minima (N, 2) among a tile's own cells; its other cells only serve as neighbors."""
         error = bound_error(left, right)
         if error < _LARGEST_ERROR:
             cells, is_done = self._sweep(left, right, own, tile, 2.0 * error)
@@ -216,7 +219,10 @@ class _Sweeper:
         return self._sweep(left, right, own, tile, 0.0)[0][:, :2]
 
     def _sweep(self, first: Side, second: Side, own: Span, tile: Span, slack: float) -> tuple[Ints, bool]:
-        """(N, 3) see `SweepState.found`, in single precision if there is any slack; False if too many are open."""
+        """Return cells (N, 3) as in `SweepState.found`, and whether few enough are open.
+
+        Uses single precision if `slack` is not 0.
+        """
         pad, strip = self.pad, self.strip
         (left, heights), right = first.rows, second.columns
         sweep: Any = screen_rows

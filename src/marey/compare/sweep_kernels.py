@@ -1,15 +1,15 @@
-"""From products of markers to the local minima of D, row by row, without keeping the grid.
+"""Find the local minima of D from products of markers, row by row, without storing the grid.
 
-Key: each frame's markers are taken about their mean on the floor. The path is where this mean goes. dot, cross, up =
-products of the markers of frame pairs as in `grid_kernels`; those of the two paths are added here, in double precision.
-A triangular window is a box of boxes, each of half + 1 frames along the diagonal: run = sum of that many products,
-total = sum of that many runs; each follows from the one before on its diagonal. Rows come in one after the other; D of
-a row is known `half` rows later, and whether its cells are minima one row after that. All lines have `half + 1` zeros
-in front, for what lies before the first column.
+Key: each frame's markers are relative to their mean on the floor, and the path is the trajectory of this mean. dot,
+cross, up = products of the markers of frame pairs as in `grid_kernels`; the products of the two paths are added here,
+in double precision. A triangular window is a box of boxes, each of half + 1 frames along the diagonal: run = sum of
+that many products, total = sum of that many runs; each is updated from the previous one on its diagonal. Rows arrive
+one after another; D of a row is known `half` rows later, and whether its cells are minima one row after that. All lines
+start with `half + 1` zeros, for the columns before the first.
 
-Products in single precision are good enough to decide about nearly all cells. Runs and totals are always in double
-precision, so that errors do not add up from row to row. D is in the precision of the products, and `slack` is twice
-its error. A neighbor whose D differs by less is a rival; `decide_cells` compares rivals in double precision.
+Products in single precision suffice to decide nearly all cells. Runs and totals are always in double precision, to keep
+errors from accumulating from row to row. D has the precision of the products, and `slack` is twice its error. A
+neighbor whose D differs by less than `slack` is a rival; `decide_cells` compares rivals in double precision.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ from marey.compiled import (
     kernel,
 )
 
-# Beside the eight bits for rivals: D may be above the limit.
+# Flag in addition to the eight bits for rivals: D may be above the limit.
 _AT_LIMIT = 256
 
 
 class Frames(NamedTuple):
-    """Frames of a clip, each about its own mean on the floor, markers times the roots of their weights.
+    """Frames of a clip, each relative to its own mean on the floor, with markers scaled by the roots of their weights.
 
-    flat : (F, 2 M) x and z. heights : (F, M) y, about a height for each marker.
-    sums : (4, F) the mean's x and z, about a center of the clip's own, and the mean squares of flat and of heights.
+    flat : (F, 2 M) x and z.
+    heights : (F, M) y, relative to a height for each marker.
+    sums : (4, F) the mean's x and z, relative to a center of the clip, and the mean squares of flat and of heights.
     """
 
     flat: Out[Floats2D]
@@ -50,9 +51,9 @@ class Frames(NamedTuple):
 
 
 class SweepState(NamedTuple):
-    """What one strip of rows after another is computed in.
+    """State for computing one strip of rows after another.
 
-    runs : (3, half + 2, half + 1 + C) and totals : (3, 2, half + 1 + C), the state between calls.
+    runs, totals : (3, half + 2, half + 1 + C) and (3, 2, half + 1 + C), the state between calls.
     found : (N, 3) row and column of minima of these rows, and their rivals as bits, see `_find_rivals`.
     """
 
@@ -64,11 +65,11 @@ class SweepState(NamedTuple):
 class SweepTile(NamedTuple):
     """Cells of the grid, r rows and c columns.
 
-    our_path, their_path : (2, half + 1 + R), (2, half + 1 + C) x and z for the rows and columns of the products.
-    ours, theirs : (3, r), (3, c) from `average_windows`; row t of the products is the last one that the window of
-        row t - 2 half of the tile takes in.
-    own : first row, beyond the last, first column, beyond the last of the cells that may be minima; the others are
-        their neighbors.
+    our_path, their_path : (2, half + 1 + R), (2, half + 1 + C) x and z of the rows and columns of the products.
+    ours, theirs : (3, r), (3, c) from `average_windows`; row t of the products is the last one in the window of
+        row t - 2 half of the tile.
+    own : cells that may be minima, half-open: first row, stop row, first column, stop column; the others only serve as
+        neighbors.
     place : row and column of the grid at which the tile begins.
     """
 
@@ -81,7 +82,7 @@ class SweepTile(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Which cells count: D up to limit (m^2), column - row at least min_lag; slack (m^2) is explained above."""
+    """Which cells count: D at most limit (m^2), column - row at least min_lag; slack (m^2) is explained above."""
 
     limit: float
     min_lag: int
@@ -89,7 +90,7 @@ class Bounds(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory for one row: least and flags are as long as a line; words (uint64) are the same flags, eight in each."""
+    """Memory for one row: `least` and `flags` are as long as a line; `words` views the flags, eight per uint64."""
 
     least: Any
     flags: UInt8s1D
@@ -98,7 +99,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def fill_frames(points: Floats3D, roots: Floats1D, center: Floats1D, levels: Floats1D, out: Frames) -> None:
-    """Frames of points (F, M, 3), the path about `center` (x, z), heights about `levels` (M,)."""
+    """Compute the frames of points (F, M, 3): the path relative to `center` (x, z), heights to `levels` (M,)."""
     flat, heights, sums = out.flat, out.heights, out.sums
     n_markers = len(roots)
     for f in range(len(points)):
@@ -122,7 +123,7 @@ def fill_frames(points: Floats3D, roots: Floats1D, center: Floats1D, levels: Flo
 
 @kernel
 def average_windows(sums: Floats2D, weights: Floats1D, out: Out[Floats2D]) -> None:
-    """out (3, F - 2 L): mean x, mean z and spread of each window, from sums (4, F) of `Frames`."""
+    """Write mean x, mean z and spread of each window to `out` (3, F - 2 L), from the sums (4, F) of `Frames`."""
     n_weights = len(weights)
     for f in range(out.shape[1]):
         mean_x = mean_z = square = 0.0
@@ -150,7 +151,10 @@ def _add_with_path(
     now: tuple[float, float],
     then: tuple[float, float],
 ) -> None:
-    """The same plus the products of the paths: path (2, C) with x and z `now`, and with those half + 1 rows before."""
+    """Do the same as `_add`, plus the products of the paths.
+
+    The products are those of path (2, C) with x and z `now`, and with those half + 1 rows earlier (`then`).
+    """
     n, n_all = len(run), path.shape[1]
     (x, z), (old_x, old_z) = now, then
     xs, zs, old_xs, old_zs = path[0, n_all - n :], path[1, n_all - n :], path[0, :n], path[1, :n]
@@ -171,7 +175,7 @@ def _write_distances(line: Any, totals: Any, unit: float, ours: tuple[float, flo
     for k in range(len(line)):
         p = dots[k] * unit - (x * bx[k] + z * bz[k])
         q = crosses[k] * unit - (x * bz[k] - z * bx[k])
-        # By way of the line, which makes it the line's precision.
+        # Stored in the line first, which rounds it to the line's precision.
         line[k] = p * p + q * q
         d = ((spread + spreads[k]) - 2.0 * ups[k] * unit) - 2.0 * math.sqrt(line[k])
         line[k] = d if d > 0.0 else 0.0
@@ -192,7 +196,7 @@ def _flag_minima(here: Any, left: Any, middle: Any, right: Any, limit: Any, slac
 
 @helper
 def _is_minimum(above: Any, here: Any, below: Any, k: int) -> bool:
-    """No neighbor is smaller, and none that comes before it in row-major order is equal."""
+    """Return whether no neighbor is smaller, and no neighbor earlier in row-major order is equal."""
     value = here[k]
     for column in range(k - 1, k + 2):
         if not (value < above[column] and value <= below[column]):
@@ -202,7 +206,7 @@ def _is_minimum(above: Any, here: Any, below: Any, k: int) -> bool:
 
 @helper
 def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
-    """The neighbors whose D is at most this, a bit for each, in row-major order."""
+    """Return the neighbors with D of at most `bound`, one bit for each, in row-major order."""
     bits = 0
     for column in range(3):
         bits |= (above[k - 1 + column] <= bound) << column
@@ -212,9 +216,9 @@ def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
 
 @helper
 def _find_row_minima(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
-    """Add the minima of row i of the tile, whose neighboring rows are known, after the first n that were found.
+    """Append the minima of row i of the tile, whose neighboring rows are known, to the first n that were found.
 
-    Returns how many there are then, or -1 if there is no room for them.
+    Returns the new number of minima, or -1 if there is no room for them.
     """
     own, place = tile.own, tile.place
     limit, slack = bounds.limit, bounds.slack
@@ -224,7 +228,7 @@ def _find_row_minima(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds:
     first, last = max(own[2], row + bounds.min_lag - place[1]), own[3]
     if first >= last:
         return n
-    # A cell k of the tile lies at k + 1 in a line.
+    # Cell k of the tile is at k + 1 in a line.
     stop = last + 2
     _write_column_minima(above[first:stop], here[first:stop], below[first:stop], least[first:stop])
     _flag_minima(
@@ -306,9 +310,9 @@ def _sweep_rows(
 def sweep_rows(
     products: Floats3D, lines: Out[Floats2D], state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds
 ) -> int:
-    """Take in rows (first, beyond the last) of the products; returns how many minima are now in `state.found`.
+    """Process rows (first, stop) of the products; return how many minima are now in `state.found`.
 
-    products : (3, half + 1 + S, half + 1 + C) dot, cross and up, of which the first half + 1 rows came before.
+    products : (3, half + 1 + S, half + 1 + C) dot, cross and up; the first half + 1 rows are those before.
     lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
     """
     return _sweep_rows(products, lines, state, tile, rows, bounds)
@@ -319,7 +323,7 @@ def screen_rows(
     products: Singles3D, lines: Out[Singles2D], state: SweepState, tile: SweepTile, rows: tuple[int, int],
     bounds: Bounds,
 ) -> int:  # fmt: skip
-    """The same in single precision: all cells that may be minima, and their rivals. -1 if there is no room for them."""
+    """Do the same in single precision: find all cells that may be minima, and their rivals. -1: no room."""
     limit, slack = np.float32(bounds.limit), np.float32(bounds.slack)
     return _sweep_rows(products, lines, state, tile, rows, Bounds(limit, bounds.min_lag, slack))  # type: ignore[arg-type]
 
@@ -329,7 +333,7 @@ def screen_rows(
 
 @helper
 def _add_pair(dots: Floats1D, crosses: Floats1D, ups: Floats1D, p: Any, q: Any, weight: float) -> None:
-    """Add, marker by marker, what a pair of frames has of dot, cross and squared difference of heights."""
+    """Add, per marker, the contribution of a frame pair to dot, cross and squared height difference."""
     (flat, heights), (their_flat, their_heights) = p, q
     n = len(dots)
     px, pz, qx, qz = flat[:n], flat[n:], their_flat[:n], their_flat[n:]
@@ -343,7 +347,7 @@ def _add_pair(dots: Floats1D, crosses: Floats1D, ups: Floats1D, p: Any, q: Any, 
 
 @helper
 def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work: Floats2D) -> float:
-    """D of the windows that begin at frames i and j; work is (3, M)."""
+    """Return D of the windows that begin at frames i and j; `work` is (3, M)."""
     work[:] = 0.0
     x0, z0, u0, v0 = a.sums[0, i], a.sums[1, i], b.sums[0, j], b.sums[1, j]
     ax = az = bx = bz = square = dot = cross = up = 0.0
@@ -373,7 +377,7 @@ def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work:
 def decide_cells(
     cells: Ints2D, a: Frames, b: Frames, begins: tuple[int, int], weights: Floats1D, limit: float, out: Out[Bools1D]
 ) -> None:
-    """Whether cells (N, 3), with rivals, are minima; the frames begin at `begins` of the two clips."""
+    """Decide whether cells (N, 3), with rivals, are minima; the frames begin at `begins` of the two clips."""
     half = len(weights) // 2
     work = np.empty((3, a.heights.shape[1]))
     for c in range(len(cells)):

@@ -10,15 +10,15 @@ number of axes that the annotation names; only those marked `Out` are written to
 form a record, a NamedTuple with the same kinds of annotations. A kernel returns None, a number, an array, or a tuple
 or record of these. A `helper` is a function that only kernels call; its types follow from the call.
 
-Kernels stand in files named `*_kernels.py`. These import nothing from marey but this module and each other, so that
-the contents of all these files decide what the compiled code does.
+Kernels are in files named `*_kernels.py`. These import nothing from marey except this module and each other, so the
+contents of these files determine what the compiled code does.
 
-Three forms of a kernel can run, and all give the same bytes:
+Three forms of a kernel can run, and all give bit-identical results:
 
-- The function in the shared library `marey/_kernels`, which `kernels/build.py` makes when the package is built. The
-  library carries a hash of all kernel files and is used only if it matches them.
-- Otherwise, a function that Numba compiles at its first call. `MAREY_JIT=1` asks for this form.
-- The Python function itself, from `python_form`. It is slow, and serves as a reference in tests.
+- The function in the shared library `marey/_kernels`, which `kernels/build.py` compiles when the package is built. The
+  library stores a hash of all kernel files and is used only if it matches them.
+- Otherwise, a function that Numba compiles at its first call. `MAREY_JIT=1` selects this form.
+- The Python function itself, from `python_form`. It is slow and serves as a reference in tests.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ Bools3D = Annotated[npt.NDArray[np.bool_], ArrayType("bool", 3)]
 
 @dataclass(frozen=True)
 class Signature:
-    """The types of a kernel's arguments, by name, and of its result (None if it returns nothing)."""
+    """The types of a kernel's arguments, keyed by name, and of its result (None if it returns nothing)."""
 
     arguments: dict[str, Any]
     result: Any
@@ -139,7 +139,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def kernel(function: F) -> F:
-    """Declare a kernel; returns the form of it that runs."""
+    """Declare a kernel and return the form of it that runs."""
     name = _name_of(function)
     compiled: F = forms().kernel(name, function)
     _declared[name] = Kernel(function, compiled)
@@ -153,12 +153,12 @@ def helper(function: F) -> F:
 
 
 def declared_kernels() -> dict[str, Kernel]:
-    """All kernels declared so far, by the names of their modules and functions."""
+    """Return all kernels declared so far, keyed by module and function name."""
     return dict(_declared)
 
 
 def python_form(compiled: Callable[..., Any]) -> Callable[..., Any]:
-    """The Python function of a kernel."""
+    """Return the Python function of a kernel."""
     return next(each.function for each in _declared.values() if each.compiled is compiled)
 
 
@@ -166,7 +166,7 @@ def python_form(compiled: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Forms:
-    """What `kernel` and `helper` make of a function; `kernels/build.py` has forms of its own."""
+    """How `kernel` and `helper` transform a function; `kernels/build.py` has its own forms."""
 
     name: str
 
@@ -178,7 +178,7 @@ class Forms:
 
 
 class LibraryForms(Forms):
-    """Kernels from the shared library. Helpers stay as they are: only compiled code calls them."""
+    """Kernels from the shared library. Helpers stay unchanged: only compiled code calls them."""
 
     name = "library"
 
@@ -206,7 +206,7 @@ def use_forms(forms: Forms) -> None:
 
 
 def forms() -> Forms:
-    """The forms in use, chosen at the first kernel that is declared."""
+    """Return the forms in use, which are chosen when the first kernel is declared."""
     global _forms
     if _forms is None:
         _forms = _choose_forms()
@@ -233,12 +233,12 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def kernel_files() -> list[Path]:
-    """All files that hold kernels."""
+    """Return all files that contain kernels."""
     return sorted(_PACKAGE.rglob("*_kernels.py"))
 
 
 def hash_sources() -> str:
-    """A hash of everything that decides what kernels do: their files, and how their signatures are read."""
+    """Return a hash of everything that determines what kernels do: their files, and how their signatures are read."""
     digest = hashlib.sha256()
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *kernel_files()):
         digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -246,7 +246,7 @@ def hash_sources() -> str:
 
 
 def convert_argument(value: Any, dtype: str, ndim: int, name: str) -> npt.NDArray[Any]:
-    """A value as the array that a kernel expects; called for arguments that are not such arrays already."""
+    """Convert a value to the array that a kernel expects; called for arguments that are not such arrays already."""
     array = np.asarray(value)
     if array.ndim != ndim or not np.can_cast(array.dtype, dtype, "safe"):
         raise TypeError(f"{name}: expected {dtype} with {ndim} axes, got {array.dtype} with {array.ndim}")

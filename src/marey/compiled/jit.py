@@ -1,4 +1,4 @@
-"""Kernels that Numba compiles at their first call: where the library of compiled kernels is missing or out of date."""
+"""Compile kernels with Numba at their first call, if the library of compiled kernels is missing or outdated."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from marey.errors import MareyWarning, MissingDependency
 _log = logging.getLogger("marey")
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""How kernels are compiled, ahead of time or just in time. No option lets the compiler reorder or fuse arithmetic, so
-that results do not depend on the processor."""
+"""Options for compiling kernels, ahead of time or just in time. None lets the compiler reorder or fuse arithmetic, so
+results do not depend on the processor."""
 
 BARE: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""The same for functions that only compiled code calls."""
+"""Options for functions that only compiled code calls."""
 
 
 def numba_type(of: Any) -> Any:
-    """Numba's type for a type in a signature. Arrays that are not written to are read-only."""
+    """Return Numba's type for a type in a signature. Arrays that are not written to are read-only."""
     from numba.core import types as numba_types
 
     types: Any = numba_types
@@ -42,7 +42,7 @@ def numba_type(of: Any) -> Any:
 
 
 class JitForms(Forms):
-    """Kernels that are compiled at their first call, in this process or an earlier one with the same sources."""
+    """Kernels compiled at their first call, in this process or in an earlier one with the same sources."""
 
     name = "jit"
 
@@ -59,11 +59,11 @@ class JitForms(Forms):
 
     def kernel(self, name: str, function: Any) -> Any:
         config: Any = self._numba.config
-        # A folder for each state of the sources: Numba itself does not see changes in files that a kernel imports.
+        # One folder per state of the sources: Numba itself does not notice changes in files that a kernel imports.
         before, config.CACHE_DIR = config.CACHE_DIR, str(self._folder)
         try:
             dispatcher = self._numba.njit(cache=True, **OPTIONS)(function)
-        except RuntimeError:  # no cache folder can be written to
+        except RuntimeError:  # the cache folder is not writable
             dispatcher = self._numba.njit(**OPTIONS)(function)
         finally:
             config.CACHE_DIR = before
@@ -85,7 +85,7 @@ class JitHelper:
         from numba.core import types
         from numba.extending import typeof_impl
 
-        # When Numba finds this object in a kernel, it compiles a call of the dispatcher.
+        # When Numba finds this object in a kernel, it compiles a call to the dispatcher.
         typeof_impl.register(type(self))(lambda form, _: types.Dispatcher(form.dispatcher))
         self.function = function
         self.dispatcher = dispatcher
@@ -96,7 +96,7 @@ class JitHelper:
 
 
 class JitKernel(JitHelper):
-    """A kernel that takes exactly what its signature names, as the one in the library does."""
+    """A kernel that accepts exactly the arguments in its signature, like the one in the library."""
 
     def __init__(self, name: str, function: Any, dispatcher: Any) -> None:
         super().__init__(function, dispatcher)

@@ -1,14 +1,14 @@
 """Eight numbers at a time: sums that the processor adds in parallel, and in the same order on every processor.
 
-The compiler keeps the order in which a kernel adds numbers, so it does not vectorize a plain sum. A kernel that needs
-the speed says which numbers are added independently::
+The compiler preserves the order in which a kernel adds numbers, so it does not vectorize a plain sum. A kernel that
+needs the speed states which numbers are added independently::
 
     total = zero_lanes()
     for m in range(0, len(row), 8):
         total = total + load_lanes(row, m) * load_lanes(other, m)
     return sum_lanes(total)
 
-Lanes can be added, subtracted and multiplied. Rows are float64, C-contiguous and a multiple of eight long.
+Lanes can be added, subtracted and multiplied. Rows are float64, C-contiguous, and their length is a multiple of eight.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Lanes = Any
 
 
 def zero_lanes() -> Lanes:
-    """Eight zeros."""
+    """Return eight zeros."""
     return np.zeros(WIDTH)
 
 
 def load_lanes(row: Floats1D, start: int) -> Lanes:
-    """The eight numbers of a row from `start` on."""
+    """Return eight numbers of a row, starting at `start`."""
     return row[start : start + WIDTH].copy()
 
 
 def sum_lanes(lanes: Lanes) -> float:
-    """The sum of eight numbers: the last four are added to the first four, and so on by halves."""
+    """Return the sum of eight numbers: the last four are added to the first four, and so on by halves."""
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = lanes[:half] + lanes[half:]
@@ -47,7 +47,7 @@ def sum_lanes(lanes: Lanes) -> float:
 
 @cache
 def register_lanes() -> None:
-    """Make lanes known to Numba, as vectors of LLVM. They are eight wide wherever registers are narrower, too."""
+    """Register lanes with Numba as LLVM vectors. They are eight wide even where registers are narrower."""
     from llvmlite import ir  # type: ignore[import-untyped]
     from numba import extending
     from numba.core import types

@@ -1,6 +1,6 @@
 """Live playback: controllers that steer a parametric motion graph clip by clip, and other kinds of steerable streams.
 
-Names are listed in __init__.pyi and imported on first use, so that using one kind does not load the others.
+Names are listed in __init__.pyi and imported on first use, so using one kind does not load the others.
 """
 
 from marey.deprecation import attach_stub

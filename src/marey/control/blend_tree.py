@@ -37,9 +37,10 @@ _TURN, _SPEED = "turn", "speed"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendTree:
-    """Loops and the tree over them; any number of streams may use it.
+    """Loops and the blend tree over them. Any number of streams can share one tree.
 
-    names : of the loops. tree : its root node. table : the synchronized loops. knobs : range (min, max) of each knob.
+    names : names of the loops. tree : root node of the tree. table : the synchronized loops.
+    knobs : range (min, max) of each knob, by name. evaluate : function from knob values to loop weights.
     """
 
     names: tuple[str, ...]
@@ -62,12 +63,12 @@ class BlendTree:
 
         Parameters
         ----------
-        loops : by name, as from `marey.edit.cycle`.
-        tree : its root node; or rows of loop names, where each row has loops of similar speed. Rows make a tree with
-            the knobs ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left. The knob positions
-            are the measured speeds and turn rates of the loops.
-        registration : cyclic registration of the loops in this order; by default they are registered.
-        max_distance, force : of that registration; see `marey.register`.
+        loops : at least two loops by name, such as those that `marey.edit.cycle` returns.
+        tree : root node of the tree; or rows of loop names, where the loops in a row have similar speeds. Rows make a
+            tree with the knob ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left. The knob
+            positions are the measured speeds and turn rates of the loops.
+        registration : cyclic registration of the loops, in the order of `loops`. By default, `build` registers them.
+        max_distance, force : options for that registration; see `marey.register`.
         """
         names = tuple(loops)
         if len(names) < 2:
@@ -97,12 +98,12 @@ class BlendTreeStream(FrameStream):
 
     Parameters
     ----------
-    tree : the tree.
-    direction : radians from +Z in the world. The stream steers the character there with its knob ``turn``. None to set
-        that knob by hand.
+    tree : the blend tree to play.
+    direction : target heading in radians from +Z in the world. The stream steers toward it with the knob ``turn``.
+        None to set that knob by hand.
     steer : time constant in seconds for correcting small direction errors.
-    half_life : seconds in which a knob moves halfway to its requested value.
-    place : initial rigid2d (theta, x, z) of the character.
+    half_life : seconds in which a knob moves about halfway to its requested value.
+    place : initial rigid2d (theta, x, z) of the character, radians and meters.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
         immediately by rotating the legs. None leaves the feet as they are.
     knobs : initial values; by default ``turn`` is 0 or as near as possible, layers are off, others are in the middle.
@@ -146,13 +147,12 @@ class BlendTreeStream(FrameStream):
         return dict(self._values)
 
     def request(self, **command: Any) -> None:
-        """Change the command from the next frame on; anything not named stays as it is.
+        """Change the command, starting with the next frame. Values that are not given stay unchanged.
 
         Parameters
         ----------
-        direction : radians from +Z in the world, positive to the left; None stops steering, so that ``turn`` can be
-        set.
-        others : knobs by name. Values are clamped to the knob's range; None restores the default.
+        direction : radians from +Z in the world, positive to the left. None stops steering and lets you set ``turn``.
+        others : knob values by name. Values are clamped to the knob's range; None restores the default.
         """
         ranges = self.tree.knobs
         if _TURN in command and command.get("direction", self._direction) is not None:
@@ -204,7 +204,7 @@ class BlendTreeStream(FrameStream):
         root, out = np.empty(3), np.empty((len(table.skeleton), 4))
         flags = np.empty(len(table.points), dtype=bool)
         blend_pose(self._r, self._loops, weights, self._place, root, out, flags)
-        # A loop may return as the opposite quaternion. It is the same rotation, but smoothing must not see a jump.
+        # A cycle may end with the opposite quaternion. It is the same rotation, but smoothing must not see a jump.
         out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
         self._side = set_readonly(out)
         return OutputFrame(set_readonly(root), self._side, set_readonly(flags), self._bones(weights.body))

@@ -1,6 +1,6 @@
-"""Compiled loops of the blend tree.
+"""Compiled kernels of the blend tree.
 
-Key: r = position in the cycle, in rows of the table; place = rigid2d (theta, x, z).
+Key: r = position in the cycle, in rows of the table; place = rigid2d (theta, x, z) of the character.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from marey.maths.vector_kernels import Quat
 
 
 class Loops(NamedTuple):
-    """n loops at M equal parts of their common cycle; see `marey.control.blend_tree_table.LoopTable`.
+    """n loops, sampled at M equal parts of their common cycle; see `marey.control.blend_tree_table.LoopTable`.
 
-    seconds : (n, M) from each row to the next. steps : (n, M, 3) rigid2d from each row to the next.
-    rotations : (n, M, J, 4) local. root : (n, M, 3) meters, joint 0. contacts : (n, M, K) flags.
+    seconds : (n, M) time from each row to the next. steps : (n, M, 3) rigid2d from each row to the next.
+    rotations : (n, M, J, 4) local rotations of the J joints. root : (n, M, 3) meters, position of joint 0.
+    contacts : (n, M, K) flags of the K contact points.
     """
 
     seconds: Floats2D
@@ -28,7 +29,10 @@ class Loops(NamedTuple):
 
 
 class LoopWeights(NamedTuple):
-    """body : (n,) of each loop, for travel and time. joints : (J, n) for the pose of each joint. Sums are 1."""
+    """Weights of n loops; they sum to 1.
+
+    body : (n,) weights for travel and time. joints : (J, n) weights for the rotation of each of J joints.
+    """
 
     body: Floats1D
     joints: Floats2D
@@ -36,9 +40,9 @@ class LoopWeights(NamedTuple):
 
 @kernel
 def advance(r: float, loops: Loops, body: Floats1D, dt: float, place: Out[Floats1D]) -> float:
-    """Let dt seconds pass; returns the new position in the cycle and moves `place` (3,) along.
+    """Advance by dt seconds: update `place` (3,) and return the new position in the cycle.
 
-    Rates and steps of the loops, averaged with weights `body` (n,), are constant from row to row.
+    Rates and steps are means over the loops with weights `body` (n,), constant between two rows.
     """
     seconds, steps = loops.seconds, loops.steps
     n, rows = seconds.shape
@@ -60,7 +64,7 @@ def advance(r: float, loops: Loops, body: Floats1D, dt: float, place: Out[Floats
         else:
             dt -= fraction / rate
             r = math.floor(r) + 1.0
-        # Half of the turn first: the step is then the chord of its arc.
+        # Apply half of the turn first, because the step is the chord of its arc.
         theta = place[0] + 0.5 * fraction * turn
         c, s = math.cos(theta), math.sin(theta)
         back = 0.5 * turn
@@ -81,9 +85,9 @@ def blend_pose(
     out: Out[Floats2D],
     flags: Out[Bools1D],
 ) -> None:
-    """Blend the poses at r and carry the result to its place: `out_root` (3,), `out` (J, 4) and `flags` (K,).
+    """Blend the poses at r and move the result to `place`: write `out_root` (3,), `out` (J, 4) and `flags` (K,).
 
-    A point is in contact if loops with half of the weight say so.
+    A point is in contact if it is in contact in loops with at least half of the total weight.
     """
     body, root = weights.body, loops.root
     n, rows = root.shape[0], root.shape[1]
@@ -114,7 +118,7 @@ def blend_pose(
             if w == 0.0:
                 continue
             a, b = vec.get_quat(loops.rotations[j, k, i], 0), vec.get_quat(loops.rotations[j, after, i], 0)
-            # Rows agree in sign but for the last and the first, where a cycle may come back as the opposite vector.
+            # Rows agree in sign, except that the last and the first row may be opposite vectors.
             later = -t if vec.dot_quat(a, b) < 0.0 else t
             w = -w if vec.dot_quat(a, total) < 0.0 else w
             total = vec.add_quat(

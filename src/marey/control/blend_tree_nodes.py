@@ -1,8 +1,8 @@
-"""The nodes of a blend tree: how much of each loop a character shows, set by knobs that can change while it plays.
+"""The nodes of a blend tree. They compute the weight of each loop from knobs that can change during playback.
 
 Rotations, steps and speeds are all averaged as vectors, so a blend of blends is a single blend with multiplied weights.
 A tree is therefore just a function from knobs to weights: one weight per loop for travel and time, and separate weights
-per joint where layers have masks.
+for joints that a layer masks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["LayerNode", "LoopNode", "LoopWeights", "MixNode", "TreeNode", "compi
 
 @dataclass(frozen=True, slots=True)
 class LoopNode:
-    """One loop, by its name."""
+    """A leaf: one loop, referred to by name."""
 
     name: str
 
@@ -31,9 +31,9 @@ class LoopNode:
 @renamed_fields(at="positions")
 @dataclass(frozen=True, slots=True)
 class MixNode:
-    """Interpolates the two children on either side of a knob's value; beyond the ends it uses the outermost child.
+    """Interpolates the two children on either side of the knob value; beyond the ends, uses the outermost child.
 
-    knob : its name. positions : increasing knob positions of the children. children : as many nodes.
+    knob : name of the knob. positions : increasing knob values, one per child. children : the nodes to mix.
     """
 
     knob: str
@@ -54,9 +54,9 @@ class MixNode:
 
 @dataclass(frozen=True, slots=True)
 class LayerNode:
-    """A node with some joints taken from another, synchronized node; travel still comes from the base.
+    """Takes some joints from the synchronized node `over`, and everything else, including travel, from `base`.
 
-    base, over : nodes. joints : names of joints; each includes its descendants.
+    base, over : nodes. joints : names of the joints to take from `over`, with all their descendants.
     weight : weight of `over` for these joints, 0 to 1, or the name of a knob that sets it.
     """
 
@@ -81,7 +81,7 @@ Evaluate = Callable[[Mapping[str, float]], LoopWeights]
 
 
 def compile_tree(node: TreeNode, names: Sequence[str], skeleton: Skeleton) -> Evaluate:
-    """Compile a tree into a function from knobs to loop weights. Unknown loops and joints raise errors here."""
+    """Compile a tree into a function from knob values to loop weights. Unknown loops and joints raise errors here."""
     if isinstance(node, LoopNode):
         return _compile_clip(node, names, skeleton)
     if isinstance(node, MixNode):
@@ -94,7 +94,7 @@ def compile_tree(node: TreeNode, names: Sequence[str], skeleton: Skeleton) -> Ev
 
 
 def knob_ranges(node: TreeNode) -> dict[str, tuple[float, float]]:
-    """Return the knobs of a tree, each with the smallest and largest value that has an effect."""
+    """Return the knobs of a tree by name, each with the smallest and largest value that has an effect."""
     if isinstance(node, LoopNode):
         return {}
     if isinstance(node, MixNode):

@@ -1,4 +1,4 @@
-"""Synchronized loops, sampled once: the data that a blend tree reads while it plays."""
+"""Tables of synchronized loops, sampled once: the data that a blend tree reads during playback."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ROWS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopTable:
-    """n loops at M equal parts of their common cycle.
+    """n loops, sampled at M equal parts of their common cycle.
 
-    rotations : (n, M, J, 4) local; joint 0 relative to a character that faces +Z.
-    root : (n, M, 3) meters, joint 0 relative to the point below the hips.
-    steps : (n, M, 3) rigid2d from each row to the next, in the character's own frame.
-    seconds : (n, M) from each row to the next.
-    contacts : (n, M, K) flags of `points`.
-    bones : (n, M, J, 3) meters where any loop's bones change, else None.
-    floor : meters.
+    rotations : (n, M, J, 4) local rotations of the J joints; joint 0 as if the character faced +Z.
+    root : (n, M, 3) meters, position of joint 0 relative to the point on the ground below the hips.
+    steps : (n, M, 3) rigid2d from each row to the next, in the character's own coordinates.
+    seconds : (n, M) time from each row to the next.
+    contacts : (n, M, K) contact flags of the K `points`.
+    bones : (n, M, J, 3) bone offsets in meters if any loop's bones change over time, else None.
+    floor : floor height in meters.
     """
 
     skeleton: Skeleton
@@ -51,17 +51,17 @@ class LoopTable:
 
     @property
     def loops(self) -> Loops:
-        """The arrays that the kernels read."""
+        """The arrays as the kernels take them."""
         return Loops(self.seconds, self.steps, self.rotations, self.root, self.contacts)
 
     @property
     def turn_rates(self) -> Floats:
-        """(n,) rad/s, positive to the left, averaged over a cycle."""
+        """(n,) mean turn rate of each loop over a cycle, rad/s, positive to the left."""
         return np.asarray(self.steps[..., 0].sum(axis=1) / self.seconds.sum(axis=1))
 
     @property
     def speeds(self) -> Floats:
-        """(n,) m/s along the path, averaged over a cycle."""
+        """(n,) mean speed of each loop along its path, m/s."""
         return np.asarray(np.linalg.norm(self.steps[..., 1:], axis=2).sum(axis=1) / self.seconds.sum(axis=1))
 
 
@@ -94,7 +94,10 @@ def make_table(reg: RegistrationCurve) -> LoopTable:
 
 
 def _sample_loop(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rotations (M, J, 4), root (M, 3), steps (M, 3) and bones (M, J, 3) of a loop at times (M + 1,) of a cycle."""
+    """Sample a loop at times `seconds` (M + 1,): rotations (M, J, 4), root (M, 3), steps (M, 3) and bones (M, J, 3).
+
+    travel : (3,) rigid2d of one cycle.
+    """
     rounds = _repeat_loop(loop, travel)
     at = (len(loop) + seconds * loop.fps) / loop.fps
     path = ground_path(rounds)
@@ -109,7 +112,7 @@ def _sample_loop(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats,
 
 
 def _repeat_loop(loop: Motion, travel: Floats) -> Motion:
-    """Repeat a loop: one cycle before it and two after, so that interpolation never hits an end."""
+    """Extend a loop by one cycle before it and two after it, because interpolation must never reach an end."""
     twice = rigid2d.compose(travel, travel)
     parts = [loop.moved(rigid2d.invert(travel)), loop, loop.moved(travel), loop.moved(twice)]
     return replace(
@@ -126,7 +129,7 @@ def _repeat_loop(loop: Motion, travel: Floats) -> Motion:
 
 
 def _align_signs(rotations: Floats) -> Floats:
-    """Flip signs of (n, M, J, 4) so that they agree between rows and loops and the vectors can be averaged."""
+    """Flip quaternion signs in (n, M, J, 4) to agree between rows and between loops, so vectors can be averaged."""
     for j in range(len(rotations)):
         rotations[j] = quat.unroll(rotations[j])
         flip = (rotations[j] * rotations[0]).sum(axis=(0, 2)) < 0.0

@@ -1,4 +1,4 @@
-"""A joystick: walk in a world direction, at a speed, or play a named node (Heck 6.2.2.3)."""
+"""A joystick-style controller: walk in a world direction, at a speed, or play a named node (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["FollowDirection"]
 
 
 class FollowDirection:
-    """Follows commands. Each node converts a command into its own parameters, as close as its ranges allow.
+    """Controller that follows commands. Each node converts a command to its own parameters, as its ranges allow.
 
     A node with a parameter ``turn`` that can follow itself, or alternate with another node, turns by a plan of several
     clips (see `TurnPlan`), because the best parameters for a single clip can be poor for a whole turn.
@@ -27,10 +27,10 @@ class FollowDirection:
     Parameters
     ----------
     direction : radians from +Z in the world, positive to the left; None for no preference.
-    node : which node to play. If it cannot follow directly, the route with the fewest clips is taken. None stays with
-        the current node as long as it can continue.
+    node : name of the node to play. If it cannot follow the current node directly, the controller takes the route with
+        the fewest clips. None stays with the current node as long as that can continue.
     others : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
-        a character is first steered.
+        the controller first steers a character.
     """
 
     def __init__(self, direction: float | None = None, *, node: str | None = None, **others: Any) -> None:
@@ -47,7 +47,7 @@ class FollowDirection:
     wish = renamed_method("wish", "command")
 
     def request(self, **command: Any) -> None:
-        """Change the command from the next clip on; anything not named stays as it is."""
+        """Change the command, starting with the next clip. Values that are not given stay unchanged."""
         for name, value in command.items():
             if name == "node":
                 if value is not None and not isinstance(value, str):
@@ -59,7 +59,7 @@ class FollowDirection:
         self._command |= command
 
     def choose(self, state: ControlState) -> Choice:
-        """Choose the requested node, or the next one on the route to it, with parameters from the command."""
+        """Choose the requested node, or the next node on the route to it, with parameters from the command."""
         option = self._option(state)
         command = {name: value for name, value in self._command.items() if name != "node"}
         parameters = np.atleast_1d(option.node.request(option.node, command, option.place))
@@ -70,7 +70,7 @@ class FollowDirection:
         return Choice(option.node.name, parameters)
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
-        """Compute the turn plans of a character now, so that no choice waits for them."""
+        """Compute the turn plans of a character now, so no later choice has to wait for them."""
         lookahead = get_lookahead_table(graph)
         if lookahead is not self._lookahead:
             self._check_known(graph, self._command)

@@ -1,4 +1,4 @@
-"""Evaluate live characters: measure any stream that takes directions in the same way."""
+"""Evaluate live characters: measure all streams that accept directions in the same way."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = [
     "record",
 ]
 
-# Degrees within which a character faces the target, and seconds it must do so, so that swaying past does not count.
+# A character faces the target if it is within this many degrees for this many seconds. Swaying past does not count.
 _WITHIN, _FOR = 15.0, 0.25
-# Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
+# Seconds: standard deviation of the Gaussian filter that removes the sway of each step from heading and path.
 _SWAY = 0.12
 # Seconds of straight walking before a turn is requested.
 _BEFORE = 3.0
-# Meters ahead on the path that the character is steered toward, and seconds between steering updates.
+# The character is steered toward the path point this many meters ahead, and again every so many seconds.
 _LOOK, _STEER = 0.8, 0.1
 
 
@@ -46,23 +46,23 @@ _LOOK, _STEER = 0.8, 0.1
 class StreamMetrics:
     """Metrics of a stream.
 
-    response, response_p90 : seconds from requesting a direction until the character faces it within 15 degrees for at
-        least 0.25 s; median and 90th percentile. A turn that is not completed counts as the longest time waited.
-    answered : fraction of the turns completed in time.
-    path_error, path_error_max : meters, root mean square and largest distance of the hips, without the sway of steps,
-        from a path along which the character is steered by directions.
-    speed : m/s along that path.
-    skate : m/s, slide of points in contact: ``slide_contact`` of `marey.measure`, with detected contacts, so that
-        streams with and without contacts are comparable.
-    skate_own : m/s, the same with the contacts of the stream's frames; NaN if they have none.
-    skate_weighted : mm/s, ``slide_weighted_speed``, which needs no contacts.
-    jerk : 100 m/s^3, ``jitter``.
-    bob, lift, sway : meters, meters and radians: vertical range of the hips and the ankles in a stride, and lateral
-        lean of the trunk; see `GaitMetrics`. Compare them with those of the clips: blending smooths them away,
-        returning to one pose adds to them.
-    memory : bytes of all arrays that the stream holds, shared ones included.
-    frames_per_second : frames that one core of this machine can compute, in CPU time.
-    stall : ms of CPU time per frame, 99.9th percentile.
+    response, response_p90 : response time in seconds, from the request of a direction until the character faces it
+        within 15 degrees for at least 0.25 s; median and 90th percentile. An incomplete turn counts as the timeout.
+    answered : fraction of the turns completed before the timeout.
+    path_error, path_error_max : meters, root mean square and largest distance of the hips (without step sway) from a
+        path along which the character is steered by directions.
+    speed : mean speed on that path, m/s.
+    skate : foot skate in m/s: ``slide_contact`` of `marey.measure`. It uses detected contacts, which makes streams with
+        and without contacts comparable.
+    skate_own : the same in m/s, with the contacts of the stream's own frames; NaN if they have none.
+    skate_weighted : mm/s, ``slide_weighted_speed`` of `marey.measure`, which needs no contacts.
+    jerk : 100 m/s^3, ``jitter`` of `marey.measure`.
+    bob, lift, sway : meters, meters and radians: vertical range of the hips and of the ankles in a stride, and range of
+        the trunk's lateral lean; see `GaitMetrics`. Compare them with those of the clips: blending reduces them,
+        returning to a single pose increases them.
+    memory : bytes of all arrays that the stream holds, including shared ones.
+    frames_per_second : frames computed per second of CPU time, on one core of this machine.
+    stall : CPU time per frame in ms, 99.9th percentile.
     """
 
     response: float
@@ -83,7 +83,7 @@ class StreamMetrics:
     stall: float
 
     def to_dict(self) -> dict[str, float]:
-        """The metrics by name, for JSON and tables."""
+        """Return the metrics by name, for JSON and tables."""
         return asdict(self)
 
     as_dict = renamed_method("as_dict", "to_dict")
@@ -101,17 +101,18 @@ def evaluate_stream(
     speed: float | None = None,
     rng: int | np.random.Generator = 0,
 ) -> StreamMetrics:
-    """Measure a stream that takes ``request(direction=...)``.
+    """Measure a stream that accepts ``request(direction=...)``.
 
     Parameters
     ----------
-    make_stream : returns a new stream; called once for the turns and once for the path.
-    turn : radians of the requested turns, to alternating sides, each after a random pause.
-    n_turns : number of turns. timeout : seconds to wait for each.
-    path : (n, 2) x, z in meters that the character is steered along from its first point on; by default a figure
-        eight whose loops are 3 m in radius.
+    make_stream : function that returns a new stream; called once for the turns and once for the path.
+    turn : angle of the requested turns in radians, to varying sides, each after a random pause.
+    n_turns : number of turns. timeout : seconds to wait for each turn.
+    path : (n, 2) x, z in meters, path to steer the character along, starting at its first point. By default a figure
+        eight with loops of 3 m radius.
     seconds : maximum time on the path.
-    speed : m/s to request, if the stream takes it.
+    speed : speed to request in m/s; None to request none.
+    rng : seed or Generator for the pauses.
     """
     if n_turns < 1:
         raise InvalidValue(f"n_turns must be at least 1, not {n_turns}")
@@ -161,7 +162,7 @@ def evaluate_streams(
     speed: float | None = None,
     rng: int | np.random.Generator = 0,
 ) -> dict[str, StreamMetrics]:
-    """Run `evaluate_stream` with the same options on several streams by name: the rows of a table."""
+    """Run `evaluate_stream` with the same options on several streams. Returns the metrics by stream name."""
     return {
         name: evaluate_stream(
             make, turn=turn, n_turns=n_turns, timeout=timeout, path=path, seconds=seconds, speed=speed, rng=rng
@@ -171,10 +172,10 @@ def evaluate_streams(
 
 
 def clip_metrics(clips: Sequence[Motion]) -> StreamMetrics:
-    """Measure clips by the same metrics, as far as they apply: the reference for streams built from them.
+    """Measure clips by the same metrics, as a reference for streams built from them.
 
-    Slide, jerk and speed are means over all frames, gait metrics are medians over all strides; metrics that only apply
-    to streams are NaN.
+    Foot skate, jerk and speed are means over all frames; gait metrics are medians over all strides. Metrics that apply
+    only to streams are NaN.
     """
     if not clips:
         raise InvalidValue("clips must contain at least one clip to measure")
@@ -209,7 +210,8 @@ def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion |
 
     Parameters
     ----------
-    steer : called before each frame with the stream, the frame's number, and the previous frame, if any.
+    n_frames : number of frames, at least 1.
+    steer : called before each frame with the stream, the index of the frame, and the previous frame (None at first).
     """
     if n_frames < 1:
         raise InvalidValue(f"n_frames must be at least 1, not {n_frames}")
@@ -222,7 +224,10 @@ def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion |
 
 
 def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
-    """(n, 2) x, z meters: two circles that meet at the origin, left then right, along +Z at first."""
+    """Return a figure eight, x, z in meters: from the origin along +Z, once around to the left, then to the right.
+
+    radius : radius of both circles in meters. n : number of segments; for an even n, the shape is (n + 1, 2).
+    """
     angle = np.linspace(0.0, 2.0 * np.pi, n // 2 + 1)
     left = radius * np.stack([1.0 - np.cos(angle), np.sin(angle)], axis=1)
     return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
@@ -271,7 +276,7 @@ def _timed_frame(stream: Stream, timed: list[float]) -> Motion:
 def _record_turns(
     stream: Stream, turn: float, n_turns: int, timeout: float, generator: np.random.Generator, timed: list[float]
 ) -> tuple[Motion, list[tuple[int, float]]]:
-    """Record a stretch of turns, and for each the frame and direction of its request."""
+    """Record all turns as one motion. Also return the frame and direction of each request."""
     frames: list[Motion] = []
     requests: list[tuple[int, float]] = []
     direction, side = 0.0, 1.0
@@ -280,7 +285,7 @@ def _record_turns(
         before = round((_BEFORE + generator.uniform(0.0, 1.0)) * stream.fps)
         frames += [_timed_frame(stream, timed) for _ in range(before)]
         direction = float(rigid2d.wrap_angle(direction + side * turn))
-        # Left, right, right, left: so that turns do not always go back.
+        # Left, right, right, left: otherwise each turn would undo the one before.
         side = -side if len(requests) % 2 == 0 else side
         stream.request(direction=direction)
         requests.append((len(frames), direction))
@@ -289,7 +294,7 @@ def _record_turns(
 
 
 def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: float) -> Floats:
-    """(n,) seconds that each turn took."""
+    """Return the response time (n,) of each turn in seconds; `timeout` if it was not completed."""
     yaw = filters.gaussian(find_facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
     hold = max(1, round(_FOR * motion.fps))
     out = []
@@ -297,13 +302,13 @@ def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: 
         stop = first + round(timeout * motion.fps)
         near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
         held = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
-        # A character that already faces there did not make the previous turn; that is not a response to this one.
+        # A character that faces the direction already must have missed the previous turn; that is not a response.
         out.append(np.argmax(held) / motion.fps if held.any() and not near[0] else timeout)
     return np.asarray(out)
 
 
 def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
-    """Steer the stream along a path that starts at its first position, until the path ends."""
+    """Steer the stream along a path, moved to start at the character's first position, until the path or time ends."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     frames = [_timed_frame(stream, timed)]
     shift = frames[0].travel[0, [0, 2]] - path[0]
@@ -322,7 +327,7 @@ def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float
 
 
 def _find_progress(path: Floats, length: Floats, here: Floats, passed: float) -> float:
-    """Meters along the path of its point nearest to `here`, searched from shortly before the last one onward."""
+    """Find the path point nearest to `here`, from just before `passed` onward; return its distance along the path."""
     near = np.flatnonzero((length >= passed - 0.2) & (length <= passed + 1.5))
     if not len(near):
         return passed
@@ -337,7 +342,7 @@ def _point_at(path: Floats, length: Floats, along: float) -> Floats:
 
 
 def _path_metrics(motion: Motion, path: Floats) -> tuple[Floats, float]:
-    """(F,) meters from the path, and m/s."""
+    """Return the distance (F,) of each frame from the path in meters, and the mean speed in m/s."""
     track = filters.gaussian(motion.travel[:, [0, 2]], 2.0 * _SWAY * motion.fps)
     a, b = path[:-1], path[1:]
     along = b - a

@@ -1,6 +1,6 @@
-"""Gait metrics: vertical and lateral movement, which blending smooths away and returning to one pose adds to.
+"""Gait metrics: vertical and lateral movement, which blending reduces and returning to a single pose increases.
 
-Each metric is the median over strides, so that clips and streams of any length compare.
+Each metric is the median over strides, which makes clips and streams of any length comparable.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["GaitMetrics", "gait_metrics", "lean"]
 
 @dataclass(frozen=True, slots=True)
 class GaitMetrics:
-    """Gait metrics.
+    """Gait metrics of one or several motions, medians over their strides.
 
     bob : meters, vertical range of the hips in a stride.
-    lift : meters, vertical range of an ankle in a stride, mean of both.
+    lift : meters, vertical range of the ankles in a stride, mean of left and right.
     sway : radians, range of the trunk's lateral lean in a stride.
     """
 
@@ -32,7 +32,7 @@ class GaitMetrics:
     sway: float
 
     def to_dict(self) -> dict[str, float]:
-        """The metrics by name, for JSON and tables."""
+        """Return the metrics by name, for JSON and tables."""
         return asdict(self)
 
 
@@ -53,7 +53,7 @@ def gait_metrics(motion: Motion | Sequence[Motion]) -> GaitMetrics:
 
 
 def lean(motion: Motion) -> Floats:
-    """(F,) radians, lean of the trunk, positive to the character's left."""
+    """Return the lateral lean (F,) of the trunk in radians, positive to the character's left."""
     roles, positions = motion.skeleton.roles, motion.world().positions
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), roles["hips"])
     trunk = positions[:, top] - positions[:, roles["hips"]]

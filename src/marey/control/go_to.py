@@ -21,31 +21,32 @@ __all__ = ["GoTo", "arc_and_straight", "check_radii", "dubins_length"]
 
 # Meters: wider circles count as straight lines.
 _WIDEST = 1e4
-# Meters: a clip that passes this close to the point may end the path; farther away, going around again is better.
+# Meters: a clip that passes the point within this distance may end the path; otherwise going around again is better.
 _PASSING = 0.25
 # Meters of path that one meter of miss distance costs.
 _MISS = 6.0
-# Radians: a clip within this of the heading may end the path; and meters of path that a radian of error costs.
+# Radians: a clip within this angle of the goal heading may end the path. Meters of path that a radian of error costs.
 _FACING = np.radians(15.0)
 _OFF = 3.0
 _LIMITS = set_readonly(np.array([_PASSING, _MISS, _FACING, _OFF]))
-# Radius used for planning, relative to a node's tightest circle. A goal with a heading needs more room, because turns
-# begin and end only where clips do.
+# Planning radius relative to a node's tightest circle, for a goal without and with a heading. A goal with a heading
+# needs more room, because turns begin and end only where clips do.
 _WIDER, _ROOMY = 1.05, 1.75
-# Extra cost in meters of a path that is only estimated: no clip may follow the estimated arcs and lines exactly.
+# Extra cost in meters of an estimated path: perhaps no clip follows the estimated arcs and lines exactly.
 _DOUBT = 2.0
-# Minimum cost of a clip in meters: clips on the spot take time too.
+# Minimum cost of a clip in meters, because clips on the spot take time too.
 _LEAST = 0.5
-# Number of clips to expand per level. If several nodes can follow each clip, fewer, so that a choice takes no longer.
+# Number of clips to expand per level, and its minimum. If several nodes can follow each clip, fewer are expanded to
+# keep the time of a choice the same.
 _BEAM, _FEWEST = 24, 12
 _MAX_LOOKAHEAD = 8
 
 
 class _Candidates(NamedTuple):
-    """Candidate clips, N of one node.
+    """N candidate clips of one node.
 
-    parameters : (N, d). enter : (N,) moments at which they begin. here : (N, 3) rigid2d where they begin. gone : (N,)
-    meters before. root : (N,) index of the first clip of the sequence.
+    parameters : (N, d), for d parameters. enter : (N,) moments at which the clips begin, 0 to 1. here : (N, 3) rigid2d
+    where they begin. gone : (N,) meters of path before them. root : (N,) index of the first clip of each sequence.
     """
 
     node: str
@@ -57,16 +58,16 @@ class _Candidates(NamedTuple):
 
 
 class GoTo:
-    """Walks to a point, optionally with a heading there, and to the next one when requested.
+    """Controller that walks to a point, optionally with a heading there, and on to the next point when requested.
 
-    It lays possible clips end to end, a few clips ahead. It chooses the first clip of the sequence after which the path
-    along the tightest circles and straight on is shortest (a Dubins path if a heading is given), or which passes the
-    point itself. `lookahead=1` is greedy: it sees where each clip ends, but not that leaving a sharp turn takes several
-    steps.
+    It places possible clips end to end, a few clips ahead. The best sequence passes the point itself, or leaves the
+    shortest path to it along the tightest circles and straight lines (a Dubins path if a heading is given). The
+    controller chooses the first clip of that sequence. `lookahead=1` is greedy: it sees where each clip ends, but not
+    that leaving a sharp turn takes several steps.
 
     Parameters
     ----------
-    point : (2,) x and z in meters.
+    point : (2,) x and z of the goal on the floor, meters.
     heading : radians from +Z in the world, positive to the left, to face at the point; None for any.
     lookahead : number of clips to look ahead, 1 to 8.
     nodes : names of the nodes to use; all by default.
@@ -95,16 +96,16 @@ class GoTo:
 
     @property
     def point(self) -> Floats:
-        """(2,) x and z of the point."""
+        """Goal position (2,) on the floor, x and z in meters."""
         return self._point
 
     @property
     def heading(self) -> float | None:
-        """Radians, heading at the goal; None for any."""
+        """Heading at the goal in radians from +Z; None for any."""
         return self._heading
 
     def request(self, **command: Any) -> None:
-        """Set another `point`, or another `heading` there, from the next clip on; anything not named stays as it is."""
+        """Set a new `point` or `heading`, starting with the next clip. A value that is not given stays unchanged."""
         for name in command:
             if name not in ("point", "heading"):
                 raise InvalidValue(f"GoTo takes the commands point and heading, not {name!r}")
@@ -117,7 +118,7 @@ class GoTo:
         self._goal = np.array([np.nan if self._heading is None else self._heading, *point])
 
     def prepare(self, graph: ParametricMotionGraph) -> LookaheadTable:
-        """Compute the tables of a character now, so that no choice waits for them."""
+        """Compute and return the lookahead tables of a character now, so no later choice has to wait for them."""
         lookahead = get_lookahead_table(graph)
         if lookahead is not self._lookahead:
             lookahead.prepare()
@@ -152,8 +153,7 @@ class GoTo:
             last = depth == self.lookahead - 1
             weighed = [self._compute_costs(lookahead, clips) for clips in level]
             for clips, worth in zip(level, weighed, strict=True):
-                # The estimate of the rest counts in full only at the last level; before that, only finished paths
-                # count.
+                # Estimates of the remaining path count only at the last level; before that, only finished paths count.
                 total = clips.gone + (np.minimum(worth.done, worth.onward + _DOUBT) if last else worth.done)
                 k = int(np.argmin(total))
                 if total[k] < best:
@@ -173,7 +173,7 @@ class GoTo:
     def _expand(
         self, lookahead: LookaheadTable, level: list[_Candidates], weighed: list[ClipCosts], best: float
     ) -> list[_Candidates]:
-        """Expand the most promising clips of a level, as long as they can still beat the best."""
+        """Expand the most promising clips of a level that can still beat the best total cost."""
         hopes = [clips.gone + worth.onward for clips, worth in zip(level, weighed, strict=True)]
         every = np.concatenate(hopes)
         beam = max(_FEWEST, round(_BEAM * len(lookahead.graph.nodes) / len(lookahead.graph.edges)))
@@ -197,20 +197,23 @@ class GoTo:
 
 
 def _planning_radii(graph: ParametricMotionGraph) -> dict[str, Floats]:
-    """(2,) meters, planning radii to the left and right, by node; a node on the spot uses the smallest of all."""
+    """Return the planning radii (2,) to the left and right in meters, by node; a node on the spot uses the smallest."""
     found = {name: np.array(tightest_radii(node)) for name, node in graph.nodes.items()}
     nimblest = np.min(list(found.values()), axis=0)
     return {name: each if np.isfinite(each).any() else nimblest for name, each in found.items()}
 
 
 def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, float]) -> Floats:
-    """Meters of the shortest paths from places to a goal: arcs of the tightest circles, with a straight line between.
+    """Return the lengths (...) in meters of the shortest paths from places to a goal (Dubins paths).
+
+    A path starts and ends with arcs of the tightest circles, with a straight line or a third arc in between.
 
     Parameters
     ----------
-    places : (..., 3) rigid2d, positions and headings of characters.
-    goal : (3,) rigid2d, the position and heading to arrive with.
-    radius : meters of the tightest circle, or a pair for left and right; infinite if it cannot turn to a side.
+    places : (..., 3) rigid2d (theta, x, z), positions and headings of characters.
+    goal : (3,) rigid2d, position and heading on arrival.
+    radius : radius of the tightest circle in meters, or a pair for left and right; infinite for a side to which the
+        character cannot turn.
     """
     here = np.asarray(places, dtype=np.float64)
     if here.ndim < 1 or here.shape[-1] != 3:
@@ -222,7 +225,7 @@ def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[floa
 
 
 def check_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
-    """Check the turning radii to the left and right, and cap each at the radius that counts as straight."""
+    """Check the turning radii to the left and right, and cap each at the radius that is treated as straight."""
     both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
     if np.isnan(both).any() or (both <= 0.0).any():
         raise InvalidValue(f"radius must be a distance in meters, above 0, or a pair (left, right), not {radius!r}")
@@ -230,16 +233,16 @@ def check_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
 
 
 def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Floats:
-    """Meters of the shortest path from places to a point: along a circle to either side, then straight.
+    """Return the lengths (...) in meters of the shortest paths to a point: along a circle, then straight.
 
-    This is the Dubins path if the final heading does not matter. A point inside the circle on one side is reached by
+    This is the Dubins path if the final heading does not matter. A point inside the circle on one side is reached along
     the circle on the other side.
 
     Parameters
     ----------
-    places : (..., 3) rigid2d, positions and headings of characters.
-    goal : (2,) x and z.
-    radius : meters of the tightest circle.
+    places : (..., 3) rigid2d (theta, x, z), positions and headings of characters.
+    goal : (2,) x and z in meters.
+    radius : radius of the tightest circle in meters.
     """
     here, there = np.asarray(places, dtype=np.float64), np.asarray(goal, dtype=np.float64)
     left, ahead = np.moveaxis(rigid2d.apply(rigid2d.invert(here), np.broadcast_to(there, (*here.shape[:-1], 2))), -1, 0)
@@ -248,7 +251,10 @@ def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Float
 
 
 def _turn_left(left: Floats, ahead: Floats, r: float) -> Floats:
-    """Turning left: after an angle t the character is at r (1 - cos t, sin t) and continues along (sin t, cos t)."""
+    """Return the lengths of paths that turn left and then go straight; infinite for points inside the circle.
+
+    After an angle t, the character is at r (1 - cos t, sin t) and continues along (sin t, cos t).
+    """
     u = left - r
     d = np.hypot(u, ahead)
     straight = np.sqrt(np.maximum(d * d - r * r, 0.0))

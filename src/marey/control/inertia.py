@@ -1,8 +1,8 @@
-"""Inertialization: a player jumps between frames of its clips, and the offset of the pose decays.
+"""Inertialization: a player jumps between frames of its clips, and the pose offset of each jump decays.
 
-The offset from the new frame to the pose on screen starts with the difference of their velocities too, so pose and
-velocity are continuous (Bollo 2017). It then follows a critically damped spring (Holden 2018). Only one clip is read at
-a time, and jumps may follow each other at any moment.
+The offset from the new frame to the pose on screen starts with the difference of their velocities, so pose and velocity
+are continuous (Bollo 2017). It then follows a critically damped spring (Holden 2018). The player reads only one clip at
+a time and can jump again at any moment.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ R = TypeVar("R")
 
 
 class OutputFrame(NamedTuple):
-    """A frame as players pass it on.
+    """One frame as players pass it to their output.
 
-    root : (3,) meters, joint 0. rotations : (J, 4) local. flags : (K,) contacts. bones : (J, 3) meters where bones
-    change, else None.
+    root : (3,) position of joint 0, meters. rotations : (J, 4) local rotations of J joints. flags : (K,) contact flags
+    of K points. bones : (J, 3) bone offsets in meters if they change over time, else None.
     """
 
     root: Floats
@@ -53,10 +53,11 @@ class InertialPlayer:
 
     Parameters
     ----------
-    reel : the clips.
+    reel : the clips to play.
     half_life : seconds in which an offset that starts at rest roughly halves.
-    row : the first frame.
-    place : rigid2d that places its clip in the world; by default the character starts at the origin, facing +Z.
+    row : row of the reel to start at.
+    place : rigid2d (theta, x, z) that places the clip in the world; by default the character starts at the origin,
+        facing +Z.
     """
 
     def __init__(self, reel: Reel, *, half_life: float = 0.1, row: int = 0, place: ArrayLike | None = None) -> None:
@@ -68,29 +69,32 @@ class InertialPlayer:
         )
         n = len(reel.skeleton)
         self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
-        # Bones change little and slowly; their offset starts at rest.
+        # Bone offsets change little and slowly, so their difference starts at rest.
         self._longer, self._longer_rate = np.zeros((n, 3)), np.zeros((n, 3))
         self._side = reel.rotations[self.row]
         self._pose = self._read(reel.root[self.row], reel.rotations[self.row], self._x)
 
     @property
     def ground(self) -> Floats:
-        """(3,) rigid2d in the world: position and heading of the character in the current frame."""
+        """Heading and position of the character in the current frame, (3,) rigid2d in the world."""
         return rigid2d.compose(self.place, self.reel.ground[self.row])
 
     @property
     def heading(self) -> float:
-        """Radians, current heading."""
+        """Current heading in radians from +Z."""
         return float(self.place[0] + self.reel.ground[self.row, 0])
 
     @property
     def remaining(self) -> int:
-        """Remaining frames of the current clip."""
+        """Number of frames left in the current clip."""
         return self.reel.last_row(self.row) - self.row
 
     @property
     def offset(self) -> tuple[Floats, Floats]:
-        """Copies of the offset (J + 1, 3), meters and rotation vectors (row 0 is the position), and its velocity."""
+        """Copies of the pose offset and its velocity, each (J + 1, 3).
+
+        Row 0 is the root position in meters, the other rows are rotation vectors of the joints in radians.
+        """
         return self._x.copy(), self._v.copy()
 
     def shown(self) -> OutputFrame:
@@ -98,7 +102,7 @@ class InertialPlayer:
         return OutputFrame(*self._pose, self.reel.contacts[self.row], self._bones())
 
     def step(self) -> OutputFrame:
-        """Advance one frame and return it; raises an error at the end of a clip."""
+        """Advance by one frame and return it; raise an error at the end of a clip."""
         if not self.remaining:
             name = self.reel.names[self.reel.find_clip(self.row)]
             raise InvalidValue(f"clip {name!r} has ended; jump to another frame first")
@@ -110,12 +114,12 @@ class InertialPlayer:
         return self.shown()
 
     def jump(self, row: int, place: ArrayLike | None = None) -> None:
-        """Continue from another row, which replaces the frame shown now.
+        """Jump to another row, which replaces the current frame.
 
-        place : rigid2d that places its clip in the world; by default the character keeps its position and heading.
+        place : rigid2d that places the new clip in the world; by default the character keeps its position and heading.
         """
         reel, to, dt = self.reel, self._check_row(row), 1.0 / self.reel.fps
-        # Extrapolate the current clip by one frame with its rates, even at its end.
+        # Extrapolate the current clip by one frame from its rates; this works even on its last frame.
         x, v = self.offset
         decay(x, v, self._y, dt)
         root, turned = np.empty(3), np.empty(self._pose.rotations.shape)
@@ -150,7 +154,7 @@ def _moving_frame(reel: Reel, row: int) -> MovingFrame:
 
 
 def _place_over(place: Floats, ground: Floats, other: Floats) -> Floats:
-    """(3,) rigid2d that puts another frame where `place` puts this one."""
+    """Return the rigid2d (3,) that moves a frame at `other` to where `place` moves a frame at `ground`."""
     theta, x0, z0 = place.tolist()
     a, x, z = ground.tolist()
     b, u, w = other.tolist()
@@ -160,7 +164,7 @@ def _place_over(place: Floats, ground: Floats, other: Floats) -> Floats:
 
 
 def accept_old_feet(function: Callable[P, R]) -> Callable[P, R]:
-    """A decorator for constructors that took clean= and lock= instead of feet=."""
+    """Decorate a constructor to accept the old parameters clean= and lock= instead of feet=."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -178,9 +182,10 @@ class FrameOutput:
 
     Parameters
     ----------
-    skeleton, fps, points : of the frames. floor : meters.
-    feet : foot handling; with ``"clean"``, frames come out `delay` frames late.
-    name : of the output motions.
+    skeleton, fps : skeleton and frame rate of the frames. points : contact points. floor : floor height in meters.
+    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
+        immediately. None leaves the feet as they are.
+    name : name of the output motions.
     """
 
     def __init__(
@@ -206,7 +211,7 @@ class FrameOutput:
 
     @property
     def fps(self) -> float:
-        """Frame rate of the output."""
+        """Frame rate of the output, in frames per second."""
         return self._fps
 
     @property
@@ -215,7 +220,7 @@ class FrameOutput:
         return 0 if self._cleaner is None else int(self._cleaner.delay)
 
     def frame(self, make: Callable[[], OutputFrame]) -> Motion:
-        """Return the next frame; calls `make` as often as needed."""
+        """Return the next frame, a Motion of length 1. Calls `make` as often as needed to fill the cleanup window."""
         if self._cleaner is None:
             shown = make()
             if self._lock is not None:
@@ -243,7 +248,7 @@ class FrameOutput:
 
 
 class FrameStream(ABC):
-    """A stream whose frames pass through a `FrameOutput`, which the constructor sets."""
+    """Base class of streams whose frames pass through a `FrameOutput`. Subclasses set `_output` and define `_next`."""
 
     _output: FrameOutput
 
@@ -263,4 +268,4 @@ class FrameStream(ABC):
 
     @abstractmethod
     def _next(self) -> OutputFrame:
-        """The next frame before foot handling."""
+        """Return the next frame, before cleanup or locking of the feet."""

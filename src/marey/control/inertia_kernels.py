@@ -1,7 +1,7 @@
-"""Compiled loops of inertialization.
+"""Compiled kernels of inertialization.
 
-Key: x, v = offset and its velocity, of positions in the world and of rotations as rotation vectors in the joint's own
-axes; y = stiffness of a critically damped spring, 1/s.
+Key: x, v = offset and its velocity: positions in world coordinates, rotations as rotation vectors in the joint's own
+axes; y = decay rate of a critically damped spring, 1/s.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from marey.maths.vector_kernels import Vec
 
 
 class MovingFrame(NamedTuple):
-    """A frame of a clip and how it moves.
+    """A frame of a clip with its velocities.
 
-    root : (3,) meters, joint 0. root_rate : (3,) m/s. rotations : (J, 4) local. rotation_rate : (J, 3) rad/s in the
-    joints' own axes.
+    root : (3,) position of joint 0, meters. root_rate : (3,) its velocity, m/s. rotations : (J, 4) local rotations of J
+    joints. rotation_rate : (J, 3) angular velocities in the joints' own axes, rad/s.
     """
 
     root: Floats1D
@@ -28,7 +28,7 @@ class MovingFrame(NamedTuple):
 
 
 class PlacedPose(NamedTuple):
-    """A pose in its place in the world: root (3,) meters, joint 0, and local rotations (J, 4)."""
+    """A pose in world coordinates: position of the root (joint 0), (3,) meters, and local rotations (J, 4)."""
 
     root: Floats1D
     rotations: Floats2D
@@ -36,7 +36,7 @@ class PlacedPose(NamedTuple):
 
 @helper
 def _rotation_vector_rate(x: Vec, rate: Vec) -> Vec:
-    """How fast a rotation vector changes, from the angular velocity in the rotated frame's own axes."""
+    """Compute the time derivative of the rotation vector `x` from the angular velocity `rate` in the rotated axes."""
     angle = vec.norm(x)
     factor = 1.0 / 12.0
     if angle >= 1e-4:
@@ -48,7 +48,7 @@ def _rotation_vector_rate(x: Vec, rate: Vec) -> Vec:
 
 @kernel
 def decay(x: Out[Floats2D], v: Out[Floats2D], y: float, seconds: float) -> None:
-    """Let springs (n, 3) go on for a time, exactly."""
+    """Advance critically damped springs (n, 3) by some seconds in closed form; `x` and `v` change in place."""
     left = math.exp(-y * seconds)
     for j in range(x.shape[0]):
         for k in range(3):
@@ -67,10 +67,10 @@ def place_pose(
     out_root: Out[Floats1D],
     out: Out[Floats2D],
 ) -> None:
-    """Carry a frame to its place and add offsets x (J + 1, 3): row 0 to the position, the others to the joints.
+    """Move a frame to `place` and add offsets x (J + 1, 3): row 0 to the root position, the others to the joints.
 
-    root, rotations : (3,) and (J, 4) of the frame. place : (3,) rigid2d. side : (J, 4); quaternions take the sign that
-    agrees with these. out_root, out : (3,) and (J, 4) results.
+    root, rotations : (3,) and (J, 4) of the frame. place : (3,) rigid2d. side : (J, 4) quaternions whose signs the
+    result follows. out_root, out : (3,) and (J, 4) results.
     """
     c, s = math.cos(place[0]), math.sin(place[0])
     out_root[0] = c * root[0] + s * root[2] + place[1] + x[0, 0]
@@ -86,7 +86,7 @@ def place_pose(
 
 @kernel
 def extrapolate(frame: MovingFrame, seconds: float, out_root: Out[Floats1D], out: Out[Floats2D]) -> None:
-    """The pose, (3,) and (J, 4), that a frame's rates lead to."""
+    """Extrapolate a frame by its velocities: write root (3,) and rotations (J, 4) after some seconds."""
     for k in range(3):
         out_root[k] = frame.root[k] + seconds * frame.root_rate[k]
     for j in range(frame.rotations.shape[0]):
@@ -109,10 +109,10 @@ def rebase(
     x: Out[Floats2D],
     v: Out[Floats2D],
 ) -> None:
-    """Offsets x, v (J + 1, 3) that lead from a frame and its rates, in its place, to the pose and rates shown now.
+    """Compute the offset x and its velocity v, (J + 1, 3), from a frame moved to `place` to the pose on screen.
 
-    frame : the one to go on from. place : (3,) rigid2d. now : the pose shown. following : the pose that would have been
-    shown next.
+    frame : the frame to continue from. place : (3,) rigid2d. now : the pose on screen. following : the pose that would
+    have come next; its difference from `now` gives the velocity on screen.
     """
     root, root_rate = frame.root, frame.root_rate
     c, s = math.cos(place[0]), math.sin(place[0])

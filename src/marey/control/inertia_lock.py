@@ -1,4 +1,4 @@
-"""A stream with its planted feet locked."""
+"""A wrapper that locks the planted feet of any stream."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["FootLock", "LockedStream"]
 
 
 class LockedStream:
-    """Any stream, with its planted feet locked; frames without contacts pass through unchanged.
+    """Wraps a stream and locks its planted feet. Frames without contacts pass through unchanged.
 
     Parameters
     ----------
-    stream : returns frames with contacts. half_life, max_offset : of `FootLock`.
+    stream : a stream whose frames have contacts. half_life, max_offset : seconds and meters; see `FootLock`.
     """
 
     @renamed_parameters(furthest="max_offset")
@@ -33,7 +33,7 @@ class LockedStream:
         return self.stream.fps
 
     def request(self, **command: Any) -> None:
-        """Set what the character should do from now on."""
+        """Pass a command to the stream."""
         self.stream.request(**command)
 
     def frame(self) -> Motion:

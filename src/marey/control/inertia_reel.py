@@ -18,22 +18,22 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import filters, quat
 
-# Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
+# Seconds: standard deviation of the Gaussian filter that removes the sway of each step from the heading.
 _SWAY = 0.12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reel:
-    """N frames of all clips.
+    """The frames of C clips of one character, concatenated into N rows.
 
-    skeleton, fps : of all of them. names : of the clips.
-    borders : (C + 1,) first row of each clip, and the end.
-    root : (N, 3) meters, joint 0. rotations : (N, J, 4) local; joint 0 rotates with the hips.
-    root_rate, turn_rate : (N, 3) m/s and (N, J, 3) rad/s in the joints' own axes, toward the next frame.
-    ground : (N, 3) rigid2d: position of the hips on the floor, and heading of the character, without its sway.
-    contacts : (N, K) flags of `points`.
-    bones : (N, J, 3) meters where any clip's bones change, else None.
-    floor : meters, the same for all clips.
+    skeleton, fps : shared by all clips. names : names of the clips.
+    borders : (C + 1,) first row of each clip, then N.
+    root : (N, 3) position of joint 0, meters. rotations : (N, J, 4) local rotations; joint 0 rotates with the hips.
+    root_rate, turn_rate : velocities toward the next frame, (N, 3) m/s and (N, J, 3) rad/s in the joints' own axes.
+    ground : (N, 3) rigid2d: heading of the character without step sway, and position of the hips on the floor.
+    contacts : (N, K) contact flags of the K `points`.
+    bones : (N, J, 3) bone offsets in meters if any clip's bones change over time, else None.
+    floor : floor height in meters, the same for all clips.
     """
 
     skeleton: Skeleton
@@ -54,20 +54,23 @@ class Reel:
         return len(self.root)
 
     def find_clip(self, row: int) -> int:
-        """Index of the clip that contains a row."""
+        """Return the index of the clip that contains a row."""
         return int(np.searchsorted(self.borders, row, side="right")) - 1
 
     def last_row(self, row: int) -> int:
-        """The last row of the clip that contains a row."""
+        """Return the last row of the clip that contains a row."""
         return int(self.borders[self.find_clip(row) + 1]) - 1
 
     def motion(self) -> Motion:
-        """All frames as one motion; the character jumps where a clip ends."""
+        """Return all frames as one motion. The character jumps at the end of each clip."""
         return Motion(self.skeleton, self.root, self.rotations, self.fps, bone_offsets=self.bones)
 
 
 def make_reel(motions: Sequence[Motion]) -> Reel:
-    """Bring clips of one character to one rate and floor, and detect contacts where they have none."""
+    """Concatenate clips of one character.
+
+    Resamples them to one frame rate, moves them to one floor height, and detects contacts in clips that have none.
+    """
     ready = tuple(rotate_root_with_hips(motion) for motion in _prepare_clips(motions))
     floor = get_floor(ready[0], 0.0)
     ready = tuple(move_to_floor(motion, floor) for motion in ready)
@@ -92,9 +95,9 @@ def make_reel(motions: Sequence[Motion]) -> Reel:
 
 
 def rotate_root_with_hips(motion: Motion) -> Motion:
-    """Rotate joint 0 with the hips, and keep the joints between unrotated; the poses do not change.
+    """Move the rotation of the hips to joint 0, and leave the joints in between unrotated; the poses do not change.
 
-    Otherwise, if the hips rotate below a fixed joint 0, moving the character would rotate the two against each other.
+    Otherwise, if the hips rotate under a fixed joint 0, moving the character would rotate the two against each other.
     """
     given = bake_hips_into_root(motion)
     skeleton = given.skeleton
@@ -114,7 +117,7 @@ def rotate_root_with_hips(motion: Motion) -> Motion:
 
 
 def ground_path(motion: Motion) -> Floats:
-    """(F, 3) rigid2d: position of the hips on the floor, and heading of the character, without its sway."""
+    """Return (F, 3) rigid2d: heading of the character without step sway, and position of the hips on the floor."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
     yaw = filters.gaussian(find_facing(motion.skeleton, world), _SWAY * motion.fps)
@@ -138,7 +141,7 @@ def _bones(motions: Sequence[Motion]) -> Floats | None:
 
 
 def move_to_floor(motion: Motion, floor: float) -> Motion:
-    """Raise or lower a motion so that its floor is at a given height."""
+    """Raise or lower a motion to put its floor at height `floor`, in meters."""
     rise = floor - get_floor(motion, floor)
     if rise == 0.0:
         return motion

@@ -1,8 +1,8 @@
-"""Where the next clip really starts, relative to an end-to-end placement.
+"""Predict where the next clip really starts, relative to an end-to-end placement.
 
-A stream places the next clip so that bodies match and planted feet stay. Its heading and hips then differ slightly from
-those of the clip before; over several clips this adds up to many degrees. The difference changes smoothly with the
-parameters, so a quadratic fit to some samples predicts it.
+A stream places the next clip to match the bodies and keep planted feet in place. Its heading and hips then differ
+slightly from those of the previous clip; over several clips this adds up to many degrees. The difference changes
+smoothly with the parameters, so a quadratic fit to some samples predicts it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from marey.pmg.seam import blend_frames, find_seam
 
 __all__ = ["Join", "fit_join", "quadratic_terms"]
 
-# Samples per fitted value.
+# Samples per coefficient of the fit.
 _EACH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Where clips of one node are placed after clips of another.
+    """Predicts where clips of one node (e parameters) start after clips of another (d parameters).
 
-    middle, scale : (d + e,) of the parameters of both. fitted : (F, 3) rigid2d for the columns of `quadratic`.
+    middle, scale : (d + e,) offset and scale that normalize the parameters of both. fitted : (F, 3) coefficients of the
+    rigid2d for the F columns of `quadratic_terms`.
     """
 
     middle: Floats
@@ -38,9 +39,9 @@ class Join:
     fitted: Floats
 
     def entered(self, before: Floats, after: Floats, here: Floats) -> Floats:
-        """(N, 3) heading and hips where clips with parameters `after` (N, e) start.
+        """Return rigid2d (N, 3), heading and hips, at which clips with parameters `after` (N, e) start.
 
-        before : (N, d) parameters of the preceding clips, which the character leaves at `here` (N, 3).
+        before : (N, d) parameters of the preceding clips. here : (N, 3) rigid2d at which the character leaves them.
         """
         out = np.empty((len(after), 3))
         enter_clips(before, after, here, self.middle, self.scale, self.fitted, out)
@@ -48,7 +49,7 @@ class Join:
 
 
 def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
-    """Join sample clips of two nodes along their edge, and fit where the second ones are placed."""
+    """Join sample clips of two nodes along their edge, and fit the placement of the second clips."""
     first, second = graph[source], graph[target]
     edge, generator = graph.edges[source, target], np.random.default_rng(0)
     n_dims = first.n_dims + second.n_dims
@@ -68,18 +69,18 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
         laid[k] = rigid2d.compose(rigid2d.compose(here, onward), _placement_at(b, box.enter))
         both[k] = (np.concatenate([parameters, chosen]) - middle) / scale
     laid[:, 0] = rigid2d.wrap_angle(laid[:, 0])
-    # Parameters without a range give zero columns; lstsq takes the solution with the smallest norm.
+    # Parameters with a zero-width range give zero columns; lstsq then takes the solution with the smallest norm.
     fitted, *_ = np.linalg.lstsq(quadratic_terms(both), laid, rcond=None)
     return Join(middle, scale, np.asarray(fitted, dtype=np.float64))
 
 
 def quadratic_terms(both: Floats) -> Floats:
-    """(N, F) one, the parameters, and their pairwise products."""
+    """Return (N, F) columns: 1, the parameters, their squares and pairwise products."""
     i, j = np.triu_indices(both.shape[1])
     return np.concatenate([np.ones((len(both), 1)), both, both[:, i] * both[:, j]], axis=1)
 
 
 def _placement_at(motion: Motion, moment: float) -> Floats:
-    """(3,) rigid2d at a moment from 0 to 1."""
+    """Return the rigid2d (3,) of a motion at a moment, from 0 to 1."""
     frame = int(np.clip(round(moment * (len(motion) - 1)), 0, len(motion) - 1))
     return find_placement(motion, frame)

@@ -1,7 +1,7 @@
-"""Scripted key presses: a short text such as ``"w:3 a:2 w:2 d:3"`` becomes directions over time.
+"""Scripted key presses: convert a short text such as ``"w:3 a:2 w:2 d:3"`` to directions over time.
 
-Keys are directions for a viewer who looks along +Z: w is forward, s back, a left, d right. Two keys held together give
-the direction between them, and ``-`` changes nothing.
+Directions are for a viewer who looks along +Z: w is forward, s back, a left, d right. Two keys held together give the
+direction between them; ``-`` keeps the current direction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from marey.errors import InvalidValue
 
 __all__ = ["KeyPress", "parse_keys", "play_keys"]
 
-# To the left and ahead.
+# Components to the left and ahead.
 _DIRECTIONS = {"w": (0, 1), "s": (0, -1), "a": (1, 0), "d": (-1, 0)}
 _WAIT = "-"
 
@@ -25,7 +25,8 @@ _WAIT = "-"
 class KeyPress(NamedTuple):
     """Keys held for some time.
 
-    start, stop : seconds. direction : radians from +Z, positive to the left; None to keep the current one.
+    start, stop : seconds from the beginning. direction : radians from +Z, positive to the left; None to keep the
+    current direction.
     """
 
     start: float
@@ -65,7 +66,7 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
 
     Parameters
     ----------
-    stream : accepts ``request(direction=...)``. keys : as for `parse_keys`, or its result.
+    stream : a stream that accepts ``request(direction=...)``. keys : text as for `parse_keys`, or its result.
     """
     presses = parse_keys(keys) if isinstance(keys, str) else tuple(keys)
     if not presses:

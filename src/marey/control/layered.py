@@ -1,4 +1,4 @@
-"""Layers on a stream: gaze and spliced upper bodies over whatever plays, frame by frame (Heck 7)."""
+"""Layers on a stream: add gaze and spliced upper bodies to any live motion, frame by frame (Heck 7)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from marey.errors import InvalidValue
 
 __all__ = ["LayerPose", "LayeredStream", "StreamLayer"]
 
-# Seconds over which the heading's sway with the steps is smoothed.
+# Seconds: time constant of the smoothing that removes step sway from the heading.
 _SWAY = 0.15
 
 
 class LayerPose(NamedTuple):
-    """A frame as layers see it.
+    """One frame, as layers receive it.
 
-    skeleton : of J joints. fps : of the stream. seconds : since the stream began. rotations : (J, 4) local. bones : (J,
-    3) if they move, else None. positions : (J, 3) and world : (J, 4) of the joints in the world. heading : radians, of
-    the body, without the sway of its steps, unwrapped.
+    skeleton : skeleton of J joints. fps : frame rate of the stream. seconds : time since the stream began.
+    rotations : (J, 4) local rotations. bones : (J, 3) bone offsets in meters if they change over time, else None.
+    positions : (J, 3) world positions of the joints, meters. world : (J, 4) world rotations of the joints.
+    heading : heading of the body in radians, without step sway, unwrapped.
     """
 
     skeleton: Skeleton
@@ -45,7 +46,7 @@ class LayerPose(NamedTuple):
 
 @runtime_checkable
 class StreamLayer(Protocol):
-    """Changes the upper body. Layers must not change hips and legs."""
+    """Protocol of a layer, which changes the upper body. Layers must not change the hips or legs."""
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -58,21 +59,21 @@ class StreamLayer(Protocol):
         ...
 
     def request(self, **command: Any) -> None:
-        """Set what the layer should do from now on."""
+        """Change the layer's command, starting with the next frame."""
         ...
 
     def apply(self, pose: LayerPose) -> Floats | None:
-        """Return (J, 4) local rotations, or None for no change; called for every frame, in order."""
+        """Return new local rotations (J, 4), or None for no change. Called once for every frame, in order."""
         ...
 
 
 class LayeredStream:
-    """A stream with layers; itself a stream.
+    """A stream with layers on top; it is itself a stream.
 
     Parameters
     ----------
     stream : any stream.
-    layers : applied in order: upper bodies before gaze, so that a spliced character looks where it should.
+    layers : layers, applied in order. Put upper bodies before gaze, because splicing moves the head.
 
     Examples
     --------
@@ -103,16 +104,16 @@ class LayeredStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second."""
+        """Frame rate: call `frame` this many times per second."""
         return self.stream.fps
 
     @property
     def delay(self) -> int:
-        """Frames between the choice of a frame and its display; layers add none."""
+        """Latency of the stream, in frames; layers add none."""
         return int(getattr(self.stream, "delay", 0))
 
     def request(self, **command: Any) -> None:
-        """Pass commands to the layers that take them, and the rest to the stream."""
+        """Pass each command to the layers that handle or observe it, and to the stream unless a layer handles it."""
         rest = {name: value for name, value in command.items() if name not in self._names}
         if rest:
             self.stream.request(**rest)
@@ -150,7 +151,7 @@ class LayeredStream:
         )
 
     def record(self, seconds: float) -> Motion:
-        """Return the next seconds as one motion."""
+        """Record the next `seconds` of the stream as one motion."""
         from marey.control.evaluate import record
 
         if not math.isfinite(seconds) or seconds * self.fps < 0.5:
@@ -167,7 +168,7 @@ class LayeredStream:
 
 
 def _keep_leg_contacts(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
-    """Drop the contacts of points below the spine: a layer that moves the hands breaks them."""
+    """Clear the contacts of points on descendants of the spine, because a layer that moves the hands breaks them."""
     if contacts is None:
         return None
     held = _are_on_legs(skeleton, contacts.points)
@@ -176,6 +177,6 @@ def _keep_leg_contacts(skeleton: Skeleton, contacts: Contacts | None) -> Contact
 
 @lru_cache(maxsize=16)
 def _are_on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
-    """(K,) whether points belong to anything but the spine's chain."""
+    """Return (K,) whether each point is on a joint that is not the spine or one of its descendants."""
     first = skeleton.roles["spine"]
     return set_readonly(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))

@@ -1,4 +1,4 @@
-"""Gaze on a stream: looks requested while it plays, and looks toward where the character is asked to go."""
+"""Gaze on a stream: looks requested during playback, and looks toward the requested walking direction."""
 
 from __future__ import annotations
 
@@ -22,18 +22,24 @@ if TYPE_CHECKING:
 
 __all__ = ["GazeLayer"]
 
-# Seconds of smoothing of a goal's angles, so that neither bobbing nor a new command makes a look jump.
+# Seconds: time constant for smoothing the angles of a target, so neither bobbing nor a new command makes the gaze jump.
 _FOLLOW = 0.1
-# Radians: if the body faces the direction this closely, no cue is needed; a cue that moves less is not a new look.
+# Radians. If the body faces the direction within the first angle, no cue is needed. A cue that changes by less than the
+# second angle updates the current look instead of starting a new one.
 _FACING, _SAME = np.radians(12.0), np.radians(20.0)
-# A goal behind the character is followed this far beyond its back before the look switches sides.
+# Radians: yaw up to which the gaze follows a target behind the character before it switches sides.
 _BEHIND = np.pi + np.radians(20.0)
 _BACK, _ANGLES, _POINT, _DIRECTION = 0, 1, 2, 3
 
 
 @dataclass(slots=True)
 class _Look:
-    """One look: its start time, goal, times (7,), the rotations (15,) it began from, and its current angles (2,)."""
+    """One look: a gaze shift to a target, in progress or completed.
+
+    begin : start time in seconds. kind : one of the constants above. goal : target, as the kind requires.
+    cue : whether it anticipates a turn. times : (7,) timing and overshoot. anchor : (15,) rotations at its start.
+    angles : (2,) current yaw and pitch of the target, radians.
+    """
 
     begin: float
     kind: int
@@ -45,10 +51,11 @@ class _Look:
 
 
 class GazeLayer:
-    """Rotates spine, neck and head of a stream's character to where it is asked to look.
+    """Layer that rotates the spine, neck and head of a stream's character toward a requested gaze target.
 
-    Takes ``gaze=``: ``(yaw, pitch)`` in radians from the body's heading, yaw to the left and pitch upward; ``(x, y,
-    z)``, a point in the world, meters, which the gaze follows; or None, to return to the stream's own gaze.
+    The command ``gaze=`` is one of: ``(yaw, pitch)`` in radians relative to the body's heading, positive to the left
+    and upward; ``(x, y, z)``, a point in the world in meters, which the gaze follows; or None, to return to the
+    stream's own gaze.
 
     Parameters
     ----------
@@ -56,8 +63,8 @@ class GazeLayer:
     cue : look toward a requested ``direction`` before the body turns, until the body faces it. An explicit gaze takes
         precedence.
 
-    Goals beyond the map's limits are looked at as far as it goes. A look that interrupts another continues from its
-    current state, with the model's own timing, so nothing jumps.
+    Targets beyond the map's limits are clamped: the character looks as far that way as the map allows. A look that
+    interrupts another one starts from the current pose and keeps the model's timing, so the gaze never jumps.
     """
 
     commands = ("gaze",)
@@ -84,12 +91,12 @@ class GazeLayer:
 
     @property
     def rotations(self) -> Floats:
-        """(15,) rotation vectors of pelvis, lower spine, upper spine, neck and eyes in the latest frame."""
+        """(15,) rotation vectors of pelvis, lower spine, upper spine, neck and eyes in the latest frame, radians."""
         return self._rotations.copy()
 
     @property
     def target_angles(self) -> Floats | None:
-        """(2,) yaw and pitch of the current goal, inside the map; None if there is none."""
+        """(2,) yaw and pitch of the current target in radians, clamped to the map; None without a target."""
         last = self._looks[-1] if self._looks else None
         return (
             None
@@ -98,7 +105,7 @@ class GazeLayer:
         )
 
     def request(self, **command: Any) -> None:
-        """Look somewhere from the next frame on; see the class."""
+        """Set the gaze target, starting with the next frame; see the class."""
         if self.cue and command.get("direction") is not None:
             direction = float(command["direction"])
             if not np.isfinite(direction):
@@ -110,7 +117,7 @@ class GazeLayer:
             self._pending = _check_gaze(command["gaze"])
 
     def apply(self, pose: LayerPose) -> Floats | None:
-        """(J, 4) the pose with gaze; None while there is nothing to look at."""
+        """Return the local rotations (J, 4) with gaze; None while there is no target."""
         if self._pending is not None:
             request, self._pending = self._pending, None
             self._begin(request, pose)
@@ -147,7 +154,7 @@ class GazeLayer:
         self._looks.append(_Look(pose.seconds, kind, goal, cue, times, self._rotations.copy(), wanted))
 
     def _follow(self, pose: LayerPose) -> None:
-        """Update the angles of all goals; a cue ends when the body faces it, a goal behind switches sides."""
+        """Update the angles of all targets. End a cue that the body faces; switch sides for a target far behind."""
         gain = 1.0 - math.exp(-1.0 / (_FOLLOW * pose.fps))
         for look in self._looks:
             if look.kind in (_POINT, _DIRECTION):
@@ -177,7 +184,7 @@ class GazeLayer:
 
 
 def _goal_angles(pose: LayerPose, kind: int, goal: Floats, near: float) -> Floats:
-    """(2,) yaw and pitch of a goal from the body's heading, yaw within half a circle of another."""
+    """Return yaw and pitch (2,) of a target relative to the body's heading, with yaw within pi of `near`; radians."""
     if kind == _ANGLES:
         return goal
     if kind == _DIRECTION:

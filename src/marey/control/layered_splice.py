@@ -1,4 +1,4 @@
-"""Upper bodies on a stream: a clip's arms and trunk on top of any locomotion, in sync with its feet (Heck 4.3)."""
+"""Spliced upper bodies on a stream: a clip's arms and trunk over any locomotion, in sync with its steps (Heck 4.3)."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SpliceLayer"]
 
-# Seconds: time span for measuring how the feet move, and time constant for smoothing the hip line.
+# Seconds: time span for measuring how the feet move, and time constant for smoothing the hip orientation.
 _AGO, _STEADY = 0.1, 0.25
 # Correction gains of the phase and of its rate, for one frame at 60 Hz.
 _PHASE_GAIN, _RATE_GAIN = 0.12, 0.004
-# Fraction of its rate that the phase loses in such a frame while both feet stand.
+# Fraction of its rate that the phase loses in such a frame while both feet stand still.
 _SLOWING = 0.1
-# Meters per second of passing feet at which their evidence counts fully.
+# Relative speed of the feet, in m/s, at which their evidence counts fully.
 _MOVING = 0.5
 
 
 class _GaitTracker:
-    """Tracks the gait frame by frame, in cycles of a clip; it never runs backwards."""
+    """Tracks the gait phase frame by frame, in cycles of a clip. The phase never decreases."""
 
     def __init__(self, clip: Motion, cycles: Floats) -> None:
         rows = np.array([_feet_offset(clip.skeleton, places) for places in clip.world().positions])
@@ -49,7 +49,7 @@ class _GaitTracker:
         self.cycle: float | None = None
 
     def follow(self, skeleton: Skeleton, positions: Floats, fps: float) -> float:
-        """Return the cycle at a frame with joint positions (J, 3)."""
+        """Return the gait phase, in cycles, after a frame with joint positions (J, 3)."""
         now = _feet_offset(skeleton, positions)
         self._before = [*self._before[-max(1, round(_AGO * fps)) :], now]
         row = _gait_features(now, self._before[0])
@@ -59,7 +59,7 @@ class _GaitTracker:
             return said
         ahead = self.cycle + max(self._rate, 0.0) / fps
         off = said - ahead - np.rint(said - ahead)
-        # Standing feet carry no information; without it the phase slows down.
+        # Feet that do not move carry no phase information; without it, the phase slows down.
         sure = min(1.0, float(np.linalg.norm(now - self._before[0])) / (_AGO * _MOVING))
         step = 60.0 / fps
         slowed = (1.0 - sure) * _SLOWING * step * self._rate
@@ -70,22 +70,22 @@ class _GaitTracker:
 
 @dataclass(slots=True)
 class _Source:
-    """An upper body that fades in from `begin` on; without a splicer, the stream's own."""
+    """An upper body that fades in from `begin`, in seconds. A splicer of None means the stream's own upper body."""
 
     begin: float
     splicer: Splicer | None
 
 
 class SpliceLayer:
-    """Puts upper bodies of a splice set on a stream's character.
+    """Layer that puts the upper bodies of a splice set on a stream's character.
 
-    Takes ``upper=``: the name of a clip of the set, or None for the stream's own upper body.
+    The command ``upper=`` is the name of a clip in the set, or None for the stream's own upper body.
 
     Parameters
     ----------
-    clips : a set of clips of the same skeleton; its base clip should have the same kind of gait as the stream.
-    fade : seconds of the crossfade from one upper body to another.
-    posture, average : as for `SpliceSet.splicer`.
+    clips : set of clips with the stream's skeleton. Its base clip should have the same kind of gait as the stream.
+    fade : duration of the crossfade between two upper bodies, in seconds.
+    posture, average : options of `SpliceSet.splicer`.
     """
 
     commands = ("upper",)
@@ -113,12 +113,12 @@ class SpliceLayer:
 
     @property
     def playing(self) -> str | None:
-        """Name of the current upper body, or the one fading in; None for the stream's own."""
+        """Name of the upper body that plays or fades in; None for the stream's own."""
         last = self._sources[-1].splicer if self._sources else None
         return None if last is None else last.upper.name
 
     def request(self, **command: Any) -> None:
-        """Play another upper body from the next frame on; see the class."""
+        """Set the upper body to play, starting with the next frame; see the class."""
         if "upper" in command:
             name = command["upper"]
             if name is not None and name not in self.clips.names:
@@ -127,7 +127,7 @@ class SpliceLayer:
             self._pending = (name,)
 
     def apply(self, pose: LayerPose) -> Floats | None:
-        """(J, 4) the pose with its upper body; None for the stream's own."""
+        """Return the local rotations (J, 4) with the spliced upper body; None for the stream's own."""
         if not self._checked:
             check_same_skeleton(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
             self._checked = True
@@ -169,7 +169,7 @@ class SpliceLayer:
 
 
 def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
-    """(3,) meters from the right foot to the left: leftward, up and ahead relative to the heading."""
+    """Return the offset (3,) from the right foot to the left in meters: left, up and ahead relative to the heading."""
     roles = skeleton.roles
     across = positions[roles["left_foot"]] - positions[roles["right_foot"]]
     heading = float(find_facing(skeleton, positions[None])[0])
@@ -177,5 +177,5 @@ def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _gait_features(now: Floats, ago: Floats) -> Floats:
-    """(..., 4) features to compare: separation of the feet ahead and up, and its change."""
+    """Return features (..., 4) to compare: separation of the feet up and ahead, and its weighted change."""
     return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

@@ -37,17 +37,18 @@ _VALUES = {1: 65, 2: 15, 3: 7}
 _MIN_VALUES = 3
 # Points on a clip's path between two transitions.
 N_POINTS = 9
-# Meters: a clip with a shorter path counts as on the spot and says nothing about circles.
+# Meters: a clip with a shorter path counts as on the spot and is ignored for turning radii.
 _ON_THE_SPOT = 0.3
 # Radians: a clip that turns less counts as straight.
 _STRAIGHT = 0.02
 
 
 class NextClips(NamedTuple):
-    """Possible next clips, N of one node.
+    """N possible next clips of one node.
 
-    places : (N, 3) rigid2d of the character when the next transition begins. parameters : (N, d).
-    paths : (N, N_POINTS, 3) rigid2d from the last transition to the next. parent : (N,) the state each clip follows.
+    places : (N, 3) rigid2d of the character when the next transition begins. parameters : (N, d), d per clip.
+    paths : (N, N_POINTS, 3) rigid2d from the last transition to the next.
+    parent : (N,) index of the clip that each one follows.
     """
 
     node: str
@@ -59,12 +60,13 @@ class NextClips(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeTable:
-    """A node on a grid of parameters: its paths, when it is left, and what can follow along each edge.
+    """Table of a node at the G points of a parameter grid: its paths, when it is left, and what each edge can lead to.
 
-    axes : (d, 3) first value, step and number of values of each parameter; the last varies fastest.
-    paths : (G, P, 3) rigid2d. leave : (G,) moments from 0 to 1, means over the edges.
-    boxes : by target, (G, 2 e + 1): low, high and enter.
-    longest : meters of the longest path.
+    axes : (d, 3) first value, step and number of values of each of d parameters; the last parameter varies fastest.
+    paths : (G, P, 3) rigid2d of the character at P moments of each clip.
+    leave : (G,) moments from 0 to 1 at which clips are left, means over the edges.
+    boxes : by target node, (G, 2 e + 1): lower and upper bounds of its e parameters, and the moment to enter.
+    longest : length of the longest path in meters.
     """
 
     axes: Floats
@@ -75,18 +77,18 @@ class NodeTable:
 
     @property
     def arrays(self) -> PathTable:
-        """The arrays that kernels read."""
+        """The arrays as the kernels take them."""
         return PathTable(self.axes, self.paths, self.leave)
 
     @property
     def grid(self) -> Floats:
-        """(G, d) the parameters."""
+        """(G, d) parameters at the grid points."""
         values = [first + step * np.arange(int(n)) for first, step, n in self.axes]
         return np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(self.axes))
 
 
 class LookaheadTable:
-    """Tables of a graph, computed on first use."""
+    """Lookahead tables of a graph, computed on first use."""
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
         self.graph = graph
@@ -94,13 +96,13 @@ class LookaheadTable:
         self._joins: dict[tuple[str, str], Join] = {}
 
     def prepare(self) -> None:
-        """Compute all tables now, so that no choice waits for them."""
+        """Compute all tables now, so no later choice has to wait for them."""
         for name in self.graph.nodes:
             for target in self.table(name).boxes:
                 self.join(name, target)
 
     def first(self, state: ControlState, option: TransitionOption, unit: Floats) -> NextClips:
-        """The clips of an option with parameters at fractions `unit` (K, d) of its box."""
+        """Return the clips of an option with parameters at fractions `unit` (K, d) of its box."""
         box = option.range
         parameters = box.low + unit * (box.high - box.low)
         here = self.begun(state, option, parameters)
@@ -108,7 +110,7 @@ class LookaheadTable:
         return NextClips(option.node.name, paths[:, -1], parameters, paths, np.arange(len(unit)))
 
     def after(self, node: str, places: Floats, parameters: Floats) -> list[NextClips]:
-        """The clips that can follow clips of a node with parameters (N, d), when the character is at places (N, 3)."""
+        """Return the clips that can follow clips of a node, which have parameters (N, d) and end at places (N, 3)."""
         out = []
         for target in self.table(node).boxes:
             unit = sample_box(self.graph[target], fine=False)
@@ -119,7 +121,7 @@ class LookaheadTable:
         return out
 
     def begun(self, state: ControlState, option: TransitionOption, parameters: Floats) -> Floats:
-        """(N, 3) where clips of an option with parameters (N, d) begin."""
+        """Return the rigid2d (N, 3) at which clips of an option with parameters (N, d) begin."""
         here = np.tile(option.place, (len(parameters), 1))
         if option.range.leave <= 0.0:  # the first clip of a stream has no predecessor
             return here
@@ -127,13 +129,13 @@ class LookaheadTable:
         return self.join(state.node, option.node.name).entered(before, parameters, here)
 
     def join(self, source: str, target: str) -> Join:
-        """How clips of one node are placed after those of another."""
+        """Return the `Join` that predicts how clips of `target` are placed after clips of `source`."""
         if (source, target) not in self._joins:
             self._joins[source, target] = fit_join(self.graph, source, target)
         return self._joins[source, target]
 
     def boxes(self, node: str, target: str, parameters: Floats) -> Floats:
-        """(N, 2 e + 1) low, high and enter of what can follow clips with parameters (N, d)."""
+        """Interpolate `NodeTable.boxes` (N, 2 e + 1) of a target for clips with parameters (N, d)."""
         table = self.table(node)
         rows = table.boxes[target]
         out = np.empty((len(parameters), rows.shape[1]))
@@ -141,11 +143,11 @@ class LookaheadTable:
         return out
 
     def choices(self, node: str, target: str, parameters: Floats, unit: Floats) -> tuple[Floats, Floats, Ints]:
-        """Parameters that can follow clips (N, d), at fractions `unit` (K, e) of each box.
+        """List clips of `target` that can follow clips with parameters (N, d), at fractions `unit` (K, e) of each box.
 
         Returns
         -------
-        (N K, e) parameters; (N K,) the moments at which the clips begin; (N K,) the clip that each follows.
+        (N K, e) parameters; (N K,) moments at which the clips begin; (N K,) index of the clip that each one follows.
         """
         k, e = unit.shape
         found = self.boxes(node, target, parameters)
@@ -155,7 +157,7 @@ class LookaheadTable:
         return chosen, found[parent, -1], parent
 
     def corners(self, node: str, parameters: Floats) -> tuple[Ints, Floats]:
-        """(N, 2^d) rows of a node's table around parameters (N, d), and their weights."""
+        """Return the rows (N, 2^d) of a node's table around parameters (N, d), and their interpolation weights."""
         table = self.table(node)
         shape = (len(parameters), 2 ** len(table.axes))
         index, weights = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -163,7 +165,11 @@ class LookaheadTable:
         return index, weights
 
     def lay_paths(self, node: str, parameters: Floats, here: Floats, enter: Floats) -> Floats:
-        """(N, N_POINTS, 3) rigid2d: clips of a node that begin at moments `enter` where the character is `here`."""
+        """Return the paths (N, N_POINTS, 3) rigid2d of a node's clips.
+
+        parameters : (N, d) of the clips. here : (N, 3) rigid2d of the character where they begin. enter : (N,) moments
+        from 0 to 1 at which they begin.
+        """
         out = np.empty((len(parameters), N_POINTS, 3))
         clips = ClipStarts(np.ascontiguousarray(parameters), enter, np.ascontiguousarray(here))
         lay_paths(self.table(node).arrays, clips, out)
@@ -177,7 +183,7 @@ class LookaheadTable:
         return out
 
     def table(self, name: str) -> NodeTable:
-        """The table of a node."""
+        """Return the table of a node."""
         if name not in self._tables:
             self._tables[name] = self._build_table(name)
         return self._tables[name]
@@ -186,7 +192,7 @@ class LookaheadTable:
         node = self.graph[name]
         n = _VALUES.get(node.n_dims, _MIN_VALUES)
         width = node.high - node.low
-        # A parameter without a range has one value; its step only has to be nonzero.
+        # A parameter with a zero-width range has one value; its step only has to be nonzero.
         counts = np.where(width > 0.0, n, 1)
         steps = np.where(width > 0.0, width / np.maximum(counts - 1, 1), 1.0)
         table = NodeTable(np.stack([node.low, steps, counts.astype(np.float64)], axis=1), np.empty(0), np.empty(0), {})
@@ -214,9 +220,9 @@ def _cached_table(graph: ParametricMotionGraph, nodes: tuple[Node, ...], edges: 
 
 
 def sample_box(node: Node, *, fine: bool) -> Floats:
-    """(K, d) evenly spaced fractions of a box: a finer grid for the choice itself than for what follows it.
+    """Return K evenly spaced fractions (K, d) of a parameter box: a fine grid for a choice, a coarse one for lookahead.
 
-    The first parameter has the most values. Counts are odd, so that the middle, often straight ahead, is included.
+    The first parameter has the most values. Counts are odd to include the middle, which is often straight ahead.
     """
     if node.n_dims == 1:
         return grid_fractions((41 if fine else 9,))
@@ -225,15 +231,16 @@ def sample_box(node: Node, *, fine: bool) -> Floats:
 
 @lru_cache(maxsize=32)
 def grid_fractions(counts: tuple[int, ...]) -> Floats:
-    """(K, d) fractions of a box on a grid with the given number of values per parameter."""
+    """Return fractions (K, d) of a box on a grid with the given number of values per parameter."""
     fractions = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
     return set_readonly(np.stack(fractions, axis=-1).reshape(-1, len(counts)))
 
 
 def tightest_radii(node: Node) -> tuple[float, float]:
-    """Meters of the tightest circles to the left and right among the extremes of a node.
+    """Return the radii in meters of a node's tightest circles to the left and right.
 
-    Infinite for a side it does not turn to, and for both sides if it stays on the spot.
+    Tries the ends and the middle of each parameter range. A radius is infinite if the node does not turn to that side;
+    both are infinite if it stays on the spot.
     """
     values = [np.linspace(a, b, 3) for a, b in zip(node.low, node.high, strict=True)]
     corners = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, node.n_dims)

@@ -1,7 +1,7 @@
-"""Compiled: the paths along which many clips lead, how near they come to a point, and the cost of turns.
+"""Compiled kernels: paths of many clips, their distance from a point, and the cost of turns.
 
-Key: rigid2d (theta, x, z) as in `marey.maths.rigid2d`. A table holds values on a grid of parameters, whose axes are
-rows (first value, step, how many) of `axes`; rows of the table count through the last parameter fastest.
+Key: rigid2d (theta, x, z) as in `marey.maths.rigid2d`. A table holds values at the points of a parameter grid. Each row
+of `axes` is (first value, step, number of values) of one parameter; in the table, the last parameter varies fastest.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from marey.maths.vector_kernels import square
 class PathTable(NamedTuple):
     """The clips of a node on a grid of d parameters with G points.
 
-    axes : (d, 3) first value, step and number of values. paths : (G, P, 3) rigid2d. leave : (G,) moments from 0 to 1 at
-    which clips are left.
+    axes : (d, 3) first value, step and number of values of each parameter. paths : (G, P, 3) rigid2d at P moments of
+    each clip. leave : (G,) moments from 0 to 1 at which clips are left.
     """
 
     axes: Floats2D
@@ -29,8 +29,11 @@ class PathTable(NamedTuple):
 
 
 class ClipStarts(NamedTuple):
-    """N clips of one node: parameters (N, d), moments `enter` (N,) at which they begin, and rigid2d `here` (N, 3) where
-    the character is then."""
+    """Beginnings of N clips of one node.
+
+    parameters : (N, d), d per clip. enter : (N,) moments from 0 to 1 at which the clips begin. here : (N, 3) rigid2d of
+    the character at that moment.
+    """
 
     parameters: Floats2D
     enter: Floats1D
@@ -38,12 +41,12 @@ class ClipStarts(NamedTuple):
 
 
 class PathGoal(NamedTuple):
-    """Where paths lead to, and what they cost.
+    """The goal of a path, and how paths to it are weighed.
 
-    place : (3,) rigid2d, its heading NaN for any. radii : (2,) meters of the tightest circles to the left and to the
-    right. limits : (4,) meters from the goal within which a clip passes it; meters of path that a meter beside the goal
-    costs; radians off the heading within which a clip may pass; meters of path that a radian costs. min_cost : meters
-    that a clip costs at least, so that standing still costs something too.
+    place : (3,) rigid2d; the heading is NaN if any will do. radii : (2,) radii in meters of the tightest circles to the
+    left and right. limits : (4,) distance from the goal within which a clip passes it, meters; meters of path that one
+    meter of miss distance costs; heading error within which a clip may pass the goal, radians; meters of path that one
+    radian of heading error costs. min_cost : minimum cost of a clip in meters, because standing still costs time too.
     """
 
     place: Floats1D
@@ -53,10 +56,11 @@ class PathGoal(NamedTuple):
 
 
 class ClipCosts(NamedTuple):
-    """What N clips of one node cost on the way to a goal.
+    """Costs of N clips of one node on the way to a goal, in meters of path.
 
-    places : (N, 3) rigid2d when the next change begins. spent : (N,) meters of the clips. done : (N,) meters until the
-    goal is passed in them, misses included; infinite where it is not. onward : (N,) meters of them and the path on.
+    places : (N, 3) rigid2d when the next transition begins. spent : (N,) cost of each clip. done : (N,) cost up to the
+    point where the clip passes the goal, including the miss; infinite if it does not pass. onward : (N,) cost of the
+    clip and of the shortest path from its end to the goal.
     """
 
     places: Out[Floats2D]
@@ -67,7 +71,7 @@ class ClipCosts(NamedTuple):
 
 @helper
 def _write_corners(axes: Floats2D, parameters: Floats1D, index: Ints1D, weights: Floats1D) -> None:
-    """Rows (2^d,) of a table around parameters (d,), and their weights."""
+    """Write the rows (2^d,) of a table around parameters (d,), and their interpolation weights."""
     index[0], weights[0] = 0, 1.0
     n = 1
     for k in range(len(axes)):
@@ -84,14 +88,14 @@ def _write_corners(axes: Floats2D, parameters: Floats1D, index: Ints1D, weights:
 
 @kernel
 def find_corners(axes: Floats2D, parameters: Floats2D, index: Out[Ints2D], weights: Out[Floats2D]) -> None:
-    """Rows (N, 2^d) of a table around parameters (N, d), and their weights."""
+    """Find the rows (N, 2^d) of a table around parameters (N, d), and their interpolation weights."""
     for n in range(len(parameters)):
         _write_corners(axes, parameters[n], index[n], weights[n])
 
 
 @kernel
 def read_rows(axes: Floats2D, table: Floats2D, parameters: Floats2D, out: Out[Floats2D]) -> None:
-    """Rows (N, V) into `out`: a table (G, V) between its grid points, at parameters (N, d)."""
+    """Interpolate a table (G, V) at parameters (N, d), and write the results (N, V) to `out`."""
     n_corners = 2 ** len(axes)
     index, weights = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
     for n in range(len(parameters)):
@@ -113,10 +117,11 @@ def enter_clips(
     fitted: Floats2D,
     out: Out[Floats2D],
 ) -> None:
-    """Places (N, 3) into `out` where clips with parameters `after` (N, e) are laid; see `marey.control.joins.Join`.
+    """Predict the rigid2d (N, 3) at which clips with parameters `after` (N, e) start; see `marey.control.joins.Join`.
 
-    before : (N, d) parameters of the clips that are left where the character is `here` (N, 3). middle, scale : (d + e,)
-    of the parameters. fitted : (F, 3) for one, the parameters, and their products two by two.
+    before : (N, d) parameters of the preceding clips. here : (N, 3) rigid2d at which the character leaves them.
+    middle, scale : (d + e,) normalization of the parameters. fitted : (F, 3) coefficients for 1, the parameters, and
+    their squares and pairwise products.
     """
     d, e = before.shape[1], after.shape[1]
     both, laid = np.empty(d + e), np.empty(3)
@@ -139,10 +144,10 @@ def enter_clips(
 
 @helper
 def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, enter: float, here: Floats1D, way: Floats2D) -> None:
-    """Write the path (W, 3) of one clip that begins at the moment `enter` where the character is `here`.
+    """Write the path (W, 3) of one clip that begins at the moment `enter` with the character at `here`.
 
     The clip is the mean of the table's rows `index` with weights `weights`. The path ends where the clip is left.
-    Headings count on from the first, unwrapped.
+    Headings are unwrapped.
     """
     paths, leave = table.paths, table.leave
     last, n_points = paths.shape[1] - 1, len(way)
@@ -171,7 +176,7 @@ def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, enter: float, 
 
 @kernel
 def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D]) -> None:
-    """Paths (N, W, 3) of clips into `out`, from where they begin to where they are left."""
+    """Write the paths (N, W, 3) of N clips, W points each, from where they begin to where they are left."""
     n_corners = 2 ** len(table.axes)
     index, weights = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
     for n in range(len(clips.parameters)):
@@ -181,9 +186,11 @@ def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D]) -> None:
 
 @helper
 def _find_cheapest_pass(way: Floats2D, goal: Floats1D, limits: Floats1D) -> float:
-    """Meters along a path (W, 3) to where it passes goal (3,), misses included; infinite where it does not pass near.
+    """Return the lowest cost in meters at which a path (W, 3) passes `goal` (3,); infinite if it does not.
 
-    limits : see `PathGoal`.
+    The cost is the path length up to that point, plus the costs of miss distance and heading error.
+
+    limits : (4,); see `PathGoal`.
     """
     gone, best = 0.0, math.inf
     for w in range(len(way) - 1):
@@ -207,9 +214,9 @@ def _find_cheapest_pass(way: Floats2D, goal: Floats1D, limits: Floats1D) -> floa
 def weigh_clips(
     table: PathTable, clips: ClipStarts, goal: PathGoal, far: float, n_points: int, costs: ClipCosts
 ) -> None:
-    """Find where clips end, and what paths to a goal cost by them: `lay_paths` and what follows from it, at one go.
+    """Compute where clips end and what paths to a goal cost that start with them, in a single pass over the clips.
 
-    far : meters from the goal beyond which no clip passes it. n_points : of paths. costs : results.
+    far : distance from the goal in meters beyond which no clip can pass it. n_points : points per path. costs : output.
     """
     n_corners = 2 ** len(table.axes)
     index, weights = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
@@ -217,7 +224,7 @@ def weigh_clips(
     coarse = fine[: n_points // 2]
     for n in range(len(clips.parameters)):
         _write_corners(table.axes, clips.parameters[n], index, weights)
-        # A clip that ends before it could pass the goal need not be known so well.
+        # A clip that cannot reach the goal needs only a coarse path.
         away = np.hypot(goal.place[1] - clips.here[n, 1], goal.place[2] - clips.here[n, 2]) > far
         way = coarse if away else fine
         _lay_path(table, index, weights, clips.enter[n], clips.here[n], way)
@@ -231,21 +238,24 @@ def weigh_clips(
         costs.onward[n] = costs.spent[n] + measure_path(costs.places[n], goal.place, goal.radii[0], goal.radii[1])
 
 
-# The cost of turning to a heading, clip by clip, by dynamic programming. A cost table has G rows of a node's parameters
-# and H angles by which the heading may be off, evenly spread over the full circle from -pi on. K clips follow row g,
-# each between C rows of the table.
+# The cost of turning to a heading, clip by clip, by dynamic programming. A cost table has G rows, one per point of a
+# node's parameter grid, and H columns, one per heading error, evenly spaced over the full circle starting at -pi. K
+# clips can follow row g; each is interpolated between C rows of the table.
 
 
 @helper
 def _measure_clip_cost(off: float, within: float) -> float:
-    """The cost of a clip that ends `off` the heading, radians: how far, and a quarter circle more if too far."""
+    """Return the cost in radians of a clip that ends `off` radians from the heading.
+
+    It is the absolute error, plus a penalty that rises from 0 at two thirds of `within` to pi / 2 at `within`.
+    """
     away = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
     return away + 0.5 * math.pi * min(max(3.0 * away / within - 2.0, 0.0), 1.0)
 
 
 @helper
 def _interpolate_cost(values: Floats2D, index: Ints1D, weights: Floats1D, off: float) -> float:
-    """A value of the table (G, H), between rows and between directions."""
+    """Interpolate the cost table (G, H) between rows and between heading errors."""
     n_headings = values.shape[1]
     position = ((off + math.pi) % (2.0 * math.pi)) / (2.0 * math.pi) * n_headings
     before = int(position) % n_headings
@@ -260,9 +270,11 @@ def _interpolate_cost(values: Floats2D, index: Ints1D, weights: Floats1D, off: f
 def sweep_costs(
     turns: Floats2D, index: Ints3D, weights: Floats3D, within: float, values: Floats2D, out: Out[Floats2D]
 ) -> None:
-    """One clip more: into `out` (G, H) the least cost of a clip and, by `values` (G, H), of all after it.
+    """Extend the plan by one clip: write to `out` (G, H) the lowest cost of the next clip and of all clips after it.
 
-    turns : (G, K) radians of the clips that can follow. index, weights : (G, K, C) where they are in the table.
+    turns : (G, K) turns of the clips that can follow, radians. index, weights : (G, K, C) their rows in the table, with
+    interpolation weights. within : heading error that is still acceptable, radians. values : (G, H) costs of the clips
+    after that.
     """
     n_headings = values.shape[1]
     for g in range(len(turns)):
@@ -281,6 +293,10 @@ def sweep_costs(
 def measure_costs(
     values: Floats2D, index: Ints2D, weights: Floats2D, within: float, off: Floats1D, out: Out[Floats1D]
 ) -> None:
-    """Costs (N,) into `out` of clips at rows (N, C) of the table that end `off` (N,) the heading, and of all after."""
+    """Write the costs (N,) of N clips and of all clips after them.
+
+    values : (G, H) cost table. index, weights : (N, C) rows of the clips in it, with interpolation weights. within :
+    heading error that is still acceptable, radians. off : (N,) heading error at the end of each clip, radians.
+    """
     for n in range(len(off)):
         out[n] = _measure_clip_cost(off[n], within) + _interpolate_cost(values, index[n], weights[n], off[n])

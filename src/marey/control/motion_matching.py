@@ -23,16 +23,16 @@ from marey.errors import InvalidValue
 __all__ = ["MatchingData", "MatchingSettings", "MotionMatching"]
 
 _COMMANDS = ("direction", "speed")
-# If the character moves at another speed than requested, request more: up to this many times the error, limited to this
-# many m/s, growing and fading over this many seconds.
+# If the speed differs from the requested one, the request is exaggerated: by this multiple of the error, limited to
+# this many m/s, with this time constant in seconds.
 _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchingData:
-    """Clips and the features of their frames, ready to be searched; any number of streams may use them.
+    """Clips and the features of their frames, ready to be searched. Any number of streams can share them.
 
-    reel : the clips. features : of their frames. tree : nearest neighbors among ``features.values``.
+    reel : the clips. features : features of their frames. tree : k-d tree of ``features.values``.
     """
 
     reel: Reel
@@ -48,15 +48,15 @@ class MatchingData:
         path_times: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
         weights: Mapping[str, float] | None = None,
     ) -> MatchingData:
-        """Compute the features of all frames of some clips.
+        """Compute the features of all frames of the clips.
 
         Parameters
         ----------
-        clips : of one character. Mirrored copies (`marey.edit.mirror`) make it turn equally to both sides. The last of
-            `path_times` seconds of a clip are played, but never jumped to.
-        path_times : seconds at which the future path is compared.
-        weights : of groups of features: ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``; missing ones
-            default to `marey.control.motion_matching_features.WEIGHTS`.
+        clips : clips of one character. Mirrored copies (`marey.edit.mirror`) make it turn equally to both sides. The
+            end of each clip, as long as the largest of `path_times`, is played but never jumped to.
+        path_times : increasing times ahead, in seconds, at which the future path is compared.
+        weights : weights of the feature groups ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``. Missing
+            ones default to `marey.control.motion_matching_features.WEIGHTS`.
         """
         from scipy.spatial import cKDTree
 
@@ -65,7 +65,7 @@ class MatchingData:
         return cls(reel, features, cKDTree(features.values))
 
     def nearest(self, query: Floats) -> tuple[int, float]:
-        """Return the row with the nearest features (D,), and the distance to them."""
+        """Return the row whose features are nearest to `query` (D,), and their distance."""
         distance, index = self.tree.query(query)
         return int(self.features.rows[index]), float(distance)
 
@@ -75,9 +75,10 @@ class MatchingSettings:
     """When and how motion matching jumps.
 
     search_every : seconds between searches. A new command triggers a search immediately.
-    min_gain : jump only if this fraction of the feature distance is saved.
-    half_life : seconds in which the pose offset of a jump halves.
-    speed_half_life, facing_half_life : half-lives in seconds of the requested change of speed and heading.
+    min_gain : jump only if this reduces the feature distance by at least this fraction, 0 to 1.
+    half_life : seconds in which the pose offset of a jump roughly halves.
+    speed_half_life, facing_half_life : half-lives, in seconds, with which the predicted path approaches the requested
+        speed and heading.
     """
 
     search_every: float = 0.1
@@ -99,13 +100,14 @@ class MotionMatching(FrameStream):
 
     Parameters
     ----------
-    data : clips with their features, or plain clips, which are built with defaults.
+    data : clips with their features, or plain clips, whose features are then computed with default settings.
     direction, speed : the initial command; see `request`.
-    row : first frame; by default the one that fits the command best.
-    place : rigid2d of the first frame's clip in the world; by default the character begins at the origin, facing +Z.
+    row : row of the reel to start at; by default the one that fits the command best.
+    place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
+        origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
         immediately by rotating the legs. None leaves the feet as they are.
-    settings : when and how it jumps.
+    settings : when and how to jump.
     """
 
     @accept_old_feet
@@ -143,7 +145,7 @@ class MotionMatching(FrameStream):
 
     @property
     def row(self) -> int:
-        """The current row of the clips."""
+        """Row of the reel that is currently played."""
         return self._player.row
 
     @property
@@ -152,12 +154,12 @@ class MotionMatching(FrameStream):
         return self._jumps
 
     def request(self, **command: Any) -> None:
-        """Change the command from the next frame on; anything not named stays as it is.
+        """Change the command, starting with the next frame. Values that are not given stay unchanged.
 
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left.
-        speed : meters per second, or None for the usual speed of the clips.
+        speed : meters per second, or None for the median speed of the clips.
         """
         for name, value in command.items():
             if name not in _COMMANDS:
@@ -191,7 +193,7 @@ class MotionMatching(FrameStream):
         row, remaining = player.row, player.remaining
         query = self._make_query(row)
         best, apart = self.data.nearest(query)
-        # The path in a clip's last frames stops with the clip, so its distance to the command means nothing.
+        # Near the end of a clip, its future path is cut off, so its distance to the command means nothing.
         known = remaining >= features.path_times[-1] * self.fps
         here = measure_distance(features.all_values[row], query) if known else np.inf
         near = abs(best - row) <= self._every and reel.find_clip(best) == reel.find_clip(row)
@@ -200,7 +202,7 @@ class MotionMatching(FrameStream):
             self._jumps += 1
 
     def _make_query(self, row: int) -> Floats:
-        """(D,) the command in the character's frame, with the pose of a row."""
+        """Return the query features (D,): the path predicted from the command, and the pose of a row."""
         features = self.data.features
         turn = math.remainder(self._direction - self._player.heading, 2.0 * math.pi)
         query: Floats = features.all_values[row].copy()
@@ -209,7 +211,7 @@ class MotionMatching(FrameStream):
         return query
 
     def _first_row(self) -> int:
-        """The row that best follows the command, for a character already moving that way."""
+        """Return the row that best fits a character that already moves straight ahead at the requested speed."""
         features = self.data.features
         straight = np.concatenate(
             [

@@ -1,9 +1,8 @@
-"""Features for motion matching: where a character is about to go, and the pose and velocity of its feet and hips.
+"""Features for motion matching: the future path of a character, and positions and velocities of its feet and hips.
 
-All features are in the character's own frame: the origin is on the floor below the hips, +Z is ahead. Each group of
-numbers is divided by its spread over all frames and by the root of its size, so that the weights of groups are
-comparable
-(Clavet 2016; Holden et al. 2020).
+All features are in the character's own coordinates: the origin is on the floor below the hips, +Z is ahead. Each group
+is divided by its standard deviation over all frames and by the square root of its size. This makes the group weights
+comparable (Clavet 2016; Holden et al. 2020).
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from marey.maths import filters, rigid2d
 __all__ = ["WEIGHTS", "FeatureTable", "make_features"]
 
 WEIGHTS: Mapping[str, float] = {"path": 1.0, "facing": 1.0, "feet": 0.75, "feet_speed": 0.75, "hips_speed": 0.5}
-"""The groups of features and their default weights."""
+"""Feature groups and their default weights."""
 
-# Seconds; standard deviation of the Gaussian that removes the sway of the steps from the speed.
+# Seconds: standard deviation of the Gaussian filter that removes the sway of each step from the speed.
 _SWAY = 0.2
-# A spread below this, in meters, m/s or unit-vector components, counts as none: clips that all stand still do not
-# differ in how they move.
+# Minimum standard deviation, in meters, m/s or unit-vector components: if all clips stand still, noise must not be
+# scaled up to look like a difference in motion.
 _MIN_SPREAD = 0.01
-# Radians per second: no person moves a joint faster, so a calibration pose or a glitch precedes such a frame.
+# Radians per second: no person moves a joint faster, so a faster change is a glitch or the end of a calibration pose.
 _WILD = 40.0
-# Radians per second that any character may be asked to turn.
+# Radians per second: minimum of the turn limits, for clips that hardly turn.
 _LEAST_TURN = 0.2
 
 
@@ -39,13 +38,13 @@ _LEAST_TURN = 0.2
 class FeatureTable:
     """Features of the rows of a reel that can be jumped to.
 
-    rows : (M,) of the reel, increasing: those with enough of their clip left, and no glitch next.
-    values : (M, D), scaled and weighted. all_values : (N, D) of all rows; those of `rows` are exact, the paths of the
-        others stop with their clip.
-    path_times : (T,) seconds at which the path is compared.
-    scale : (D,) factors for numbers in meters and m/s.
-    paces, turn_rates : (N,) m/s and rad/s, without sway.
-    turn_limits : (2,) rad/s, fastest turns of the clips to the right and left over the longest time ahead.
+    rows : (M,) increasing rows of the reel that have enough of their clip left, and no glitch right after them.
+    values : (M, D) features of `rows`, scaled and weighted.
+    all_values : (N, D) features of all rows of the reel. Near the end of a clip, the future path is cut off.
+    path_times : (T,) times ahead, in seconds, at which the path is compared.
+    scale : (D,) factors from meters, m/s or unit-vector components to features.
+    paces, turn_rates : (N,) speeds in m/s and turn rates in rad/s, without step sway.
+    turn_limits : (2,) rad/s, fastest turns of the clips to the right and left over the largest of `path_times`.
     """
 
     rows: Ints
@@ -59,17 +58,17 @@ class FeatureTable:
 
     @property
     def n_path(self) -> int:
-        """How many leading numbers describe the future path; the others describe the pose."""
+        """Number of leading features that describe the future path; the others describe the pose."""
         return 4 * len(self.path_times)
 
 
 def make_features(reel: Reel, *, path_times: Sequence[float], weights: Mapping[str, float] | None) -> FeatureTable:
-    """Compute features of all rows; see `FeatureTable`.
+    """Compute the features of all rows; see `FeatureTable`.
 
     Parameters
     ----------
-    path_times : seconds, increasing, at which the future path is compared.
-    weights : of groups that differ from `WEIGHTS`.
+    path_times : increasing times ahead, in seconds, at which the future path is compared.
+    weights : weights of groups that differ from `WEIGHTS`.
     """
     times = _check_times(path_times, reel.fps)
     group_weights = _check_weights(weights)
@@ -132,7 +131,7 @@ def _pose_groups(reel: Reel) -> dict[str, Floats]:
 
 
 def _measure_rates(reel: Reel) -> tuple[Floats, Floats]:
-    """(N,) m/s and (N,) rad/s, without sway."""
+    """Return speed (N,) in m/s and turn rate (N,) in rad/s, without step sway."""
     paces, rates = [], []
     for part in _split_clips(reel, reel.ground):
         rate = _differentiate(filters.gaussian(part, _SWAY * reel.fps), reel.fps)

@@ -1,4 +1,4 @@
-"""Compiled loops of motion matching."""
+"""Compiled kernels of motion matching."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 from marey.compiled import Floats1D, Out, kernel
 from marey.maths.vector_kernels import square
 
-# Steps of the path from one time that is compared to the next.
+# Integration steps between two path times.
 _STEPS = 8
 
 
 class PathModel(NamedTuple):
-    """How the path ahead is predicted and scaled.
+    """Model that predicts the future path and scales it to features.
 
-    ahead : (T,) seconds. springs : (2,) stiffness of speed and facing, 1/s. limits : (2,) rad/s to the right and to the
-    left. scale : (4 T,) or longer, of the features.
+    ahead : (T,) times ahead in seconds. springs : (2,) decay rates of the springs for speed and facing, 1/s.
+    limits : (2,) turn limits to the right (negative) and to the left, rad/s. scale : (4 T,) or longer, feature factors.
     """
 
     ahead: Floats1D
@@ -29,13 +29,13 @@ class PathModel(NamedTuple):
 def predict_path(
     pace: float, turn_rate: float, speed: float, turn: float, model: PathModel, out: Out[Floats1D]
 ) -> None:
-    """Predict the path from how a character moves now to how it is requested to move, scaled as features are.
+    """Predict the path from the current to the requested movement, scaled to features.
 
-    Speed and facing follow critically damped springs, speed without and facing with a velocity of its own at first; the
-    character turns no faster than within limits, and goes where it faces.
+    Speed and facing follow critically damped springs. The facing starts with the current turn rate, the speed starts
+    without acceleration. The turn is clamped to the limits, and the character moves in the direction it faces.
 
-    pace, speed : m/s now and requested. turn_rate : rad/s now. turn : radians to the requested direction.
-    out : (4 T,) or longer: x, z for each time, then sine and cosine of facing for each.
+    pace, speed : current and requested speed, m/s. turn_rate : current turn rate, rad/s. turn : angle to the requested
+    direction, radians. out : (4 T,) or longer: x and z for each time, then sine and cosine of the facing for each time.
     """
     ahead, limits, scale = model.ahead, model.limits, model.scale
     y, swing = model.springs[0], model.springs[1]
@@ -63,7 +63,7 @@ def predict_path(
 
 @kernel
 def measure_distance(a: Floats1D, b: Floats1D) -> float:
-    """The distance between two rows of features."""
+    """Return the Euclidean distance between two feature vectors."""
     total = 0.0
     for k in range(a.shape[0]):
         total += square(a[k] - b[k])

@@ -1,8 +1,8 @@
-"""Where a character can go, how soon, and with which heading: an embedding in the plane (Heck 6.2.2.2, figure 6.11).
+"""Compute where a character can go, how soon, and with which heading: its embedding in the plane.
 
-After Reitsma and Pollard 2007: expand everything its clips can lead to on a grid of positions and headings. Of clip
-ends in the same cell with nearly the same parameters, only the earliest are expanded further, from their exact
-position, so that errors do not add up.
+See Heck 6.2.2.2, figure 6.11, and Reitsma and Pollard 2007. The search expands all clips that can follow, on a grid of
+positions and headings. Of clip ends in the same cell with nearly the same parameters, only the earliest are expanded
+further. They are expanded from their exact position, so errors do not add up.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from marey.pmg import ParametricMotionGraph
 
 __all__ = ["ClipLengths", "Reach", "clip_lengths", "reach"]
 
-# Values of the first and of each other parameter to try in each box, and bins per parameter that distinguish one clip
-# end from another.
+# Numbers of values to try in each box: for the first parameter, and for each other one. Then the numbers of bins that
+# distinguish clip ends, likewise.
 _TRIED = (9, 2)
 _BINS = (5, 2)
-# Seconds by which a clip end must beat another in its cell to be expanded too.
+# Seconds by which a clip end must be earlier than another in its cell to be expanded too.
 _SOONER = 0.25
-# Clip ends to expand at once, which limits memory.
+# Number of clip ends to expand at once; limits memory.
 _AT_ONCE = 2000
 _MAX_CELLS = 20_000_000
 
@@ -38,11 +38,11 @@ _MAX_CELLS = 20_000_000
 @renamed_fields(near="distances", longest="time_limit")
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach(FrozenRecord):
-    """Cells of position and heading, and how soon a character can be in each; made by `reach`.
+    """Cells of position and heading, and how soon a character can reach each of them. Returned by `reach`.
 
-    x, z : (n,) meters, centers of the cells. headings : (H,) radians from +Z, positive to the left.
-    seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached in time.
-    distances : (n, n, H) meters from the center of the cell to the nearest path through it, infinite if there is none.
+    x, z : (n,) centers of the cells, meters. headings : (H,) radians from +Z, positive to the left.
+    seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached within the time limit.
+    distances : (n, n, H) meters from the center of the cell to the nearest path through it; infinite if there is none.
     time_limit : seconds.
     states : number of clip ends expanded.
     """
@@ -59,7 +59,7 @@ class Reach(FrozenRecord):
         self._freeze(x=(None,), z=(None,), headings=(None,))
         shape = (len(self.x), len(self.z), len(self.headings))
         for name in ("seconds", "distances"):
-            # The arrays hold infinities, which `frozen` would reject.
+            # The arrays contain infinities, which `_freeze` rejects by default.
             values = np.array(getattr(self, name), dtype=np.float64)
             if values.shape != shape or np.isnan(values).any():
                 raise InvalidValue(f"{name} must have shape {shape} and no NaN, not shape {values.shape}")
@@ -71,14 +71,18 @@ class Reach(FrozenRecord):
         return float(self.x[1] - self.x[0])
 
     def within(self, seconds: float | None = None) -> Ints:
-        """(n, n) number of headings reached at each position within some seconds, by default the time limit."""
+        """Return the number of headings (n, n) reached at each position within `seconds`, by default the time limit."""
         limit = self.time_limit if seconds is None else float(seconds)
         return np.asarray((self.seconds <= limit).sum(axis=2))
 
     def soonest(self, points: ArrayLike, heading: float | None = None) -> Floats:
-        """(...) seconds until points (..., 2) can be reached, with a heading or any; infinite if never.
+        """Return the seconds (...) until points can be reached; infinite if never.
 
         A point counts as reached when its cell is.
+
+        Parameters
+        ----------
+        points : (..., 2) x and z in meters. heading : radians from +Z; None for any.
         """
         at = np.asarray(points, dtype=np.float64)
         if at.ndim < 1 or at.shape[-1] != 2 or not np.isfinite(at).all():
@@ -95,17 +99,20 @@ class Reach(FrozenRecord):
         return np.asarray(np.where(inside, best, np.inf))
 
     def turning(self) -> Floats:
-        """(H,) seconds until each heading can be faced, at any position: how fast the character responds."""
+        """Return the seconds (H,) until each heading can be faced, at any position: the response time to a turn."""
         return np.asarray(self.seconds.min(axis=(0, 1)))
 
     def fraction(self, radius: float, seconds: float | None = None) -> tuple[float, float]:
-        """Fraction of the positions within a radius that are reached at all, and of their headings."""
+        """Return the fraction of positions within a radius (meters) that are reached, and of their headings.
+
+        seconds : time limit; by default that of the search.
+        """
         places = np.hypot(self.x[:, None], self.z) <= radius
         counts = self.within(seconds)[places]
         return float((counts > 0).mean()), float(counts.mean() / len(self.headings))
 
     def to_dict(self) -> dict[str, float]:
-        """The metrics by name, for JSON and tables."""
+        """Return the metrics by name, for JSON and tables."""
         some = np.isfinite(self.seconds)
         places, headings = self.fraction(0.5 * float(self.x[-1]))
         return {
@@ -149,15 +156,16 @@ def reach(
 ) -> Reach:
     """Compute which positions and headings a character can reach within some seconds.
 
-    It begins at the origin, facing +Z.
+    The character starts at the origin, facing +Z.
 
     Parameters
     ----------
+    graph : the character.
     seconds : time limit.
-    cell : meters, edge length of a cell.
-    headings : number of headings in a full circle.
-    start : a node to begin with, any of its clips (the first node by default); or a node and parameters, for a clip
-        that has been played and is about to be left.
+    cell : edge length of a cell in meters.
+    headings : number of headings in a full circle, at least 4.
+    start : name of the node to start with, at any of its clips (by default the first node of the graph); or a pair of
+        node and parameters (d,), for a clip that has been played and is about to be left.
     """
     if not (np.isfinite(seconds) and seconds > 0.0):
         raise InvalidValue(f"seconds must be above 0, not {seconds!r}")
@@ -181,7 +189,7 @@ def reach(
 
 
 class _Grid:
-    """The cells, and which clip ends have been followed."""
+    """The cells, and which clip ends have been expanded."""
 
     def __init__(self, lookahead: LookaheadTable, longest: float, cell: float, n_headings: int) -> None:
         lookahead.prepare()
@@ -203,7 +211,7 @@ class _Grid:
         self.known: dict[str, Floats] = {}
 
     def begin(self, start: str | tuple[str, ArrayLike] | None) -> list[_ClipEnds]:
-        """The ends of the clips that the character may begin with."""
+        """Return the ends of the clips with which the character may start."""
         graph = self.lookahead.graph
         if isinstance(start, tuple):
             name, given = start
@@ -215,7 +223,7 @@ class _Grid:
         return self._add_clips(node.name, parameters, np.zeros((n, 3)), np.zeros(n), np.zeros(n))
 
     def follow(self, ends: _ClipEnds) -> list[_ClipEnds]:
-        """The new ends of all clips that can follow."""
+        """Return the new ends of all clips that can follow the given ends."""
         out = []
         graph = self.lookahead.graph
         for target in self.lookahead.table(ends.node).boxes:
@@ -230,7 +238,11 @@ class _Grid:
         return out
 
     def _add_clips(self, node: str, parameters: Floats, here: Floats, enter: Floats, gone: Floats) -> list[_ClipEnds]:
-        """Enter clips of a node into the cells, and return those of their ends that are new."""
+        """Record clips of a node in the cells they pass, and return those of their ends that are new.
+
+        parameters : (N, d). here : (N, 3) rigid2d where the clips begin. enter : (N,) moments at which they begin.
+        gone : (N,) seconds before.
+        """
         table = self.lookahead.table(node)
         paths = self.lookahead.lay_paths(node, parameters, here, enter)
         read = np.empty((len(parameters), 2))
@@ -250,19 +262,19 @@ class _Grid:
 
 
 def _durations(lookahead: LookaheadTable, name: str) -> Floats:
-    """(G,) durations in seconds of the clips in a node's table."""
+    """Return the durations (G,) in seconds of the clips in a node's table."""
     node = lookahead.graph[name]
     return np.array([node.motion(each).duration for each in lookahead.table(name).grid])
 
 
 def _box_fractions(n_dims: int, times: int) -> Floats:
-    """(K, d) fractions of a box to try."""
+    """Return the fractions (K, d) of a box to try; `times` multiplies the number of steps of the first parameter."""
     first = times * (_TRIED[0] - 1) + 1
     return grid_fractions((first, *[_TRIED[1]] * (n_dims - 1)))
 
 
 def _find_bins(axes: Floats, parameters: Floats) -> tuple[Ints, int]:
-    """(N,) bin of parameters (N, d), and the number of bins."""
+    """Return the bin index (N,) of parameters (N, d), and the number of bins."""
     counts = [_BINS[0], *[_BINS[1]] * (len(axes) - 1)]
     out = np.zeros(len(parameters), dtype=np.int64)
     for k, count in enumerate(counts):
@@ -277,8 +289,8 @@ def _find_bins(axes: Floats, parameters: Floats) -> tuple[Ints, int]:
 class ClipLengths:
     """Durations of the clips of a node, in seconds.
 
-    node : its name. mean, min, max : of complete clips. played : mean of the part that is played, from the incoming
-    transition to the outgoing one; NaN for a node without incoming or outgoing edges.
+    node : name of the node. mean, min, max : durations of complete clips. played : mean duration of the played part,
+    from the incoming transition to the outgoing one; NaN for a node without incoming or outgoing edges.
     """
 
     node: str
@@ -288,14 +300,20 @@ class ClipLengths:
     played: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The durations by name, for JSON and tables."""
+        """Return the durations by name, for JSON and tables."""
         return asdict(self)
 
 
 def clip_lengths(
     character: ParametricMotionGraph, *, n: int = 100, rng: int | np.random.Generator = 0
 ) -> tuple[ClipLengths, ...]:
-    """Measure the clips of each node with n motions spread over its ranges, corners first; one row per node."""
+    """Measure the clip durations of each node of a character.
+
+    Parameters
+    ----------
+    n : number of sample clips per node: the corners of its parameter ranges first, then random ones.
+    rng : seed or Generator for the samples.
+    """
     if n < 1:
         raise InvalidValue(f"n must be at least 1 sample per node, not {n}")
     if not character.nodes:

@@ -1,8 +1,8 @@
-"""Compiled: which places a character can reach, clip by clip, on a grid of places and headings.
+"""Compiled kernels: which positions and headings a character can reach, clip by clip, on a grid.
 
-Key: the grid has n x n cells of places about the origin, and H headings; cell (i, j, h) is x, z and heading. A state is
-the end of a clip: a place, the clip's parameters and the seconds gone. What is known of a cell is the soonest second at
-which the character was in it and how near to its middle it came.
+Key: the grid has n x n positions around the origin, and H headings; cell (i, j, h) is x, z and heading. A state is the
+end of a clip: a rigid2d, the clip's parameters and the elapsed seconds. Each cell stores the earliest time at which the
+character was in it, and the smallest distance from its center.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from marey.maths.vector_kernels import square
 
 
 class ReachGrid(NamedTuple):
-    """longest : seconds that are followed. cell : meters of a cell. n : cells to a side. n_headings : in a circle."""
+    """Size of the grid.
+
+    longest : time limit in seconds. cell : edge length of a cell in meters. n : cells per side. n_headings : number of
+    headings in a full circle.
+    """
 
     longest: float
     cell: float
@@ -25,7 +29,10 @@ class ReachGrid(NamedTuple):
 
 @helper
 def _cell_of(place: Floats1D, grid: ReachGrid) -> int:
-    """The number of a place's cell, -1 outside the grid. The middle cell's middle is the origin."""
+    """Return the index of the cell that contains a rigid2d, or -1 outside the grid.
+
+    The origin is at the center of the middle cell.
+    """
     cell, n, n_headings = grid.cell, grid.n, grid.n_headings
     i, j = math.floor(place[1] / cell + 0.5) + n // 2, math.floor(place[2] / cell + 0.5) + n // 2
     if i < 0 or j < 0 or i >= n or j >= n:
@@ -38,9 +45,11 @@ def _cell_of(place: Floats1D, grid: ReachGrid) -> int:
 def pass_cells(
     ways: Floats3D, first: Floats1D, last: Floats1D, grid: ReachGrid, soonest: Out[Floats1D], near: Out[Floats1D]
 ) -> None:
-    """Enter paths (N, W, 3), gone along from seconds `first` to `last` (N,), into the cells that they pass.
+    """Record N paths in the cells that they pass.
 
-    soonest, near : (n n H,) seconds, and meters from the middle of the cell; changed in place.
+    ways : (N, W, 3) rigid2d at W points of each path. first, last : (N,) seconds at which each path starts and ends.
+    soonest, near : (n n H,) earliest time in seconds, and distance from the center of the cell in meters; updated in
+    place.
     """
     longest, cell, n, n_headings = grid
     n_points = ways.shape[1]
@@ -49,7 +58,7 @@ def pass_cells(
         way = 0.0
         for k in range(n_points - 1):
             way += math.sqrt(square(ways[w, k + 1, 1] - ways[w, k, 1]) + square(ways[w, k + 1, 2] - ways[w, k, 2]))
-        # Four moments in each cell, so that hardly any is stepped over.
+        # Sample about four points per cell, so hardly any cell is skipped.
         steps = max(n_points - 1, int(4.0 * way / cell) + 1)
         for s in range(steps + 1):
             seconds = first[w] + (last[w] - first[w]) * s / steps
@@ -79,10 +88,11 @@ def keep_new(
     known: Out[Floats2D],
     kept: Out[Ints1D],
 ) -> int:
-    """Find the new states: none was in their cell and bin of parameters before, or only some later by `sooner`.
+    """Find the new states: the first in their cell and parameter bin, or earlier by more than `sooner` seconds.
 
-    places, bins, seconds : (N, 3), (N,) and (N,) of the states. known : (n n H, bins) seconds of the soonest, changed
-    in place. Indices of new states go into `kept` (N,); returns how many there are.
+    places : (N, 3) rigid2d of the states. bins : (N,) their parameter bins. seconds : (N,) their elapsed times.
+    known : (n n H, bins) earliest time in seconds, updated in place. kept : (N,) receives the indices of new states.
+    Returns the number of new states.
     """
     count = 0
     for k in range(len(places)):

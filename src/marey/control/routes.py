@@ -1,4 +1,4 @@
-"""Routes between the nodes of a character: how many clips lead from one to another."""
+"""Routes between the nodes of a character: the number of clips from one node to another."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["count_steps_to", "next_option"]
 
 
 def count_steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) -> dict[str, int]:
-    """Number of clips from each node that can reach a target; 0 for the target itself.
+    """Count the clips from each node to a target, for the nodes that can reach it.
 
     Parameters
     ----------
-    again : count the route from the target back to itself instead, if there is one.
+    again : for the target itself, count the route back to itself, if there is one, instead of 0.
     """
     graph[target]
     steps: dict[str, int] = {} if again else {target: 0}
@@ -27,7 +27,7 @@ def count_steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = F
 
 
 def next_option(state: ControlState, target: str) -> TransitionOption:
-    """Choose the option that leads to a node with the fewest clips: the node itself if it can follow."""
+    """Choose the option that leads to a node with the fewest clips; this is the node itself if it can follow."""
     steps = count_steps_to(state.graph, target)
     known = [option for option in state.options if option.node.name in steps]
     if not known:

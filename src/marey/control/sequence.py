@@ -1,7 +1,4 @@
-"""A sequence of actions: nodes in order, each with its parameters or command, with routes between them.
-
-Also a random walk.
-"""
+"""Controllers that play a sequence of actions, with routes between their nodes, or a random walk."""
 
 from __future__ import annotations
 
@@ -25,14 +22,14 @@ __all__ = ["Action", "ActionSequence", "RandomWalk"]
 @renamed_fields(wishes="command")
 @dataclass(frozen=True, slots=True, eq=False)
 class Action(FrozenRecord):
-    """Something to do: a node, played some number of times.
+    """One action of a sequence: a node, played some number of times.
 
-    node : its name.
-    parameters : (d,) of its clips, moved into the reachable range; None to derive them from the command.
-    command : such as ``direction`` or ``speed``, which the node converts to parameters; with neither, the middle
-        of the node's ranges.
-    times : number of clips to play, the maximum if there is an `until`. By default one, or as many as `until` needs.
-    until : called with the `ControlState` after each clip of the action; true ends it. None for no such condition.
+    node : name of the node.
+    parameters : (d,) parameters of its clips, clamped to the reachable range; None to derive them from the command.
+    command : commands such as ``direction`` or ``speed``, which the node converts to parameters. Without parameters and
+        command, the middle of the node's ranges is used.
+    times : number of clips to play, or the maximum if `until` is given. By default one, or as many as `until` needs.
+    until : function called with the `ControlState` after each clip of the action; a true result ends the action.
     """
 
     node: str
@@ -63,16 +60,16 @@ class Action(FrozenRecord):
 
 
 class ActionSequence:
-    """Plays actions in order; a stream begins with a clip of the first action's node.
+    """Controller that plays actions in order. A stream starts with a clip of the first action's node.
 
-    If the current node does not lead directly to the next action's node, the route with the fewest clips is taken.
-    Nodes on the route also follow the action's command, as far as they know it.
+    If the current node does not lead directly to the next action's node, the controller takes the route with the fewest
+    clips. Nodes on the route also follow the action's command, as far as they know it.
 
     Parameters
     ----------
-    actions : `Action`, or plain names of nodes to play once.
-    then : action to continue with after the last one; None to stay with the last one.
-    repeat : start over after the last one.
+    actions : `Action` objects, or names of nodes to play once.
+    then : action to continue with after the last one; None to continue with the last one.
+    repeat : whether to start over after the last action.
     """
 
     def __init__(
@@ -89,12 +86,12 @@ class ActionSequence:
 
     @property
     def first(self) -> str:
-        """The node that a stream begins with."""
+        """Name of the node with which a stream starts."""
         return self.actions[0].node
 
     @property
     def at(self) -> int:
-        """Index of the current action, from 0; the number of actions when all are done."""
+        """Index of the current action; equal to the number of actions when all are done."""
         return self._at
 
     @property
@@ -122,7 +119,7 @@ class ActionSequence:
                 raise NoResult(f"no route leads from {source!r} to {target!r}; connect them")
 
     def choose(self, state: ControlState) -> Choice:
-        """Choose the next clip of the action, or of the route to it."""
+        """Choose the next clip of the current action, or of the route to it."""
         if state.seconds > 0.0:
             self._count(state)
         action = self._last if self.done else self.actions[self._at]
@@ -145,11 +142,11 @@ class ActionSequence:
 
 
 class RandomWalk:
-    """Chooses at random. The same seed gives the same stream.
+    """Controller that chooses at random. The same seed gives the same stream.
 
     Parameters
     ----------
-    rng : a seed or Generator.
+    rng : seed or Generator.
     """
 
     def __init__(self, rng: int | np.random.Generator = 0) -> None:

@@ -1,4 +1,4 @@
-"""Turning to a heading over several clips: the fastest combination of turns, precomputed for entire nodes."""
+"""Plans for turning to a heading over several clips: the best combination of turns, precomputed for entire nodes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from marey.pmg import ControlState, ParametricMotionGraph, TransitionOption
 
 __all__ = ["TurnPlan", "turning_ring"]
 
-# Number of heading errors over the full circle, and number of rounds through a plan's nodes to look ahead.
+# Number of heading errors over the full circle, and number of times to go through a plan's nodes as lookahead.
 _HEADINGS = 48
 _AHEAD = 5
-# Radians within which a heading counts as reached; slightly less than required, as tables are not exact.
+# Radians within which a heading counts as reached; slightly less than required, because the tables are not exact.
 _WITHIN = np.radians(12.0)
-# Turns to try in each box: in the table, where the other parameters have two values, and for a choice.
+# Number of turns to try in each box: in the table (where each other parameter has two values), and for a choice.
 _TRIED, _CHOSEN = 13, 41
 
 
 def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
-    """Nodes with a turn that follow one another, from `node` back to it: itself, or it and another; else none.
+    """Return the nodes with a parameter ``turn`` that form a ring through `node`: itself alone, or it and another.
 
-    For example, a node of left steps and one of right steps lead to each other, but not to themselves.
+    For example, a node of left steps and one of right steps lead to each other, but not to themselves. Returns an empty
+    tuple if there is no such ring.
     """
     turning = [name for name, each in graph.nodes.items() if "turn" in each.names]
     if node not in turning:
@@ -36,15 +37,17 @@ def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
 
 
 class TurnPlan:
-    """The cost of turning by any angle after any clip of nodes that follow one another in a ring.
+    """Costs of turning by any angle after any clip, for nodes that follow one another in a ring.
 
-    A clip costs its heading error at the end, plus a penalty if that is too large. The best sum over the next clips is
-    computed for all clips and angles at once, backward from the last one. So a sharp turn that takes several clips to
-    leave is not started too late, and a character that cannot turn left goes around by the right.
+    A clip costs its heading error at the end, plus a penalty if that is too large. The lowest sum over the next clips
+    is computed for all clips and angles at once, backward from the last clip (dynamic programming). As a result, the
+    character enters and leaves sharp turns in time, even if that takes several clips, and a character that cannot turn
+    left goes around to the right.
 
     Parameters
     ----------
-    ring : names as from `turning_ring`.
+    lookahead : tables of the graph.
+    ring : node names, as returned by `turning_ring`.
     """
 
     def __init__(self, lookahead: LookaheadTable, ring: tuple[str, ...]) -> None:
@@ -59,7 +62,13 @@ class TurnPlan:
             self._values[ring[k % len(ring)]] = values
 
     def _find_following(self, node: str, after: str) -> tuple[Floats, Ints, Floats]:
-        """Clips after each row of a node's table: turns (G, K), rows (G, K, C) of the next table, and weights."""
+        """Find K clips of node `after` that can follow each of the G rows of `node`'s table.
+
+        Returns
+        -------
+        Their turns (G, K) in radians, the C rows (G, K, C) around each in the table of `after`, and the interpolation
+        weights (G, K, C) of these rows.
+        """
         lookahead = self._table
         about = lookahead.graph[after]
         turn = about.names.index("turn")
@@ -73,11 +82,12 @@ class TurnPlan:
         return turns, index.reshape(*turns.shape, -1), weights.reshape(*turns.shape, -1)
 
     def best(self, state: ControlState, option: TransitionOption, direction: float, parameters: Floats) -> Floats:
-        """Choose parameters (d,) of an option that turn best to a world direction.
+        """Choose the parameters (d,) of an option that turn best to a world direction.
 
         Parameters
         ----------
-        parameters : (d,) requested; all but the turn stay unchanged, as far as the option's box allows.
+        direction : radians from +Z, positive to the left.
+        parameters : (d,) requested parameters; all but the turn stay unchanged, clamped to the option's box.
         """
         box, name = option.range, option.node.name
         k = option.node.names.index("turn")

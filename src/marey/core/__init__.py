@@ -1,6 +1,6 @@
-"""Motions, skeletons, contacts, labels and markers, and the kinematics between them.
+"""Motions, skeletons, contacts, labels and markers, and the kinematics that connects them.
 
-Names are listed in __init__.pyi and imported on first use: reading a file does not load what it does not need.
+Names are listed in __init__.pyi and imported on first use: reading a file loads only the modules it needs.
 """
 
 import lazy_loader

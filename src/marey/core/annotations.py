@@ -1,4 +1,4 @@
-"""Contacts, labels and provenance of edited motions."""
+"""Update contacts, labels and provenance when a motion is edited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
-# From time in old frames to time in new frames, increasing.
+# Maps times in old frames to times in new frames; must be increasing.
 Retiming = Callable[[Floats], Floats]
 
 _SIDES = {"left": "right", "right": "left"}
@@ -23,12 +23,15 @@ _SIDE = re.compile(r"(?<![A-Za-z])(left|right)(?![A-Za-z])", re.IGNORECASE)
 
 
 def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
-    """`motion` with one more step of provenance."""
+    """Return `motion` with one more step of provenance."""
     return replace(motion, source=motion.source.with_step(op=op, **values))
 
 
 def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
-    """Check that frames `start` to `stop`, half-open, lie within the motion and number at least `least`."""
+    """Check that frames `start` to `stop`, half-open, lie within the motion and number at least `least`.
+
+    None means the start or the end of the motion. Returns both as integers.
+    """
     first = 0 if start is None else check_index(start, "start")
     end = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < end <= len(motion):
@@ -41,7 +44,10 @@ def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple
 
 
 def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: int) -> Contacts | None:
-    """Contacts after a change of timing. Edges lie halfway between frames; each contact keeps at least one frame."""
+    """Map contacts to a new timing of `n_frames` frames.
+
+    Contact boundaries lie halfway between frames; each contact lasts at least one frame.
+    """
     if contacts is None:
         return None
     mask = np.zeros((n_frames, len(contacts.points)), dtype=bool)
@@ -52,7 +58,7 @@ def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: i
 
 
 def retime_labels(labels: Labels, n_old: int, new_of_old: Retiming, n_frames: int) -> Labels:
-    """Labels after a change of timing, as `retime_contacts`."""
+    """Map labels to a new timing, by the rules of `retime_contacts`; `n_old` is the old number of frames."""
     spans = [(label.start, label.stop) for label in labels]
     moved = _retime_spans(spans, n_old, new_of_old, n_frames)
     return Labels(tuple(Label(label.name, *span) for label, span in zip(labels, moved, strict=True)))
@@ -63,7 +69,7 @@ def _retime_spans(
 ) -> list[tuple[int, int]]:
     out = []
     for start, stop in spans:
-        # A frame covers the time halfway to its neighbors. The rounding keeps floating-point noise from moving an edge.
+        # A frame covers the time halfway to its neighbors. The 1e-9 keeps floating-point noise from moving an edge.
         edges = new_of_old(np.array([start - 0.5, stop - 0.5, 0.5 * (start + stop - 1)]))
         first, end = (int(np.ceil(edge - 1e-9)) for edge in edges[:2])
         first = 0 if start == 0 else min(max(first, 0), n_frames - 1)
@@ -76,7 +82,7 @@ def _retime_spans(
 
 
 def shift_labels(labels: Labels, by: int) -> Iterable[Label]:
-    """The labels, `by` frames later."""
+    """Return the labels, shifted `by` frames later."""
     return (Label(label.name, label.start + by, label.stop + by) for label in labels)
 
 
@@ -104,7 +110,7 @@ def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | No
 
 
 def swap_sides(name: str) -> str:
-    """The name with left and right exchanged: ``right_heel`` for ``left_heel``, ``turn-left`` for ``turn-right``."""
+    """Swap left and right in a name: ``right_heel`` for ``left_heel``, ``turn-left`` for ``turn-right``."""
 
     def swapped(found: re.Match[str]) -> str:
         word = found[0]

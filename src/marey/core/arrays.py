@@ -1,4 +1,4 @@
-"""Validation of constructor arguments: arrays (made read-only), rates, names and frame numbers."""
+"""Validate constructor arguments: arrays (made read-only), rates, names and frame numbers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def freeze_array(
     *,
     finite: bool = True,
 ) -> NDArray[Any]:
-    """`value` as a read-only array of `dtype` in C order, checked for shape and, if floats, for finiteness.
+    """Return `value` as a read-only, C-contiguous array of `dtype`; check its shape and, for floats, that it is finite.
 
-    None in `shape` allows any length. The array is copied unless it is already read-only, so that later writes
-    by the caller cannot change the result.
+    None in `shape` allows any length. The array is copied unless it is already read-only, so later writes by the caller
+    cannot change the result.
     """
     array = convert_array(value, name, dtype)
     if array.ndim != len(shape) or any(
@@ -47,7 +47,7 @@ def freeze_array(
 
 
 def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
-    """`value` as an array of `dtype`. Non-integers are not rounded to integers or flags: that would hide a mistake."""
+    """Convert `value` to an array of `dtype`. Does not round to integers or booleans: that would hide a mistake."""
     dtype = np.dtype(dtype)
     try:
         given = np.asarray(value)
@@ -66,15 +66,16 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
 
 
 def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
-    """Mark a new array as read-only and return it, so that `freeze_array` need not copy it."""
+    """Mark a new array as read-only and return it; `freeze_array` then need not copy it."""
     array.flags.writeable = False
     return array
 
 
 class FrozenRecord:
-    """Base of frozen dataclasses that check and keep read-only arrays.
+    """Base class of frozen dataclasses that validate arrays and store them read-only.
 
-    Copying and unpickling call the constructor again, which makes the arrays, writable by then, read-only.
+    Copying and unpickling call the constructor again: their arrays are writable, and the constructor makes them
+    read-only.
     """
 
     __slots__ = ()
@@ -86,15 +87,16 @@ class FrozenRecord:
         return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     def _put(self, **values: Any) -> None:
-        """Set fields in the constructor, which a frozen dataclass does not allow by assignment."""
+        """Set fields in the constructor, where a frozen dataclass does not allow assignment."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _freeze(self, *, finite: bool = True, **shapes: tuple[int | str | None, ...]) -> None:
-        """Replace fields by checked read-only arrays, as `freeze_array` makes them.
+        """Replace fields with checked read-only arrays, using `freeze_array`.
 
-        Each keyword is a field and its shape, in which a text names a length: the first field that has it decides.
-        The annotation of a field says what it holds: `Floats`, `Ints` or `Bools`, where ``| None`` keeps None.
+        Each keyword is a field and its shape. A string in a shape names a length, which the first field that uses it
+        defines. The annotation of a field gives its type: `Floats`, `Ints` or `Bools`; fields with ``| None`` may stay
+        None.
         """
         lengths: dict[int | str | None, int] = {}
         for name, shape in shapes.items():
@@ -107,7 +109,7 @@ class FrozenRecord:
 
 
 def check_fps(fps: Any) -> float:
-    """Frames per second as a float; raises InvalidValue unless positive and finite."""
+    """Return frames per second as a float; raise InvalidValue unless it is positive and finite."""
     try:
         rate = float(fps)
     except (TypeError, ValueError):
@@ -118,7 +120,7 @@ def check_fps(fps: Any) -> float:
 
 
 def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
-    """`value` as a finite float that is at least `least`, or greater than `least` with `above`."""
+    """Return `value` as a finite float of at least `least` (greater than it if `above`); else raise InvalidValue."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -131,7 +133,7 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
 
 
 def check_index(value: Any, what: str) -> int:
-    """`value` as an int; anything but an integer, such as 1.5 or "1", raises InvalidValue and is not rounded."""
+    """Return `value` as an int. Anything but an integer, such as 1.5 or "1", raises InvalidValue."""
     try:
         return operator.index(value)
     except TypeError:
@@ -139,7 +141,7 @@ def check_index(value: Any, what: str) -> int:
 
 
 def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
-    """The names of joints or markers (`what`) as a tuple: non-empty strings without duplicates."""
+    """Return the names of joints or markers (`what`) as a tuple; they must be non-empty strings without duplicates."""
     if isinstance(names, str):
         raise InvalidValue(f"names must be a list of {what} names, got the string {names!r}")
     checked = tuple(names)
@@ -156,7 +158,7 @@ def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
 def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
     """Convert the index ``[i]`` or slice ``[a:b]`` to start and stop among `n_frames` frames: half-open, never empty.
 
-    As in Python, negative numbers count from the end, and slices are clipped to the available frames.
+    As in Python, negative numbers count from the end, and slices are clamped to the available frames.
     """
     if not isinstance(frames, slice):
         i = check_index(frames, "a frame")
@@ -184,12 +186,12 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
 
 
 def _element(array: NDArray[Any]) -> Any:
-    """The first element as a Python object."""
+    """Return the first element as a Python object."""
     return array.ravel()[:1].tolist()[0]
 
 
 def _is_readonly(array: NDArray[Any]) -> bool:
-    """Whether neither the array nor any array it is a view of can be written to."""
+    """Return whether neither the array nor any array it is a view of can be written to."""
     link: Any = array
     while isinstance(link, np.ndarray):
         if link.flags.writeable:
@@ -199,5 +201,5 @@ def _is_readonly(array: NDArray[Any]) -> bool:
         return True
     try:
         return memoryview(link).readonly
-    except TypeError:  # this memory does not show whether it is read-only
+    except TypeError:  # this object does not reveal whether it is read-only
         return False

@@ -1,8 +1,8 @@
-"""Bring several clips to one skeleton and one rate, with contacts.
+"""Bring several clips to the same skeleton and frame rate, with contacts.
 
-One rule holds wherever clips are combined. Clips of different rates are resampled to the highest of their rates, which
-loses nothing, with one warning; `fps=` chooses another rate without a warning. Contacts that are missing are detected
-at a clip's own rate.
+The same rule applies wherever clips are combined. Clips with different rates are resampled to the highest of their
+rates, which loses nothing, with one warning; `fps=` chooses another rate without a warning. Missing contacts are
+detected at a clip's own rate.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from marey.core.resample import resample
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, MareyWarning, format_list
 
-# Rates that differ by less than this fraction are the same rate, rounded.
+# Rates that differ by less than this fraction differ only by rounding.
 _SAME_RATE = 1e-6
 _NUMBERS = {1: "one clip", 2: "two clips"}
 _REMEDY = "open a folder with marey.MotionSet.open, read a file with marey.load"
 
 
 class SharedClips(FrozenRecord):
-    """Base of records whose `clips` have one skeleton and one rate."""
+    """Base class of records whose `clips` share a skeleton and a frame rate."""
 
     __slots__ = ()
     clips: tuple[Motion, ...]
@@ -47,7 +47,7 @@ class SharedClips(FrozenRecord):
 
 
 class PreparedClips(NamedTuple):
-    """Clips that can be combined, and notes on what was done to them."""
+    """Clips that can be combined, and notes on how they were changed."""
 
     motions: tuple[Motion, ...]
     notes: tuple[str, ...]
@@ -68,11 +68,11 @@ def prepare_clips(
     ----------
     purpose : what needs the clips, for messages, such as "a graph".
     fps : rate of the result, Hz; by default the highest rate of the clips, with a warning if they differ.
-    min_clips : how many clips are needed.
+    min_clips : minimum number of clips.
     detect : adds contacts to a motion that has none, for example `marey.detect_contacts`. If it raises `InvalidValue`,
         the clip stays without contacts, and a note says why. None leaves contacts as they are.
-    bake_hips : move joint 0 instead of the hips in all clips (see `bake_hips_into_root`). False does so only where the
-        offsets of a clip's skeleton differ from the first one's.
+    bake_hips : convert hip travel to root travel in all clips (see `bake_hips_into_root`). If False, only in clips
+        whose skeleton offsets differ from the first clip's.
     """
     given = list_clips(clips, purpose, min_clips)
     body = given[0].skeleton
@@ -100,7 +100,7 @@ def prepare_clips(
 
 
 def list_clips(clips: Clips | Iterable[Motion], purpose: str, min_clips: int = 1) -> tuple[Motion, ...]:
-    """Check that the clips are motions and that there are enough of them, and load those of a set."""
+    """Check that the clips are motions and that there are enough of them; load the clips of a set."""
     if isinstance(clips, str | PathLike):
         raise InvalidValue(f"{purpose} needs motions, got the name {str(clips)!r}; {_REMEDY}")
     if isinstance(clips, Motion) or not isinstance(clips, Clips | Iterable):
@@ -117,7 +117,7 @@ def list_clips(clips: Clips | Iterable[Motion], purpose: str, min_clips: int = 1
 
 
 def match_rates(motions: Sequence[Motion], fps: float | None = None) -> PreparedClips:
-    """Resample the motions to `fps`, or to the highest of their rates, with one warning and a note for each."""
+    """Resample the motions to `fps`, or to the highest of their rates with one warning and a note for each."""
     rate = max(motion.fps for motion in motions) if fps is None else check_fps(fps)
     result, notes, names = [], [], []
     for k, motion in enumerate(motions):
@@ -138,7 +138,7 @@ def match_rates(motions: Sequence[Motion], fps: float | None = None) -> Prepared
 
 
 def name_clip(motion: Motion, k: int) -> str:
-    """Name the k-th clip in a message."""
+    """Return the name of the k-th clip for a message."""
     return repr(motion.name) if motion.name else f"motion {k}"
 
 

@@ -1,4 +1,4 @@
-"""Contacts: which points of the body touch something, frame by frame (Kovar 1.1.2)."""
+"""Contacts: which points of the body touch something, in each frame (Kovar 1.1.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marey.errors import InvalidValue, UnknownName, similar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactPoint(FrozenRecord):
-    """A point fixed to a joint: `offset` (3,) meters in the joint's own frame."""
+    """A point attached to a joint: `offset` (3,) in meters, in the joint's own coordinate frame."""
 
     name: str
     joint: int
@@ -30,7 +30,7 @@ class ContactPoint(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contacts(FrozenRecord):
-    """K named points and, for each frame, whether each is in contact: mask (F, K)."""
+    """K named points, and a mask (F, K) that is True where a point is in contact."""
 
     points: tuple[ContactPoint, ...]
     mask: Bools
@@ -51,7 +51,7 @@ class Contacts(FrozenRecord):
         return tuple(point.name for point in self.points)
 
     def index(self, name: str) -> int:
-        """Column of the named point in `mask`."""
+        """Return the column of the named point in `mask`."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -59,7 +59,7 @@ class Contacts(FrozenRecord):
             raise UnknownName(f"no contact point {name!r}; {known}{similar(str(name), self.names)}") from None
 
     def intervals(self, name: str) -> tuple[tuple[int, int], ...]:
-        """The frames in contact as half-open (start, stop) pairs, in order."""
+        """Return the frames in contact as half-open (start, stop) pairs, in order."""
         column = np.concatenate([[False], self.mask[:, self.index(name)], [False]])
         edges = np.flatnonzero(column[1:] != column[:-1])
         return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
@@ -71,7 +71,7 @@ class Contacts(FrozenRecord):
         intervals: Mapping[str, Iterable[tuple[int, int]]],
         n_frames: int,
     ) -> Contacts:
-        """Contacts from half-open intervals per point name; points without intervals are never in contact."""
+        """Build contacts from half-open intervals, keyed by point name; points without intervals have no contact."""
         points = tuple(points)
         if check_index(n_frames, "n_frames") < 0:
             raise InvalidValue(f"n_frames must be at least 0, got {n_frames}")
@@ -90,5 +90,5 @@ class Contacts(FrozenRecord):
         return cls(points, set_readonly(mask))
 
     def sliced(self, start: int, stop: int) -> Contacts:
-        """The contacts of frames `start` to `stop`."""
+        """Return the contacts of frames `start` to `stop`."""
         return replace(self, mask=self.mask[start:stop])

@@ -1,4 +1,4 @@
-"""Foot handling: the values of `feet=`, one parameter for every function and stream that can keep feet from sliding."""
+"""The values of `feet=`, the parameter of every function and stream that can remove foot skate."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def check_feet(feet: Feet, *, live: bool = False) -> None:
 
 
 def feet_from_flag(flag: bool) -> Feet:
-    """The value of `feet=` that an old on/off parameter stands for."""
+    """Return the value of `feet=` that replaces an old on/off parameter."""
     return "clean" if flag else None

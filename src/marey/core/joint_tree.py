@@ -1,4 +1,4 @@
-"""The joints of a skeleton as a tree of bones, and body parts that follow from the limbs."""
+"""The joints of a skeleton as a tree, and body parts that follow from the limbs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class JointTree:
     Parameters
     ----------
     parents : J indices, parents before children, -1 for joint 0.
-    points : (J, 3) positions in any unit and orientation.
+    points : (J, 3) positions, in any unit and orientation.
     """
 
     __slots__ = ("children", "lengths", "parents", "points", "reach")
@@ -37,17 +37,17 @@ class JointTree:
             self.reach[parent] = max(self.reach[parent], self.extent(joint))
 
     def extent(self, joint: int) -> float:
-        """Length of a branch: the joint's own bone and the longest path below it."""
+        """Return the length of a branch: the joint's own bone plus the longest path below it."""
         return self.lengths[joint] + self.reach[joint]
 
     def is_below(self, joint: int, ancestor: int) -> bool:
-        """Whether `joint` is `ancestor` or a descendant of it."""
+        """Return whether `joint` is `ancestor` or one of its descendants."""
         while joint > ancestor:
             joint = self.parents[joint]
         return joint == ancestor
 
     def common(self, *joints: int) -> int:
-        """The lowest common ancestor of `joints`."""
+        """Return the lowest common ancestor of `joints`."""
         best = joints[0]
         for joint in joints[1:]:
             while best != joint:
@@ -58,21 +58,21 @@ class JointTree:
         return best
 
     def path(self, top: int, bottom: int) -> list[int]:
-        """Joints from `top` down to `bottom`, both included; empty if `bottom` is not below `top`."""
+        """Return the joints from `top` down to `bottom`, both included; empty if `bottom` is not below `top`."""
         joints = [bottom]
         while joints[-1] > top:
             joints.append(self.parents[joints[-1]])
         return joints[::-1] if joints[-1] == top else []
 
     def descend(self, joint: int) -> int:
-        """The leaf at the end of the longest path down."""
+        """Return the leaf at the end of the longest path down."""
         while self.children[joint]:
             joint = max(self.children[joint], key=self.extent)
         return joint
 
 
 def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
-    """The joint where legs and the path to `above` branch, or where the legs branch if that joint is far away."""
+    """Return the joint where legs and the path to `above` branch; if that is far away, where the legs branch."""
     crotch = tree.common(*legs)
     fork = tree.common(crotch, above)
     # A root on the floor may have legs and spine as separate children: it is not the hips.
@@ -83,7 +83,7 @@ def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
 def find_toes(
     tree: JointTree, foot: int, ball: int | None, ends: Sequence[bool], ranks: Sequence[int]
 ) -> dict[str, int]:
-    """The ball of the foot unless known, and the tip of the toes: the last joint below the ball.
+    """Find the ball of the foot (unless given) and the tip of the toes, which is the last joint below the ball.
 
     A foot with only an End Site has a tip but no ball.
     """
@@ -104,7 +104,7 @@ def find_toes(
 def find_fingertips(
     tree: JointTree, forearm: int | None, hand: int, ends: Sequence[bool], ranks: Sequence[int]
 ) -> int | None:
-    """The end of the middle finger, else of the index finger, else of the longest branch of the hand."""
+    """Return the end of the middle finger, else of the index finger, else of the hand's longest branch."""
     best: tuple[int, float] | None = None
     tip = None
     for branch in tree.children[hand]:
@@ -119,7 +119,7 @@ def find_fingertips(
 
 
 def _outgrows(tree: JointTree, branch: int, forearm: int, hand: int) -> bool:
-    """Whether a branch of the hand is too long for a hand, such as a prop."""
+    """Return whether a branch of the hand is too long to be a finger; it may be a prop."""
     return tree.extent(branch) > 1.2 * float(np.linalg.norm(tree.points[hand] - tree.points[forearm]))
 
 

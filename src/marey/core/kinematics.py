@@ -1,4 +1,4 @@
-"""Forward kinematics: from local rotations to joints in the world."""
+"""Forward kinematics: from local rotations to world positions and rotations."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import quat
 
-# Bytes of world poses that are cached in all: about 70,000 frames of 31 joints.
+# Maximum size of all cached world poses in bytes: about 70,000 frames of 31 joints.
 _CACHE_BYTES = 128 * 1024**2
-# Fewer frames are computed faster than they are looked up.
+# Computing fewer frames is faster than a cache lookup.
 _CACHE_FRAMES = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """Joints in the world: positions (F, J, 3) meters, rotations (F, J, 4)."""
+    """World poses of all joints: positions (F, J, 3) in meters, rotations (F, J, 4)."""
 
     positions: Floats
     rotations: Floats
 
 
 class WorldCache:
-    """The latest results of forward kinematics, found by the identity of their inputs, which must be read-only.
+    """Least-recently-used cache of forward kinematics, keyed by the identity of the (read-only) input arrays.
 
-    Motions with the same poses, such as a motion and its copy with contacts, use one result. The cache holds at most
-    `max_bytes` of results, the least recently used are dropped first, and a result is dropped with its rotations.
-    Results that are larger than `max_bytes` are not cached. The cache is thread-safe.
+    Motions with the same poses, such as a motion and its copy with contacts, share one entry. The cache holds at most
+    `max_bytes`; larger results are not cached. An entry is dropped when its rotation array is garbage-collected.
+    Thread-safe.
     """
 
     def __init__(self, max_bytes: int = _CACHE_BYTES) -> None:
@@ -45,7 +45,7 @@ class WorldCache:
         self._lock = threading.RLock()  # garbage collection may drop an entry while this thread holds the lock
 
     def get(self, skeleton: Skeleton, root: Floats, rotations: Floats, bone_offsets: Floats | None) -> World:
-        """`forward_kinematics` of these inputs, from the cache or computed."""
+        """Return `forward_kinematics` of these inputs, from the cache if possible."""
         if len(rotations) < _CACHE_FRAMES:
             return forward_kinematics(skeleton, root, rotations, bone_offsets)
         key = id(rotations)
@@ -87,12 +87,12 @@ def _are_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 def forward_kinematics(
     skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None = None
 ) -> World:
-    """All frames at once.
+    """Compute the world positions and rotations of all joints, in all frames at once.
 
     Parameters
     ----------
     root_positions : (F, 3) meters.
-    rotations : (F, J, 4) local unit quaternions.
+    rotations : (F, J, 4) local unit quaternions, wxyz.
     bone_offsets : (F, J, 3) meters, or None for the skeleton's own offsets.
     """
     n_joints = len(skeleton)
@@ -112,8 +112,9 @@ def forward_kinematics(
 def pose_world(
     skeleton: Skeleton, root_position: Floats, rotations: Floats, bone_offsets: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """One frame, for streams: (3,), (J, 4) and (J, 3) in; positions (J, 3) and rotations (J, 4) out.
+    """Compute world positions (J, 3) and rotations (J, 4) for a single frame, for streams.
 
+    Inputs are the root position (3,), local rotations (J, 4), and bone offsets (J, 3) or None for the skeleton's own.
     The caller may modify the results.
     """
     n_joints = len(skeleton)
@@ -134,7 +135,7 @@ def joint_path(
     joint: int,
     bone_offsets: Floats | None = None,
 ) -> Floats:
-    """World path of one joint, (F, 3) meters, computed only from the joints above it."""
+    """Compute the world path of one joint, (F, 3) meters, from the joint and its ancestors only."""
     chain = skeleton.chain(joint)
     position = root_positions
     rotation = rotations[:, chain[0]]
@@ -146,7 +147,7 @@ def joint_path(
 
 
 def _check_input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """A C-contiguous array of the right shape; kernels do not check it."""
+    """Return a C-contiguous array and check its shape, which the kernels do not."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
         raise InvalidValue(f"{name} must have shape {shape}, got {array.shape}")

@@ -1,4 +1,4 @@
-"""Forward kinematics."""
+"""Forward kinematics kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def forward(
     positions: Out[Floats3D],
     world: Out[Floats3D],
 ) -> None:
-    """World positions and rotations of all frames; `offsets` is (1, J, 3) if bones do not move, else (F, J, 3)."""
+    """Compute world positions and rotations of all frames; `offsets` is (1, J, 3) for rigid bones, else (F, J, 3)."""
     moving = 1 if offsets.shape[0] > 1 else 0
     for f in range(rotations.shape[0]):
         forward_pose(parents, offsets[f * moving], root_positions[f], rotations[f], positions[f], world[f])
@@ -29,7 +29,7 @@ def forward_pose(
     positions: Out[Floats2D],
     world: Out[Floats2D],
 ) -> None:
-    """World positions and rotations of one frame."""
+    """Compute world positions and rotations of one frame."""
     for k in range(3):
         positions[0, k] = root_position[k]
     for k in range(4):

@@ -45,11 +45,11 @@ class Labels:
         return tuple(sorted({item.name for item in self.items}))
 
     def at(self, frame: int) -> tuple[str, ...]:
-        """The names of the labels that include this frame, sorted."""
+        """Return the names of the labels that include this frame, sorted."""
         return tuple(sorted({item.name for item in self.items if item.start <= frame < item.stop}))
 
     def mask(self, name: str, n_frames: int) -> Bools:
-        """(F,) True in frames with this label."""
+        """Return a mask (F,) that is True in frames with this label."""
         mask = np.zeros(n_frames, dtype=bool)
         for item in self.items:
             if item.name == name:
@@ -57,7 +57,7 @@ class Labels:
         return set_readonly(mask)
 
     def sliced(self, start: int, stop: int) -> Labels:
-        """The labels clipped to frames `start` to `stop`, counted from `start`."""
+        """Return the labels of frames `start` to `stop`: clamped to this range and counted from `start`."""
         remaining: Iterable[Label] = (
             Label(item.name, max(item.start, start) - start, min(item.stop, stop) - start)
             for item in self.items

@@ -2,10 +2,9 @@
 
 Written for a leg; an arm is the same with shoulder, elbow and wrist.
 
-Two of Kovar's formulas are used in corrected form. In 3.10 the printed square roots lose the sign of the
-bones' components along the hinge axis; the law of cosines is applied here to the signed components. In 3.11 the
-swivel is the twist of the ankle's remaining rotation about the hip-ankle line, both in world axes after knee and
-hip were rotated.
+Two of Kovar's formulas are used in corrected form. In 3.10 the printed square roots lose the sign of the bones'
+components along the hinge axis; here the law of cosines is applied to the signed components. In 3.11 the swivel is the
+twist of the ankle's remaining rotation about the hip-ankle line, both in world axes after rotating knee and hip.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 # Below this bend (radians), the direction of the hinge is undefined.
 _STRAIGHT = np.deg2rad(3.0)
-# Meters; no bone is as short as this, and no direction is as short as its square.
+# Meters. Bones shorter than this have zero length; so have direction vectors shorter than its square.
 _NOTHING = 1e-6
 # Which arguments are quaternions; the others are vectors.
 _ROTATIONS = ("parent_rotation", "hip", "knee", "ankle", "target_rotation")
@@ -50,17 +49,17 @@ class LimbPose:
 def find_hinge(
     upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, fallback: ArrayLike | None = None
 ) -> Floats:
-    """The knee's axis, (3,) in the upper bone's frame, from the frames in which the knee bends.
+    """Estimate the knee's hinge axis, (3,) in the upper bone's frame, from the frames in which the knee bends.
 
-    A positive rotation about it straightens the limb. Frames are weighted by the sine of their bend, so that the
-    noisy axis of a nearly straight knee has little effect. If a knee bends in both directions, the larger sum counts
-    as forward.
+    A positive rotation about it straightens the limb. Frames are weighted by the sine of their bend, so the noisy axis
+    of a nearly straight knee has little effect. If a knee bends in both directions, the direction with the larger sum
+    counts as forward.
 
     Parameters
     ----------
-    upper_offset, lower_offset : (3,) knee in the hip's frame, ankle in the knee's frame.
+    upper_offset, lower_offset : (3,) meters: knee in the hip's frame, ankle in the knee's frame.
     knee : (F, 4) local rotations.
-    fallback : (3,) axis to use if no frame bends by 3 degrees; without it, such a limb raises an error.
+    fallback : (3,) axis to use if no frame bends by at least 3 degrees; without it, such a limb raises an error.
     """
     where = "find_hinge"
     up, down = _bones(*_check_arguments(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
@@ -76,9 +75,9 @@ def find_hinge(
 
 
 def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, hinge: ArrayLike) -> Floats:
-    """The knee's angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backward.
+    """Return the knee angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backward.
 
-    Arguments are those of `solve_limb`, with any leading axes.
+    Takes the arguments of `solve_limb`, with any leading axes.
     """
     *limb, axis = _check_arguments(
         "hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge
@@ -92,12 +91,12 @@ class LimbSettings:
 
     Parameters
     ----------
-    damping_from : knee angle in radians, in (0, pi), above which rotations are damped, so that a limb near full
-        extension does not pop (Kovar 3.14-3.15; 135 degrees there); None for none.
-    swivel : in [0, 1], how much of the rotation about the hip-ankle line the hip takes over from the ankle; 0 leaves
-        the hip as it is (Kovar: 0.5). Without a target rotation it has no effect.
-    max_stretch : in [0, 1), how much the two bones may be scaled, as a fraction of their length, to close the remaining
-        gap.
+    damping_from : knee angle in radians, in (0, pi), above which rotations are damped to keep a limb near full
+        extension from popping (Kovar 3.14-3.15; 135 degrees there). None, the default, turns damping off.
+    swivel : in [0, 1], the fraction of the rotation about the hip-ankle line that the hip takes over from the ankle; 0
+        leaves the hip as it is. Default 0.5, as in Kovar. Has no effect without a target rotation.
+    max_stretch : in [0, 1), maximum scaling of the two bones to close the remaining gap, as a fraction of their length.
+        Default 0.
     """
 
     damping_from: float | None = None
@@ -128,24 +127,24 @@ def solve_limb(
     *,
     settings: LimbSettings | None = None,
 ) -> LimbPose:
-    """Rotate knee, hip and ankle so that the ankle reaches a target position and, if given, orientation.
+    """Rotate hip, knee and ankle until the ankle reaches a target position and, if given, orientation.
 
     Parameters
     ----------
     base : (..., 3) world position of the hip.
     parent_rotation : (..., 4) world rotation of the hip's parent.
-    hip, knee, ankle : (..., 4) local rotations before.
+    hip, knee, ankle : (..., 4) current local rotations.
     upper_offset, lower_offset : (..., 3) knee in the hip's frame, ankle in the knee's frame.
     hinge : (..., 3) axis of the knee in the hip's frame, as `find_hinge` gives it.
     target : (..., 3) world position for the ankle.
-    target_rotation : (..., 4) world orientation for the ankle, or None: the ankle keeps its local rotation.
+    target_rotation : (..., 4) world orientation for the ankle; None keeps its local rotation.
     settings : damping, swivel and stretch; see `LimbSettings`.
 
     Returns
     -------
-    LimbPose, with the broadcast leading axes of the arguments. The knee never bends backward: one that did
-    before bends forward. If the target is out of reach, or damping keeps the ankle from it, the ankle lies on
-    the line to it; a stretch then closes the gap.
+    LimbPose, with the broadcast leading axes of the arguments. The knee never bends backward: a backward bend becomes a
+    forward bend. If the target is out of reach, or damping keeps the ankle from it, the ankle lies on the line to it;
+    stretching the bones then closes the gap, up to `max_stretch`.
     """
     how = LimbSettings() if settings is None else settings
     base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _check_arguments(
@@ -177,7 +176,7 @@ def solve_limb(
         spare = quat.twist_angle(quat.mul_inv(orientation, ankle_world), line)
         hip_world = quat.mul(quat.from_axis_angle(line, how.swivel * spare), hip_world)
         turned_ankle = quat.inv_mul(quat.mul(hip_world, turned_knee), orientation)
-        # Of q and -q, take the one closer to the original rotation, so that signs stay continuous over time.
+        # Of q and -q, take the one closer to the original rotation: signs stay continuous over time.
         turned_ankle = np.where(quat.dot(turned_ankle, ankle)[..., None] < 0.0, -turned_ankle, turned_ankle)
 
     scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - how.max_stretch, 1.0 + how.max_stretch)
@@ -191,7 +190,7 @@ def solve_limb(
 
 
 def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
-    """The arguments as float arrays with the same leading shape, in the order given; the hinge is normalized."""
+    """Convert the arguments to float arrays with the same leading shape, in the given order; normalize the hinge."""
     arrays = {}
     for name, value in arguments.items():
         array = convert_array(value, f"{where}: {name}")
@@ -217,12 +216,12 @@ def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
 
 
 def _bones(upper: Floats, lower: Floats, knee: Floats) -> tuple[Floats, Floats]:
-    """Knee to hip and knee to ankle, (..., 3) in the hip's frame."""
+    """Return the vectors from knee to hip and from knee to ankle, (..., 3) in the hip's frame."""
     return -upper, quat.rotate(knee, lower)
 
 
 def _angle_about(up: Floats, down: Floats, hinge: Floats) -> Floats:
-    """Angle from `up` to `down` about the hinge, (...) in [0, 2 pi)."""
+    """Return the angle from `up` to `down` about the hinge, (...) in [0, 2 pi)."""
     cosine = _dot(up, down) - _dot(up, hinge) * _dot(down, hinge)
     sine = _dot(hinge, np.cross(up, down))
     angle = np.mod(np.arctan2(sine, cosine), 2 * np.pi)
@@ -232,7 +231,7 @@ def _angle_about(up: Floats, down: Floats, hinge: Floats) -> Floats:
 def _rotate_knee(
     knee: Floats, upper: Floats, lower: Floats, hinge: Floats, distance: Floats, damping_from: float | None
 ) -> Floats:
-    """Rotate the knee about its hinge so that hip and ankle are `distance` apart, as far as damping allows."""
+    """Rotate the knee about its hinge until hip and ankle are `distance` apart, as far as damping allows."""
     up, down = _bones(upper, lower, knee)
     before = _angle_about(up, down, hinge)
     after = _angle_for(up, down, hinge, distance)
@@ -244,10 +243,10 @@ def _rotate_knee(
 
 
 def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
-    """Knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as the bones allow.
+    """Return the knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as possible.
 
-    By half angles, with a1, a2 the bones' components along the hinge and b1, b2 those across it: the tangent
-    squared is (d^2 - least^2) / (most^2 - d^2), where least^2, most^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
+    Uses the half-angle formula. With a1, a2 the components of the bones along the hinge and b1, b2 those perpendicular
+    to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
     """
     a1, a2 = _dot(up, hinge), _dot(down, hinge)
     b1, b2 = _length(up - a1[..., None] * hinge), _length(down - a2[..., None] * hinge)
@@ -259,14 +258,14 @@ def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Flo
 
 
 def _damp(angle: Floats, start: float) -> Floats:
-    """Integral of Kovar's f (3.14): the angle itself up to `start`, then leveling off toward pi."""
+    """Evaluate the integral of Kovar's f (3.14): the angle itself up to `start`, then leveling off toward pi."""
     u = np.clip((angle - start) / (np.pi - start), 0.0, 1.0)
     damped: Floats = np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u)
     return damped
 
 
 def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
-    """The hip-ankle line, (..., 3) in the world; the upper bone if the ankle is at the hip."""
+    """Return the hip-ankle line, (..., 3) in the world; the upper bone's direction if the ankle is at the hip."""
     line = np.where((_length(stick) > _NOTHING)[..., None], stick, upper)
     return np.where((_length(reach) > _NOTHING)[..., None], reach, line)
 

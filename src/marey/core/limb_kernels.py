@@ -1,12 +1,12 @@
-"""Inverse kinematics of one limb in compiled loops: rotate hip and knee so that the end meets a target (Kovar 3.2.5).
+"""Inverse kinematics of one limb in compiled loops: rotate hip and knee until the end meets a target (Kovar 3.2.5).
 
 Written for a leg; an arm is the same with shoulder, elbow and wrist. Everything is in world axes, for one frame.
 
-`marey.core.solve_limb` does the same for arrays of limbs in local axes, with three differences. Here the knee rotates
-in the plane in which it is bent, if that can be seen, else about the axis about which it bends at other times. A knee
-that is bent backwards a little, as recorded ones are, is rotated by as much as one bent forwards by the same angle, so
-that a limb without adjustment stays as it is; where that leaves a gap, the limb is scaled. And damping gives way where
-the limb may not be scaled as much.
+`marey.core.solve_limb` does the same for arrays of limbs in local axes, with three differences. First, the knee here
+rotates in the plane of its current bend if that is clear, else about the axis about which it bends in other frames.
+Second, a knee that is bent slightly backward, as in recordings, is rotated by the same angle as one bent forward
+equally far, so a limb that needs no adjustment stays unchanged; scaling the limb closes any gap that this leaves.
+Third, damping gives way if it would need more scaling than is allowed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from marey.maths.vector_kernels import Quat, Vec
 
 Array = Any
 
-# The sine of the bend at which its own plane and the usual one count equally.
+# Sine of the bend angle at which the current plane and the usual axis have equal weight.
 _TRUSTED = 0.12
 
 
 @kernel
 def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
-    """The knee's axis in the world; a positive rotation about it straightens the limb.
+    """Return the knee's axis in the world; a positive rotation about it straightens the limb.
 
-    up, down : from the knee to hip and ankle. usual : unit axis from other frames.
+    up, down : vectors from the knee to hip and ankle.
+    usual : unit axis from other frames.
     """
     lengths = vec.norm(up) * vec.norm(down)
     seen = vec.scale(1.0 / lengths, vec.cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
@@ -37,7 +38,11 @@ def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
 
 @kernel
 def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -> float:
-    """Radians about the hinge that put hip and ankle `distance` apart, as far as damping allows."""
+    """Return the radians about the hinge that put hip and ankle `distance` apart, as far as damping allows.
+
+    up, down : vectors from the knee to hip and ankle.
+    damping : knee angle in radians above which rotations are damped; pi for no damping.
+    """
     a1, a2 = vec.dot(up, hinge), vec.dot(down, hinge)
     b1, b2 = vec.norm(vec.sub(up, vec.scale(a1, hinge))), vec.norm(vec.sub(down, vec.scale(a2, hinge)))
     along, square = vec.square(a1 - a2), distance * distance
@@ -50,14 +55,14 @@ def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping:
 
 @helper
 def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
-    """The knee's angle in its plane, pi for straight; one bent backwards counts as bent forwards."""
+    """Return the knee angle in its plane, pi if straight; a backward bend counts as the same forward bend."""
     across = vec.dot(hinge, vec.cross(up, down))
     return abs(math.atan2(across, vec.dot(up, down) - vec.dot(up, hinge) * vec.dot(down, hinge)))
 
 
 @helper
 def _damp(angle: float, start: float) -> float:
-    """Integral of Kovar's f (3.14): the angle up to `start`, then flattening towards pi; pi is no damping."""
+    """Evaluate the integral of Kovar's f (3.14): the angle up to `start`, then flattening toward pi; pi: no damping."""
     if start >= math.pi or angle <= start:
         return angle
     u = min((angle - start) / (math.pi - start), 1.0)
@@ -69,16 +74,23 @@ def solve(
     base: Vec, up: Vec, down: Vec, hinge: Vec, change: float, end_rotation: Quat, target: Vec, orientation: Quat,
     swivel: float, stretch: float,
 ) -> tuple[Quat, Quat, float, float]:  # fmt: skip
-    """World rotations of hip and knee, the factor for the bones, and the meters left to the target.
+    """Solve for the rotations of hip and knee, the scale of the bones, and the meters that remain to the target.
 
-    base : the hip. up, down : from the knee to hip and ankle before. change : radians by which the knee is to rotate.
-    end_rotation : of the ankle before.
+    The two rotations are changes in world axes: each multiplies the joint's current world rotation from the left.
+
+    base : position of the hip.
+    up, down : current vectors from the knee to hip and ankle.
+    change : desired rotation of the knee about the hinge, in radians.
+    end_rotation : current world rotation of the ankle.
+    target, orientation : desired position and world rotation of the ankle.
+    swivel : fraction of the rotation about the hip-ankle line that the hip takes over from the ankle.
+    stretch : maximum scaling of the bones, as a fraction of their length.
     """
     reach = vec.sub(target, base)
     distance = vec.norm(reach)
     knee = vec.from_axis_angle(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
     stick = vec.sub(vec.rotate(knee, down), up)
-    # Where that asks for more scaling than is allowed, the knee makes up for what scaling cannot.
+    # If that needs more scaling than is allowed, rotate the knee further to make up the difference.
     nearest = min(max(vec.norm(stick), distance / (1.0 + stretch)), distance / (1.0 - stretch))
     if nearest != vec.norm(stick):
         knee = vec.from_axis_angle(hinge, find_knee_rotation(up, down, hinge, nearest, math.pi))
@@ -99,14 +111,14 @@ def solve(
 
 @helper
 def bones(positions: Array, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
-    """From the knee to the hip and to the ankle."""
+    """Return the vectors from the knee to the hip and to the ankle."""
     knee = vec.get(positions[mid], 0)
     return vec.sub(vec.get(positions[base], 0), knee), vec.sub(vec.get(positions[end], 0), knee)
 
 
 @helper
 def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
-    """The world rotation of a joint's parent; the identity for joint 0."""
+    """Return the world rotation of a joint's parent; the identity for joint 0."""
     if parents[joint] < 0:
         return 1.0, 0.0, 0.0, 0.0
     return vec.get_quat(world[parents[joint]], 0)
@@ -116,7 +128,7 @@ def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
 def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
     """Write a joint's local rotation (row of `local`, (J, 4)) from the world rotations of its parent and itself.
 
-    Of q and -q the one on the side of the rotation before is written, so that signs stay continuous over time.
+    Of q and -q, writes the one closer to the previous rotation: signs stay continuous over time.
     """
     q = vec.normalize_quat(vec.mul(vec.inv(parent), rotation))
     if vec.dot_quat(q, vec.get_quat(local[joint], 0)) < 0.0:
@@ -128,10 +140,12 @@ def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
 def write_limb(
     local: Array, world: Array, parents: Array, joints: tuple[int, int, int], hip: Quat, knee: Quat, orientation: Quat
 ) -> None:
-    """Write the local rotations (J, 4) of a limb that `solve` has rotated.
+    """Write the local rotations (J, 4) of a limb after `solve`.
 
-    world : (J, 4) rotations before. joints : hip, knee, ankle. hip, knee : their world rotations, from `solve`.
-    orientation : of the ankle, in the world.
+    world : (J, 4) world rotations before.
+    joints : indices of hip, knee, ankle.
+    hip, knee : changes of their world rotations, from `solve`.
+    orientation : new world rotation of the ankle.
     """
     base, mid, end = joints
     write_local(local, base, parent_rotation(world, parents, base), vec.mul(hip, vec.get_quat(world[base], 0)))

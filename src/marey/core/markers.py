@@ -1,4 +1,4 @@
-"""Markers: raw positions of points on a body, before any skeleton."""
+"""Markers: measured positions of points on a body, before a skeleton is fitted."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Markers(FrozenRecord):
     Parameters
     ----------
     names : M distinct names.
-    positions : (F, M, 3) meters, Y up; 0 where a marker was not seen.
-    valid : (F, M) True where the marker was seen.
+    positions : (F, M, 3) meters, Y up; 0 where a marker is occluded.
+    valid : (F, M) False where a marker is occluded.
     fps : frames per second.
-    name : of the recording.
+    name : name of the recording.
     source : the file, its unit and axes; `source.unit` is meters per unit of the file.
     """
 
@@ -49,7 +49,7 @@ class Markers(FrozenRecord):
             raise InvalidValue("positions must have at least one frame, got none")
         shape = (len(valid), len(names), 3)
         positions = freeze_array(self.positions, "positions", shape, finite=False)
-        if positions[~valid].any():  # files contain anything here, even NaN
+        if positions[~valid].any():  # files may contain anything here, even NaN
             positions = set_readonly(np.where(valid[:, :, None], positions, 0.0))
         self._put(
             names=names, fps=check_fps(self.fps), valid=valid, positions=freeze_array(positions, "positions", shape)
@@ -64,14 +64,14 @@ class Markers(FrozenRecord):
         return (len(self) - 1) / self.fps
 
     def index(self, name: str) -> int:
-        """The marker's index; an unknown name raises `UnknownName`, which suggests similar names."""
+        """Return the marker's index; an unknown name raises `UnknownName`, which suggests similar names."""
         try:
             return self.names.index(name)
         except ValueError:
             raise UnknownName(f"no marker {name!r} in the recording{similar(str(name), self.names)}") from None
 
     def __getitem__(self, frames: slice | int) -> Markers:
-        """``markers[a:b]``: frames a to b; ``markers[i]``: one frame."""
+        """Select frames: ``markers[a:b]`` is frames a to b, ``markers[i]`` is one frame."""
         start, stop = resolve_frames(frames, len(self))
         return replace(self, positions=self.positions[start:stop], valid=self.valid[start:stop])
 

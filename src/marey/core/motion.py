@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from marey.core.contacts import Contacts
 
-# Tolerance of |q| = 1: looser than rounding errors, tighter than any visible error.
+# Tolerance for |q| = 1: looser than rounding errors, tighter than any visible error.
 UNIT_TOLERANCE = 1e-6
-# Times within this many frames of a frame are taken as that frame.
+# Times this close to a frame, in frames, are snapped to it.
 _ON_FRAME = 1e-9
 _TIMES = "seconds"
 _worlds = WorldCache()
@@ -36,12 +36,12 @@ class Motion(FrozenRecord):
     Parameters
     ----------
     skeleton : the joints.
-    root_positions : (F, 3) meters, joint 0 in the world.
-    rotations : (F, J, 4) local unit quaternions, wxyz, child in parent.
+    root_positions : (F, 3) world positions of joint 0, meters.
+    rotations : (F, J, 4) local unit quaternions (child relative to parent), wxyz.
     fps : frames per second.
-    name : of the clip.
+    name : name of the clip.
     contacts, labels : annotations of the same frames.
-    bone_offsets : (F, J, 3) meters where bones change over time, else None. Joint 0's are not used.
+    bone_offsets : (F, J, 3) meters if bone offsets change over time, else None. Those of joint 0 are not used.
     source : the file it came from, and the edits since then.
     """
 
@@ -63,7 +63,7 @@ class Motion(FrozenRecord):
             raise InvalidValue("a motion needs at least one frame")
         squares = np.einsum("fjk,fjk->fj", rotations, rotations)
         if not max(squares.max() - 1.0, 1.0 - squares.min()) <= 2 * UNIT_TOLERANCE:
-            freeze_array(rotations, "rotations", rotations.shape)  # says so where it is because they are not finite
+            freeze_array(rotations, "rotations", rotations.shape)  # raises a clearer error if they are not finite
             f, j = (int(i) for i in np.argwhere(np.abs(squares - 1.0) > 2 * UNIT_TOLERANCE)[0])
             raise InvalidValue(
                 f"rotations must be unit quaternions; frame {f} of {self.skeleton.names[j]!r} has length "
@@ -81,7 +81,7 @@ class Motion(FrozenRecord):
         if self.bone_offsets is not None:
             self._freeze(bone_offsets=(n_frames, n_joints, 3))
         values = self.source.channel_values
-        if values is not None and len(values) != n_frames:  # they no longer speak of these frames
+        if values is not None and len(values) != n_frames:  # they no longer match the frames
             self._put(source=replace(self.source, channel_values=None))
 
     def _check_contacts(self, contacts: Contacts, n_frames: int) -> None:
@@ -106,7 +106,7 @@ class Motion(FrozenRecord):
         return (len(self) - 1) / self.fps
 
     def __getitem__(self, frames: slice | int) -> Motion:
-        """``motion[a:b]``: frames a to b with their contacts and labels; ``motion[i]``: one frame."""
+        """Select frames: ``motion[a:b]`` is frames a to b with contacts and labels, ``motion[i]`` is one frame."""
         start, stop = resolve_frames(frames, len(self))
         return replace(
             self,
@@ -122,30 +122,32 @@ class Motion(FrozenRecord):
         return (self[i] for i in range(len(self)))
 
     def world(self) -> World:
-        """Every joint in the world: `.positions` (F, J, 3), `.rotations` (F, J, 4).
+        """Compute the world poses of all joints: `.positions` (F, J, 3) in meters, `.rotations` (F, J, 4).
 
-        Computed once for the same poses, also where a copy has other contacts, labels or another name. The cache holds
-        128 MB for all motions, about 70,000 frames of 31 joints; longer motions are computed on each call.
+        The result is cached and shared with copies of the motion that have the same poses, even if contacts, labels or
+        names differ. The cache holds 128 MB for all motions, about 70,000 frames of 31 joints; longer motions are
+        computed on each call.
         """
         return _worlds.get(self.skeleton, self.root_positions, self.rotations, self.bone_offsets)
 
     @property
     def frame_offsets(self) -> Floats:
-        """(F, J, 3) meters: the bone offsets of every frame, whether they change or not."""
+        """Bone offsets of every frame, (F, J, 3) meters, whether or not they change."""
         if self.bone_offsets is not None:
             return self.bone_offsets
         return np.broadcast_to(self.skeleton.offsets, (len(self), *self.skeleton.offsets.shape))
 
     @property
     def travel(self) -> Floats:
-        """(F, 3) meters, where the character is: the world path of the joint with role hips."""
+        """Where the character is: world path of the joint with role hips, (F, 3) meters."""
         hips = self.skeleton.roles["hips"]
         return joint_path(self.skeleton, self.root_positions, self.rotations, hips, self.bone_offsets)
 
     def at(self, seconds: ArrayLike) -> Motion:
-        """The pose at one or more times. Between frames, rotations use slerp and positions are linear (Kovar 1.1.1).
+        """Return the pose at one or more times in seconds, as a Motion with one frame per time.
 
-        Returns a Motion with one frame per time, without contacts and labels.
+        Between frames, rotations are slerped and positions interpolated linearly (Kovar 1.1.1). The result has no
+        contacts and labels.
         """
         times = freeze_array(np.atleast_1d(convert_array(seconds, _TIMES)), _TIMES, (None,))
         slack = 1e-9 * max(1.0, self.duration)
@@ -178,7 +180,7 @@ class Motion(FrozenRecord):
         )
 
     def moved(self, transform: ArrayLike) -> Motion:
-        """The motion moved across the floor by `transform` = rigid2d (theta, x, z)."""
+        """Return the motion moved across the floor by `transform`, a rigid2d (theta, x, z) in radians and meters."""
         return move_frames(self, freeze_array(transform, "transform", (3,)))
 
 

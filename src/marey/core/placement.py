@@ -1,4 +1,4 @@
-"""Where a character stands, where it faces, and functions that move it."""
+"""Find where a character is and which way it faces, and move it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, format_list
 
-# Meters by which bones of the same body may differ, because files round.
+# Meters by which bones of the same body may differ because of rounding in files.
 _SAME_BONE = 1e-3
 _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_upper_arm"))
 
 
 def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
-    """(..., 3) unit, horizontal: the body's left, from positions (..., J, 3); +X if undefined.
+    """Return the body's left as a horizontal unit vector (..., 3), from positions (..., J, 3); +X if undefined.
 
-    It averages hips and shoulders, because these rotate against each other in every step.
+    Averages hips and shoulders, because these rotate against each other in every step.
     """
     roles = skeleton.roles
     pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
@@ -31,23 +31,23 @@ def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _unit(across: Floats) -> Floats:
-    """The normalized horizontal part; zero if there is none."""
+    """Return the normalized horizontal part; zero if there is none."""
     level = across * np.array([1.0, 0.0, 1.0])
     size = np.linalg.norm(level, axis=-1, keepdims=True)
     return np.where(size > 1e-9, level / np.maximum(size, 1e-9), 0.0)
 
 
 def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
-    """(F,) yaw in radians, continuous over the frames of positions (F, J, 3)."""
+    """Return the facing direction as yaw (F,) in radians, continuous over the frames of positions (F, J, 3)."""
     left = find_left_axis(skeleton, positions)
     return np.unwrap(np.arctan2(-left[..., 2], left[..., 0]))
 
 
 def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Motion:
-    """Move joint 0 instead of the hips: travel that is stored as moving hip offsets becomes travel of joint 0.
+    """Convert hip travel to root travel: movement stored in varying hip offsets becomes movement of joint 0.
 
-    `skeleton` replaces the motion's own skeleton and must have the same joints: files whose hips travel may have a
-    different hip offset in every clip.
+    `skeleton` replaces the motion's own skeleton and must have the same joints. It is needed because files with
+    traveling hips may have a different hip offset in every clip.
     """
     given = motion.skeleton
     body = given if skeleton is None else skeleton
@@ -68,12 +68,12 @@ def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Mot
 
 
 def set_travel(motion: Motion, travel: Floats) -> Motion:
-    """The motion with its hips on another path, (F, 3) meters. Frames that do not move stay bit-identical."""
+    """Move the hips to another path, (F, 3) meters. Frames that do not move stay bit-identical."""
     return replace(motion, root_positions=set_readonly(motion.root_positions + (travel - motion.travel)))
 
 
 def find_placement(motion: Motion, frame: int) -> Floats:
-    """(3,) rigid2d of a frame: the position of the hips and the facing direction."""
+    """Return the placement of a frame as rigid2d (theta, x, z): facing direction in radians, hip position in meters."""
     positions = motion[frame].world().positions[0]
     left = find_left_axis(motion.skeleton, positions)
     x, _, z = positions[motion.skeleton.roles["hips"]]
@@ -95,7 +95,7 @@ def find_skeleton_difference(first: Skeleton, second: Skeleton) -> str:
     if not first.fits(second):
         return f"different skeletons: {_describe_joints(first, second)}"
     apart = np.linalg.norm(first.offsets - second.offsets, axis=1)
-    # Joints above the hips only determine where the hips start.
+    # Offsets from the root to the hips only determine where the hips start.
     apart[list(first.chain(first.roles.get("hips", 0)))] = 0.0
     if apart.max() <= _SAME_BONE:
         return ""
@@ -122,7 +122,7 @@ def _get_parent_name(skeleton: Skeleton, name: str) -> str | None:
 
 
 def to_rotvec_rate(rotvec: Floats, rate: Floats) -> Floats:
-    """The time derivative of a rotation vector (..., 3) whose frame has angular velocity `rate`.
+    """Return the time derivative of a rotation vector (..., 3), given the angular velocity `rate` (..., 3).
 
     `rate` is in the rotated frame's own axes. Applies the inverse of the right Jacobian of the exponential map.
     """

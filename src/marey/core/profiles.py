@@ -1,8 +1,7 @@
-"""What joint names mean: profiles of well-known rigs, and the words that other rigs use.
+"""Interpret joint names: profiles of well-known rigs, and the words that other rigs use.
 
-This is the only place in the library that knows bone names. Names are read as tokens, so that case,
-separators, namespaces and a prefix that all joints share (``mixamorig:``, ``Character1_``, ``Bip01``) do not
-matter.
+This is the only module in the library that knows bone names. Names are split into tokens, so case, separators,
+namespaces and a prefix shared by all joints (``mixamorig:``, ``Character1_``, ``Bip01``) do not matter.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SIDES = ("left", "right")
 
 
 class Profile(NamedTuple):
-    """The joint names of one rig: role -> normalized name, and more names that distinguish it from similar rigs."""
+    """The joint names of one rig: role to normalized name, and further names (`marks`) that identify this rig."""
 
     name: str
     roles: dict[str, str]
@@ -26,7 +25,7 @@ class Profile(NamedTuple):
 
 
 def _profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
-    """One row of the table; ``*`` is the side as this rig writes it, ``-`` a missing joint."""
+    """Build one profile; ``*`` stands for the side as this rig spells it, ``-`` for a missing joint."""
     roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
     limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
     limbs.update(zip(("upper_leg", "lower_leg", "foot", "ball"), leg.split(), strict=True))
@@ -40,7 +39,7 @@ _HIK_ARM, _HIK_LEG = "*shoulder *arm *forearm *hand", "*upleg *leg *foot *toebas
 _JOINT_ARM, _JOINT_LEG = "*collar *shoulder *elbow *wrist", "*hip *knee *ankle *foot"
 _BONE_ARM, _BONE_LEG = "*shoulder *upperarm *lowerarm *hand", "*upperleg *lowerleg *foot *toes"
 
-# If two profiles match equally well, the earlier one is used, so the general one comes first.
+# If two profiles match equally well, the earlier one is used, so the more general one comes first.
 # fmt: off
 PROFILES: tuple[Profile, ...] = (
     _profile("HumanIK", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "reference leftuplegroll leftarmroll spine3"),
@@ -74,8 +73,8 @@ PROFILES: tuple[Profile, ...] = (
 )
 # fmt: on
 
-# The body part that a word means. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in
-# different rigs; `roles_by_words` resolves them by the other joints of the same side.
+# The body part that each word stands for. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in
+# different rigs; `roles_by_words` resolves them from the other joints of the same side.
 _WORDS: dict[str, str] = {
     word: part
     for part, words in {
@@ -130,14 +129,14 @@ _FINGERS = {
     "thumb": 5,
 }
 # fmt: on
-PLAIN, EXTRA = 2, 9  # finger ranks of a joint without a finger's name, and of one that does not belong to the limb
+PLAIN, EXTRA = 2, 9  # finger ranks: no finger named, and not part of the limb
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
-_SHARED_PREFIX = 0.6  # part of the joints that must have the same start for it to be a prefix
+_SHARED_PREFIX = 0.6  # minimum fraction of the joints that share a prefix
 
 
 class NameParts(NamedTuple):
-    """What the J names of a skeleton mean.
+    """The meaning of a skeleton's J joint names.
 
     Attributes
     ----------
@@ -145,9 +144,8 @@ class NameParts(NamedTuple):
     prefix : the shared prefix that was removed, normalized.
     sides : +1 left, -1 right, 0 unknown.
     parts : the body part (a value of the word table), or None.
-    ends : whether the name is that of an end site.
-    ranks : 0 for a middle finger, 1 index, 2 no finger named, then ring, little, thumb; 9 for props and
-        helpers.
+    ends : True for names of end sites.
+    ranks : 0 for a middle finger, 1 index, 2 no finger named, then ring, little, thumb; 9 for props and helpers.
     """
 
     keys: tuple[str, ...]
@@ -159,7 +157,7 @@ class NameParts(NamedTuple):
 
 
 def read_names(names: Sequence[str]) -> NameParts:
-    """Read J joint names; see `NameParts`."""
+    """Parse J joint names; see `NameParts`."""
     tokens = [_tokens(name) for name in names]
     prefix = _strip_shared(tokens)
     read = [_read_tokens(words) for words in tokens]
@@ -176,8 +174,8 @@ def read_names(names: Sequence[str]) -> NameParts:
 def _tokens(name: str) -> list[str]:
     bare = re.split(r"[:|]", name)[-1]
     tokens = [token.lower() for token in _TOKEN.findall(bare)]
-    # VRoid rigs mix body joints (J_Bip_L_Hand) with hair and cloth (J_Sec_...), Rigify its deform joints
-    # (DEF-hand.L) with controls: there the prefix marks the body, and not all joints share a prefix.
+    # VRoid rigs mix body joints (J_Bip_L_Hand) with hair and cloth (J_Sec_...), Rigify mixes deform joints
+    # (DEF-hand.L) with controls. There the prefix marks the body, and not all joints share it.
     for known in (["j", "bip", "c"], ["j", "bip"], ["def"]):
         if tokens[: len(known)] == known and len(tokens) > len(known):
             return tokens[len(known) :]
@@ -185,7 +183,7 @@ def _tokens(name: str) -> list[str]:
 
 
 def _strip_shared(tokens: list[list[str]]) -> str:
-    """Remove, in place, leading tokens that most joints share; returns the removed tokens."""
+    """Remove, in place, leading tokens that most joints share; return the removed tokens."""
     removed = ""
     while True:
         first = Counter(words[0] for words in tokens if len(words) > 1)
@@ -201,7 +199,7 @@ def _strip_shared(tokens: list[list[str]]) -> str:
 
 
 def _read_tokens(tokens: list[str]) -> tuple[int, str | None, bool, int]:
-    """Side, body part, end site or not, and finger rank of one name."""
+    """Return side, body part, end site or not, and finger rank of one name."""
     side, rest, end, rank = 0, [], False, PLAIN
     for token in tokens:
         sign, word = _split_side(token)
@@ -222,7 +220,7 @@ def _read_tokens(tokens: list[str]) -> tuple[int, str | None, bool, int]:
 
 
 def _split_side(token: str) -> tuple[int, str]:
-    """``lfemur`` -> (1, "femur"), ``l`` -> (1, ""), ``lower`` -> (0, "lower")."""
+    """Split off the side: ``lfemur`` -> (1, "femur"), ``l`` -> (1, ""), ``lower`` -> (0, "lower")."""
     if token in _SIDE_WORDS:
         return _SIDE_WORDS[token], ""
     if token in _WORDS:
@@ -239,7 +237,7 @@ def _split_side(token: str) -> tuple[int, str]:
 
 
 def roles_by_words(read: NameParts) -> dict[str, int]:
-    """Roles that follow from the words in the names alone, ignoring the hierarchy."""
+    """Return the roles that follow from the words in the names alone, ignoring the hierarchy."""
     by_part: dict[tuple[int, str], list[int]] = {}
     for joint, (side, part) in enumerate(zip(read.sides, read.parts, strict=True)):
         if part is not None:
@@ -262,7 +260,7 @@ def _first(limb: dict[str, list[int]], part: str) -> int | None:
 
 
 def _only(limb: dict[str, list[int]], part: str) -> int | None:
-    """The joint, unless several have this name: numbered series (leg_1, leg_2) are ambiguous."""
+    """Return the joint, or None if several have this name: numbered series (leg_1, leg_2) are ambiguous."""
     return limb[part][0] if len(limb.get(part, ())) == 1 else None
 
 
@@ -310,7 +308,7 @@ def _leg_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
 
 
 def joints_like(read: NameParts, role: str) -> list[int]:
-    """Joints of the role's own side whose names are similar to it."""
+    """Return joints with names similar to a role, on the role's side or without a side."""
     side = next((sign for word, sign in (("left_", 1), ("right_", -1)) if role.startswith(word)), 0)
     near = _NEAR_ROLE.get(role.removeprefix("left_").removeprefix("right_"), ())
     return [

@@ -1,4 +1,4 @@
-"""Interfaces that builders and players use."""
+"""Interfaces shared by builders and players."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Clips(Protocol):
         ...
 
     def motion(self, i: int) -> Motion:
-        """The i-th clip, loaded on first use."""
+        """Return the i-th clip, loaded on first use."""
         ...
 
     def content_key(self, i: int) -> str:
-        """A cache key that changes with the content of the i-th clip."""
+        """Return a cache key that changes with the content of the i-th clip."""
         ...
 
 
 @runtime_checkable
 class ResultCache(Protocol):
-    """Stores a builder's results by their inputs."""
+    """Stores a builder's results, keyed by their inputs."""
 
     def key(self, *parts: Any) -> str:
-        """A key for these parts: arrays, numbers, strings, and lists of these. Equal parts have equal keys."""
+        """Return a key for these parts: arrays, numbers, strings, and lists of these. Equal parts have equal keys."""
         ...
 
     def map(
@@ -42,17 +42,17 @@ class ResultCache(Protocol):
         *,
         run: Callable[..., Any] = map,
     ) -> Iterator[Any]:
-        """``map(function, items)``, without calling it for items whose results are stored under their keys."""
+        """Return ``map(function, items)``, without calling it for items whose results are stored under their keys."""
         ...
 
 
 @runtime_checkable
 class Stream(Protocol):
-    """Motion generated during playback: takes requests, returns frames at a fixed rate."""
+    """Motion generated during playback: accepts requests and returns frames at a fixed rate."""
 
     @property
     def fps(self) -> float:
-        """Frames per second: how often to call `frame`."""
+        """Frames per second; call `frame` at this rate."""
         ...
 
     def request(self, **command: Any) -> None:
@@ -60,5 +60,5 @@ class Stream(Protocol):
         ...
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         ...

@@ -1,4 +1,4 @@
-"""Change the frame rate: slerp and linear positions (Kovar 1.1.1), low-pass filtered for lower rates."""
+"""Change the frame rate: slerped rotations, linear positions (Kovar 1.1.1), low-pass filtered for lower rates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MAX_FRAMES = 10_000_000
 def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion:
     """Resample the motion to `fps` frames per second, starting at the same time.
 
-    Between frames, rotations are slerped and positions are linear. For a lower rate, frequencies that it cannot
-    represent are filtered out first (a Lanczos kernel of 4 lobes, on rotation vectors about each pose); otherwise they
-    would alias. Contacts and labels keep their times and last at least one frame.
+    Between frames, rotations are slerped and positions interpolated linearly. For a lower rate, frequencies that it
+    cannot represent are filtered out first (a Lanczos kernel of 4 lobes, on rotation vectors about each pose);
+    otherwise they would alias. Contacts and labels keep their times and last at least one frame.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
 
 
 def _low_pass(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
-    """`taken`, the poses at old-frame times `at`, with each value replaced by its mean under the kernel."""
+    """Replace each value of `taken`, the poses at old-frame times `at`, with its mean under the kernel."""
     reach = min(_LOBES * step, len(motion) - 1.0)
     nearest = np.rint(at).astype(np.int64)
     total = np.zeros(len(at))
@@ -87,14 +87,14 @@ def _low_pass(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
 
 
 def _mirror_indices(index: Ints, n: int) -> tuple[Ints, Ints]:
-    """Indices mirrored into 0 to n - 1, and the end they were mirrored at: -1 for none, else 0 or n - 1."""
+    """Mirror indices into 0 to n - 1; also return the end each was mirrored at: -1 for none, else 0 or n - 1."""
     end = np.where(index < 0, 0, np.where(index >= n, n - 1, -1))
     mirrored = np.where(end < 0, index, 2 * np.maximum(end, 0) - index)
     return np.clip(mirrored, 0, n - 1), end
 
 
 def _extend_values(values: Floats, index: Ints) -> Floats:
-    """Values at `index`; beyond an end the mirrored ones turned about it, so that speed goes on and ends stay."""
+    """Return values at `index`; past an end, extend by point reflection, which keeps the end value and the speed."""
     inside, end = _mirror_indices(index, len(values))
     at_end = values[np.maximum(end, 0)]
     beyond = (end >= 0).reshape(-1, *[1] * (values.ndim - 1))

@@ -43,17 +43,17 @@ _PROFILE_CORE = ("hips", *(f"{side}_{part}" for side in SIDES for part in (*_ARM
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roles(FrozenRecord, Mapping[str, int]):
-    """A mapping from role to joint index, with the roles that were found.
+    """A mapping from role to joint index, for the roles that were found.
 
-    ``roles["left_hand"]`` is a joint index; a role that was not found raises `JointNotFound`, which
-    explains how to map it. ``"left_hand" in roles`` and ``roles.get("left_hand")`` do not raise.
+    ``roles["left_hand"]`` is a joint index; a role that was not found raises `JointNotFound`, which explains how to map
+    it. ``"left_hand" in roles`` and ``roles.get("left_hand")`` do not raise.
 
     Attributes
     ----------
     joints : role to joint index, in the order of `ROLE_NAMES`.
-    spine : the entire spine, from the first joint above the hips to the last below the neck; its ends are the
-        roles ``spine`` and ``chest``.
-    how : how they were found: ``"profile CMU"``, ``"names"``, ``"names and structure"``, ``"structure"``,
+    spine : joint indices of the entire spine, from the first above the hips to the last below the neck; its ends are
+        the roles ``spine`` and ``chest``.
+    how : how the roles were found: ``"profile CMU"``, ``"names"``, ``"names and structure"``, ``"structure"``,
         ``"map"``, or ``"nothing found"``.
     names : the J joint names.
     """
@@ -84,12 +84,12 @@ class Roles(FrozenRecord, Mapping[str, int]):
     def __len__(self) -> int:
         return len(self.joints)
 
-    # Mapping's own versions expect a KeyError.
+    # The versions of Mapping expect a KeyError.
     def __contains__(self, role: object) -> bool:
         return role in self.joints
 
     def get(self, role: str, default: Any = None) -> Any:
-        """The joint's index, or `default` if the role was not found."""
+        """Return the joint's index, or `default` if the role was not found."""
         return self.joints.get(role, default)
 
     @property
@@ -143,7 +143,7 @@ def _check_tree(
     role_map: Mapping[str, str] | None,
     positions: ArrayLike | None,
 ) -> tuple[JointTree, dict[str, int]]:
-    """The joint tree, and the role map as joint indices."""
+    """Return the joint tree, and the role map as joint indices."""
     n = len(names)
     tree_of: NDArray[np.int64] = np.asarray(parents, dtype=np.int64)
     if n == 0 or tree_of.shape != (n,):
@@ -170,7 +170,7 @@ def _check_tree(
 
 
 def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
-    """(n, 3), scaled to a maximum of 1: only the shape matters, and sums and squares stay finite in any unit."""
+    """Return positions (n, 3) scaled to a maximum of 1: only the shape matters, and sums and squares stay finite."""
     points = np.array(values, dtype=np.float64)
     if points.shape != (n, 3) or not bool(np.isfinite(points).all()):
         raise InvalidValue(f"{what} must be finite and of shape ({n}, 3), got shape {points.shape}")
@@ -201,7 +201,7 @@ def _explain_missing(role: str, names: tuple[str, ...]) -> str:
 
 
 def _gather(tree: JointTree, read: NameParts) -> tuple[dict[str, int], str]:
-    """Roles of limbs, neck, head and perhaps hips by profile, words, structure, in this order; and how."""
+    """Find limbs, neck, head and perhaps hips by profile, words and structure, in this order; also return how."""
     profile, found = _best_profile(tree, read)
     how = [] if profile is None else [f"profile {profile.name}"]
     if _is_complete(found):
@@ -221,7 +221,7 @@ def _is_complete(found: dict[str, int]) -> bool:
 
 
 def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dict[str, int]]:
-    """The profile that names the most joints, among those that agree with the hierarchy."""
+    """Return the profile that names the most joints, among those that agree with the hierarchy."""
     index: dict[str, int] = {}
     for joint, key in enumerate(read.keys):
         index.setdefault(key, joint)
@@ -238,7 +238,7 @@ def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dic
 
 
 def _keep_consistent(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
-    """Keep the roles of limbs on which no role contradicts the hierarchy; on other limbs any role may be wrong."""
+    """Keep the roles of limbs on which no role contradicts the hierarchy; on other limbs, any role may be wrong."""
     agreed: dict[str, int] = {}
     _add(tree, agreed, named)
     refused = named.keys() - agreed.keys() - {"hips"}
@@ -247,7 +247,7 @@ def _keep_consistent(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
 
 
 def _add(tree: JointTree, found: dict[str, int], more: dict[str, int]) -> bool:
-    """Add, in place, roles of `more` that are new and agree with the others. Returns whether any was added."""
+    """Add, in place, the roles of `more` that are new and agree with the others; return whether any was added."""
     before = len(found)
     for role in (*ROLE_NAMES[1:], "hips"):  # legs are better evidence for the hips than a joint's name
         if role in more and role not in found and _agrees(tree, found, role, more[role]):
@@ -256,7 +256,7 @@ def _add(tree: JointTree, found: dict[str, int], more: dict[str, int]) -> bool:
 
 
 def _agrees(tree: JointTree, found: dict[str, int], role: str, joint: int) -> bool:
-    """Whether a joint's ancestors and descendants fit its role, and it is on no other limb."""
+    """Return whether a joint's ancestors and descendants fit its role, and it is not on another limb."""
     for other, its_joint in found.items():
         chain = next((chain for chain in _CHAINS if role in chain and other in chain), None)
         if chain is None:
@@ -275,11 +275,11 @@ def _on_limb(role: str) -> bool:
     return role.startswith(("left_", "right_"))
 
 
-# What follows from the limbs and the head -----------------------------------------------------------------
+# Roles that follow from limbs and head -----------------------------------------------------------------
 
 
 def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) -> None:
-    """Set the hips, in place, to the joint where legs and spine branch; a joint named hips may have only the legs."""
+    """Set the hips, in place, to the joint where legs and spine branch; a joint named hips may carry only the legs."""
     legs = [found[role] for role in ("left_upper_leg", "right_upper_leg") if role in found]
     above = _above_spine(tree, found)
     if "hips" in mapped or len(legs) < 2 or above is None:
@@ -293,7 +293,7 @@ def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) ->
 
 
 def _above_spine(tree: JointTree, found: dict[str, int]) -> int | None:
-    """A joint that the spine leads to."""
+    """Return a joint at the upper end of the spine."""
     for role in ("neck", "head"):
         if role in found:
             return found[role]
@@ -302,7 +302,7 @@ def _above_spine(tree: JointTree, found: dict[str, int]) -> int | None:
 
 
 def _find_spine(tree: JointTree, found: dict[str, int]) -> tuple[int, ...]:
-    """Joints above the hips and below the neck; a mapped ``spine`` or ``chest`` is its first or last."""
+    """Return the joints above the hips and below the neck; a mapped ``spine`` or ``chest`` is the first or last."""
     first, last, above = found.get("spine"), found.get("chest"), _above_spine(tree, found)
     if last is None and above is not None:
         last = above if "neck" not in found and "head" not in found else tree.parents[above]
@@ -316,7 +316,7 @@ def _find_spine(tree: JointTree, found: dict[str, int]) -> tuple[int, ...]:
 
 
 def _set_tips(tree: JointTree, found: dict[str, int], read: NameParts) -> None:
-    """Set, in place, balls of the feet, toe tips and fingertips where they are not known."""
+    """Set, in place, balls of the feet, toe tips and fingertips that are not known yet."""
     for side in SIDES:
         foot, hand = found.get(f"{side}_foot"), found.get(f"{side}_hand")
         if foot is not None:

@@ -20,9 +20,9 @@ class Skeleton(FrozenRecord):
 
     Parameters
     ----------
-    names : J different, non-empty names.
+    names : J distinct, non-empty names.
     parents : (J,) index of each joint's parent, always smaller than the joint's own; -1 for joint 0 alone.
-    offsets : (J, 3) meters, a joint's origin in its parent's frame. In the rest pose all rotations are the identity.
+    offsets : (J, 3) meters, position of each joint in its parent's frame. In the rest pose all rotations are identity.
     role_map : role to joint name; overrides the automatic `roles`.
 
     End Sites are joints too: leaves without rotation, named ``<Parent>End``.
@@ -51,7 +51,7 @@ class Skeleton(FrozenRecord):
         self._put(names=names, parents=parents, role_map=MappingProxyType(dict(self.role_map)))
         self._freeze(offsets=(n, 3))
         if self.role_map:
-            _ = self.roles  # a map that names unknown joints or roles is refused here, not at first use
+            _ = self.roles  # raises here, not at first use, if the map has unknown joints or roles
 
     def __len__(self) -> int:
         return len(self.names)
@@ -66,11 +66,11 @@ class Skeleton(FrozenRecord):
         return self._roles
 
     def with_roles(self, role_map: Mapping[str, str]) -> Skeleton:
-        """The same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``."""
+        """Return the same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``."""
         return replace(self, role_map={**self.role_map, **role_map})
 
     def index(self, name: str) -> int:
-        """The joint's index; an unknown name raises `JointNotFound`, which suggests similar names."""
+        """Return the joint's index; an unknown name raises `JointNotFound`, which suggests similar names."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -86,7 +86,7 @@ class Skeleton(FrozenRecord):
 
     @property
     def is_end_site(self) -> Bools:
-        """(J,) True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...), if all their children are too."""
+        """Mask (J,): True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...) if all their children are too."""
         flags = np.ones(len(self), dtype=bool)
         for j in range(len(self) - 1, 0, -1):
             flags[j] &= is_end_name(self.names[j], self.names[self.parents[j]])
@@ -96,7 +96,7 @@ class Skeleton(FrozenRecord):
 
     @property
     def rest_positions(self) -> Floats:
-        """(J, 3) meters, the rest pose with joint 0 at the origin."""
+        """Joint positions (J, 3) in the rest pose, in meters, with joint 0 at the origin."""
         positions = self.offsets.copy()
         positions[0] = 0.0
         for j, parent in enumerate(self.parents[1:].tolist(), start=1):
@@ -105,13 +105,13 @@ class Skeleton(FrozenRecord):
 
     @property
     def bone_lengths(self) -> Floats:
-        """(J,) meters from each joint to its parent; 0 for the root."""
+        """Distance (J,) from each joint to its parent, in meters; 0 for the root."""
         lengths: Floats = np.linalg.norm(self.offsets, axis=1)
         lengths[0] = 0.0
         return set_readonly(lengths)
 
     def chain(self, joint: int) -> tuple[int, ...]:
-        """The joints from the root down to `joint`, both included."""
+        """Return the joints from the root down to `joint`, both included."""
         path = [check_index(joint, "a joint")]
         if not 0 <= path[0] < len(self):
             raise JointNotFound(f"joint must be an index from 0 to {len(self) - 1}, got {joint}")
@@ -120,12 +120,12 @@ class Skeleton(FrozenRecord):
         return tuple(reversed(path))
 
     def fits(self, other: Skeleton) -> bool:
-        """Whether names and parents are the same; offsets may differ."""
+        """Return whether names and parents are the same; offsets may differ."""
         return self.names == other.names and bool(np.array_equal(self.parents, other.parents))
 
 
 def end_name(parent: str, taken: Iterable[str]) -> str:
-    """An unused name for an End Site under `parent`: ``ToeEnd``, or ``ToeEnd2`` if that is taken."""
+    """Return an unused name for an End Site under `parent`: ``ToeEnd``, or ``ToeEnd2`` if that is taken."""
     used = set(taken)
     name, n = f"{parent}End", 2
     while name in used:
@@ -134,7 +134,7 @@ def end_name(parent: str, taken: Iterable[str]) -> str:
 
 
 def is_end_name(name: str, parent: str) -> bool:
-    """Whether `name` has the form that `end_name` gives under `parent`."""
+    """Return whether `name` has the form that `end_name` gives under `parent`."""
     return name.startswith(parent) and _END.fullmatch(name[len(parent) :]) is not None
 
 

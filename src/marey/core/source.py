@@ -16,24 +16,24 @@ _UPS = ("x", "y", "z", "-x", "-y", "-z")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source(FrozenRecord):
-    """What a file contained in addition to the motion.
+    """Data about the file that a motion came from, and the edits since.
 
     Parameters
     ----------
     path : the path that was loaded; "" for motion that did not come from a file.
-    format : "bvh", "amc", "glb", "npz"; "" as above.
+    format : "bvh", "amc", "asf", "glb", "npz" or "c3d"; "" for motion that did not come from a file.
     unit : meters per unit of the file.
-    up : the file's upward axis: "x", "y", "z", or with a minus sign.
-    frame_time_text : the frame time as text, so that a save writes the same text.
-    file_names : (J,) the file's joint names if they differ from the skeleton's; else (). In a
-        BVH file an End Site is called "End Site", followed by its name if it has one.
-    file_offsets : (J, 3) the OFFSETs as the file has them. Position channels replace them, so the skeleton's
-        own may differ; a save writes these again.
-    channels : for each joint its BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.
-    channel_values : (F, C) the numbers in the file's rows. A save writes them again for unchanged joints, so
-        that angles keep the file's branch.
-    floor : meters, the height of the floor if it was found or set.
-    evidence : one sentence for each property that was inferred, not read: unit, axes, rate.
+    up : the file's up axis: "x", "y", "z", or with a minus sign.
+    frame_time_text : the frame time as text; saving writes the same text.
+    file_names : (J,) the file's joint names if they differ from the skeleton's; else (). In a BVH file an End Site is
+        called "End Site", followed by its name if it has one.
+    file_offsets : (J, 3) the OFFSETs in the file. Position channels replace them, so the skeleton's own may differ;
+        saving writes these again.
+    channels : each joint's BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.
+    channel_values : (F, C) the numbers in the file's rows. Saving writes them again for unchanged joints, which keeps
+        the file's choice among equivalent Euler angles.
+    floor : height of the floor in meters, if it was found or set.
+    evidence : one sentence for each property that was inferred rather than read: unit, axes, rate.
     provenance : one JSON-like record for each processing step, oldest first.
     """
 
@@ -66,11 +66,11 @@ class Source(FrozenRecord):
             self._freeze(channel_values=(None, None), finite=False)
 
     def sliced(self, start: int, stop: int) -> Source:
-        """The same for frames `start` to `stop`."""
+        """Return the source for frames `start` to `stop`."""
         if self.channel_values is None:
             return self
         return replace(self, channel_values=self.channel_values[start:stop])
 
     def with_step(self, **record: Any) -> Source:
-        """The same with one more step of provenance: ``source.with_step(op="mirror")``."""
+        """Return the source with one more step of provenance: ``source.with_step(op="mirror")``."""
         return replace(self, provenance=(*self.provenance, record))

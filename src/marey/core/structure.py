@@ -19,13 +19,13 @@ __all__ = ["find_body_parts"]
 
 Floats = NDArray[np.float64]
 
-_MIN_RATIO = 0.6  # of two bones that mirror each other: performers are uneven, and fingers are guessed
+_MIN_RATIO = 0.6  # minimum length ratio of mirrored bones: performers are asymmetric, and finger lengths are estimates
 _LONG = 0.15  # minimum size of a limb relative to the largest, and of a main bone relative to its limb
-_WIDE = 8  # branches of one joint to compare; faces and hair have hundreds
-_DEEP = 24  # joints along a limb
-_PAIRS = 24  # pairs of branches that are looked at
-_TIPS = 3  # ends of a limb that are looked at: the longest may be a prop, the next is a finger
-_WORST_FIT = 6.0  # cost beyond which a pair of branches is not a limb pair; people have 1, with twist joints 4
+_WIDE = 8  # maximum number of branches compared per joint; faces and hair have hundreds
+_DEEP = 24  # maximum number of joints along a limb
+_PAIRS = 24  # maximum number of branch pairs examined
+_TIPS = 3  # ends of a limb to examine: the longest may be a prop, the next is a finger
+_WORST_FIT = 6.0  # maximum cost of a limb pair; typical people have 1, with twist joints 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class _Twin:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Typical proportions of a limb, each a mean and a spread; lengths are in terms of its two main bones."""
+    """Typical proportions of a limb, each as (mean, spread); lengths are relative to its two main bones."""
 
-    bones: tuple[float, float]  # log of upper to lower bone
-    lead: tuple[float, float]  # from the limb's first joint to where the upper bone starts: the collar bone
+    bones: tuple[float, float]  # log of the length ratio of upper to lower bone
+    lead: tuple[float, float]  # from the limb's first joint to the start of the upper bone, such as the collar bone
     tail: tuple[float, float]  # hand or foot
 
 
@@ -54,13 +54,13 @@ _ARM_TO_LEG = (math.log(0.65), 0.25)
 
 @dataclass(frozen=True, slots=True)
 class _Limbs:
-    """A mirrored pair of limbs: for both sides the joints from the trunk to the tip."""
+    """A mirrored pair of limbs: on each side, the joints from the trunk to the tip."""
 
-    node: int  # the joint of the trunk that carries both
+    node: int  # the trunk joint that is the parent of both
     a: list[int]
     b: list[int]
-    marks: tuple[int, int, int]  # where along them the upper bone starts, the lower one starts, and it ends
-    size: float  # of the two bones
+    marks: tuple[int, int, int]  # positions in a and b: start of the upper bone, start and end of the lower one
+    size: float  # length of the two bones
     cost: float
 
     def joints(self, mark: int) -> tuple[int, int]:
@@ -76,13 +76,13 @@ class _Body:
 
 
 def find_body_parts(tree: JointTree, sides: Sequence[int], ends: Sequence[bool]) -> dict[str, int]:
-    """Roles of the limbs, neck and head of a human body; empty if there is none.
+    """Find the roles of the limbs, neck and head of a human body; empty if the skeleton is not human.
 
     Parameters
     ----------
-    sides : J hints, +1 left, -1 right, 0 unknown, for example from names. Without hints the feet decide: they
-        point forward from the shins. If neither helps, limbs are left out, because a side would be a guess.
-    ends : J flags of joints known to be end sites.
+    sides : J hints, +1 left, -1 right, 0 unknown, for example from names. Without hints the feet decide: they point
+        forward from the shins. If neither helps, limbs are left out, because their side would be a guess.
+    ends : J flags, True for joints known to be end sites.
     """
     body = _find_best_body(tree, ends)
     if body is None:
@@ -102,7 +102,7 @@ def find_body_parts(tree: JointTree, sides: Sequence[int], ends: Sequence[bool])
                 roles[f"{side}_{role}"] = joints[mark]
             lead = joints[: arms.marks[0] + 1]
             if len(lead) > 1:
-                # Of several joints before the arm, the collar bone is the one with the long bone on it.
+                # Of several joints before the arm, the collar bone is the one with the longest bone.
                 roles[f"{side}_shoulder"] = tree.parents[max(lead[1:], key=tree.lengths.__getitem__)]
     return roles
 
@@ -118,7 +118,7 @@ def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
     least = math.inf
     for leg in legs:
         for arm in arms:
-            # The fits judge shape only; of well-shaped pairs (cloth, hair) the limbs are the long ones.
+            # The fits judge shape only; among well-shaped pairs (cloth, hair), the limbs are the long ones.
             cost = leg.cost + arm.cost + _misfit(math.log(arm.size / leg.size), _ARM_TO_LEG)
             cost -= 2.0 * math.log(leg.size * arm.size)
             if cost < least and _can_join(tree, leg, arm):
@@ -129,7 +129,7 @@ def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
 
 
 def _mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
-    """Pairs of branches of one joint that mirror each other, the longest ones."""
+    """Return the longest pairs of branches that start at the same joint and mirror each other."""
     found = []
     for node, children in enumerate(tree.children):
         branches = _longest([child for child in children if _has_bones(tree, child)], tree)
@@ -138,14 +138,14 @@ def _mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
                 twin = _match(tree, a, b, _DEEP)
                 if twin is not None:
                     found.append((node, twin))
-    # Relative to each other, not to the entire tree: the path from a root on the floor to the hips can have any length.
+    # Compare with each other, not with the entire tree: the path from a root on the floor to the hips has any length.
     least = _LONG * max((twin.weight for _, twin in found), default=0.0)
     long = [pair for pair in found if pair[1].weight > least]
     return sorted(long, key=lambda pair: -pair[1].weight)[:_PAIRS]
 
 
 def _has_bones(tree: JointTree, joint: int) -> bool:
-    """Whether two bones, one after the other, start here: fewer make no limb."""
+    """Return whether at least two consecutive bones start at this joint, the minimum for a limb."""
     return any(tree.children[child] for child in tree.children[joint])
 
 
@@ -154,7 +154,7 @@ def _longest(joints: list[int], tree: JointTree) -> list[int]:
 
 
 def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
-    """Pair the branches of `a` with those of `b`; what only one side has, such as a prop, drops out."""
+    """Pair the branches of `a` with those of `b`; anything that only one side has, such as a prop, is dropped."""
     short, long = sorted((tree.lengths[a], tree.lengths[b]))
     if short < _MIN_RATIO * long - 1e-6 * tree.reach[0]:
         return None
@@ -174,7 +174,10 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
 
 
 def _unlikeness(tree: JointTree, a: int, b: int) -> float:
-    """How little two branches mirror each other: by the first bone, and, as one may hold a prop, less by extent."""
+    """Score how poorly two branches mirror each other.
+
+    Compares the first bones and, with less weight because one side may hold a prop, the extents.
+    """
     bone, size = max(tree.lengths[a], tree.lengths[b]), max(tree.extent(a), tree.extent(b))
     bones = abs(tree.lengths[a] - tree.lengths[b]) / bone if bone > 0.0 else 0.0
     return bones + min(abs(tree.extent(a) - tree.extent(b)) / size, 0.3) if size > 0.0 else bones
@@ -186,7 +189,7 @@ def _misfit(value: float, typical: tuple[float, float]) -> float:
 
 
 def _fit_limbs(tree: JointTree, node: int, twin: _Twin, shape: _Shape) -> _Limbs | None:
-    """The two main bones of a mirrored pair: of the joints along it, those three that fit the shape best."""
+    """Find the two main bones of a mirrored pair: the three joints along it that fit the shape best."""
     best: _Limbs | None = None
     sides = [([pair.a for pair in chain], [pair.b for pair in chain]) for chain in _chains(twin)]
     longest = sorted(((_arc(tree, a), a, b) for a, b in sides), key=lambda side: -side[0][-1])[:_TIPS]
@@ -197,14 +200,14 @@ def _fit_limbs(tree: JointTree, node: int, twin: _Twin, shape: _Shape) -> _Limbs
             if cost < (_WORST_FIT if best is None else best.cost - 1e-9):
                 size = along_a[marks[2]] - along_a[marks[0]]
                 apart = np.linalg.norm(tree.points[a[marks[0]]] - tree.points[b[marks[0]]])
-                cost += 2.0 * (apart < 0.02 * size)  # two limbs hardly ever start at the same place
+                cost += 2.0 * (apart < 0.02 * size)  # two limbs rarely start at the same position
                 if best is None or cost < best.cost - 1e-9:
                     best = _Limbs(node, a, b, marks, size, cost)
     return best
 
 
 def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
-    """All paths from a pair down to its leaves."""
+    """Yield all paths from a pair down to its leaves."""
     stack = [[twin]]
     while stack:
         chain = stack.pop()
@@ -214,7 +217,7 @@ def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
 
 
 def _arc(tree: JointTree, joints: list[int]) -> list[float]:
-    """Path from the first of `joints` to each."""
+    """Return the path length from the first of `joints` to each."""
     along = [0.0]
     for joint in joints[1:]:
         along.append(along[-1] + tree.lengths[joint])
@@ -222,7 +225,7 @@ def _arc(tree: JointTree, joints: list[int]) -> list[float]:
 
 
 def _bone_pairs(along: list[float], least: float) -> Iterator[tuple[int, int, int]]:
-    """All possible cuts of two bones of at least this length, one after the other, out of a chain."""
+    """Yield all ways to choose two consecutive bones of at least length `least` from a chain."""
     n = len(along)
     for i in range(n - 2):
         for j in range(i + 1, n - 1):
@@ -233,7 +236,7 @@ def _bone_pairs(along: list[float], least: float) -> Iterator[tuple[int, int, in
 
 
 def _shape_cost(along: list[float], other: list[float], marks: tuple[int, int, int], shape: _Shape) -> float:
-    """How far two bones are from a limb's typical proportions, and from those of the other side."""
+    """Score how far two bones deviate from the limb's typical proportions and from the other side."""
     i, j, k = marks
     upper, lower = along[j] - along[i], along[k] - along[j]
     size = upper + lower
@@ -244,20 +247,20 @@ def _shape_cost(along: list[float], other: list[float], marks: tuple[int, int, i
         return math.inf
     uneven = abs(math.log(upper / other_upper)) + abs(math.log(lower / other_lower))
     cost += _misfit(uneven, (0.0, 0.15))
-    # A bone that runs over joints (twist joints along it) is less likely than one that does not.
+    # A bone that spans further joints (twist joints along it) is less likely than one that does not.
     inside = [along[m] - along[m - 1] > 1e-3 * size for m in range(i + 1, k + 1)]
     return cost + 2.0 * max(sum(inside) - 2, 0)
 
 
 def _can_join(tree: JointTree, legs: _Limbs, arms: _Limbs) -> bool:
-    """Whether both can belong to one body that hangs from its hips: neither grows out of the other."""
+    """Return whether legs and arms can belong to one body rooted at its hips: neither is attached to the other."""
     if legs.node == arms.node or tree.is_below(legs.node, arms.node):
         return False
     return not any(tree.is_below(arms.node, joint) for joint in (legs.a[0], legs.b[0]))
 
 
 def _walks_on_four(tree: JointTree, body: _Body) -> bool:
-    """Whether the front limbs are about as long as the hind ones, and these do not prolong the trunk."""
+    """Return whether front limbs are about as long as hind limbs, and hind limbs do not extend the trunk's line."""
     legs, arms = body.legs, body.arms
     trunk = tree.points[arms.node] - tree.points[legs.node]
     down = tree.points[list(legs.joints(2))].mean(axis=0) - tree.points[legs.node]
@@ -265,7 +268,7 @@ def _walks_on_four(tree: JointTree, body: _Body) -> bool:
 
 
 def _find_head(tree: JointTree, legs: _Limbs, arms: _Limbs, ends: Sequence[bool]) -> tuple[int | None, int] | None:
-    """Neck, where there is one, and head: on the branch that leads on from the trunk, past the arms."""
+    """Find the neck, if any, and the head: on the branch that continues the trunk beyond the arms."""
     trunk = tree.points[list(arms.joints(0))].mean(axis=0) - tree.points[list(legs.joints(0))].mean(axis=0)
     height: list[float] = (tree.points @ trunk).tolist()
     top = list(height)
@@ -286,16 +289,16 @@ def _find_head(tree: JointTree, legs: _Limbs, arms: _Limbs, ends: Sequence[bool]
 
 
 def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[bool]) -> int:
-    """The head among the joints from the first neck joint to the crown."""
+    """Return the head among the joints from the first neck joint to the crown."""
     for joint in chain:
         if len(tree.children[joint]) > 2:
             return joint  # a face
     has_crown = ends[chain[-1]]
     if not any(ends):
-        # It is unknown which leaves are end sites: a rig whose toes have one gives its head one too.
+        # Unknown which leaves are end sites: a rig that gives its toes one gives its head one too.
         feet = [tree.children[foot] for foot in legs.joints(2)]
         has_crown = len(chain) > 2 and all(any(tree.children[toe] for toe in toes) for toes in feet)
-        # Neck bones are short; an end site lies at the crown, or on its joint where it was not measured.
+        # Neck bones are short; an end site lies at the crown, or at its parent's position if it was not measured.
         has_crown = has_crown and not 1e-3 < tree.lengths[chain[-1]] / legs.size < 0.08
     return chain[-2] if has_crown and len(chain) > 1 else chain[-1]
 
@@ -304,7 +307,7 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
 
 
 def _find_sides(tree: JointTree, legs: _Limbs, arms: _Limbs, sides: Sequence[int]) -> tuple[int, int]:
-    """For legs and arms: +1 where side a is left, -1 where b is, 0 if it is unknown."""
+    """Return, for legs and arms, +1 if side a is left, -1 if side b is left, 0 if unknown."""
     across_legs, across_arms = _across(tree, legs), _across(tree, arms)
     leg_side = _vote(sides, legs) or _sign(_left_axis(tree, legs), across_legs, 0.35)
     arm_side = _vote(sides, arms) or _sign(leg_side * across_legs, across_arms, 0.2)
@@ -317,7 +320,7 @@ def _vote(sides: Sequence[int], limbs: _Limbs) -> int:
 
 
 def _across(tree: JointTree, limbs: _Limbs) -> Floats:
-    """From side b to side a, where the limbs start; further down if they start at the same place."""
+    """Return the vector from side b to side a where the limbs start; further down if they start at the same point."""
     across: Floats = np.zeros(3)
     for mark in range(3):
         a, b = limbs.joints(mark)
@@ -328,10 +331,10 @@ def _across(tree: JointTree, limbs: _Limbs) -> Floats:
 
 
 def _left_axis(tree: JointTree, legs: _Limbs) -> Floats:
-    """(3,) axis to the body's left, zero if the feet do not show it.
+    """Return an axis (3,) to the body's left, zero if the feet do not show it.
 
-    The ankle is a hinge, so that shin and foot span the plane in which a leg walks, in every pose: shin
-    (upward) x foot is the left of a leg, and turned-out feet cancel in the sum of both.
+    The ankle is a hinge, so shin and foot span the plane in which a leg swings, in every pose. The cross product shin
+    (upward) x foot points to the leg's left, and turned-out feet cancel in the sum of both legs.
     """
     axis: Floats = np.zeros(3)
     for knee, ankle in zip(legs.joints(1), legs.joints(2), strict=True):
@@ -344,7 +347,7 @@ def _left_axis(tree: JointTree, legs: _Limbs) -> Floats:
 
 
 def _sign(u: Floats, v: Floats, least: float) -> int:
-    """Sign of the cosine between two vectors, 0 where it is smaller than `least` or a vector is zero."""
+    """Return the sign of the cosine between two vectors; 0 if its magnitude is at most `least` or a vector is zero."""
     lengths = float(np.linalg.norm(u) * np.linalg.norm(v))
     cosine = float(u @ v) / lengths if lengths > 0.0 else 0.0
     return (cosine > least) - (cosine < -least)

@@ -1,4 +1,4 @@
-"""Edits of a single motion: frame rate, mirroring, length, timing, path, posture and skeleton.
+"""Edit a single motion: frame rate, mirroring, length, timing, path, posture and skeleton.
 
 Every function takes a motion and returns a new one. Contacts and labels are carried over, and the last step of
 ``source.provenance`` records the edit.

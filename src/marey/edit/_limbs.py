@@ -18,14 +18,14 @@ from marey.maths import ease, ease_in, quat
 
 HANDS = ("left_hand", "right_hand")
 FEET = ("left_foot", "right_foot")
-# A target missed by more than this (meters) is out of reach; softened limbs are damped from this knee angle on.
+# A target missed by more than _MISSED (meters) is out of reach; softened limbs are damped above this knee angle.
 _MISSED = 1e-6
 _DAMPED_FROM = np.deg2rad(150.0)
 _ABOVE = {"hand": ("upper_arm", "forearm"), "foot": ("upper_leg", "lower_leg")}
 
 
 class Limb(NamedTuple):
-    """Joint indices: hip or shoulder, knee or elbow, ankle or wrist; and the role of the last."""
+    """A limb: indices of hip or shoulder, knee or elbow, ankle or wrist; and the role of the last."""
 
     hip: int
     knee: int
@@ -34,7 +34,7 @@ class Limb(NamedTuple):
 
 
 def find_limb(skeleton: Skeleton, role: str) -> Limb:
-    """The limb that ends in ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot``."""
+    """Return the limb that ends in ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot``."""
     side, part = role.split("_")
     hip, knee = (skeleton.roles[f"{side}_{name}"] for name in _ABOVE[part])
     ankle = skeleton.roles[role]
@@ -49,7 +49,7 @@ def find_limb(skeleton: Skeleton, role: str) -> Limb:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A motion's arrays while an edit works on them; `apply_to` returns a motion with them."""
+    """Writable copies of a motion's arrays during an edit; `apply_to` returns a motion with them."""
 
     skeleton: Skeleton
     root: Floats
@@ -58,12 +58,12 @@ class Draft:
 
     @classmethod
     def of(cls, motion: Motion) -> Draft:
-        """Copies of the motion's arrays."""
+        """Copy the motion's arrays."""
         bones = None if motion.bone_offsets is None else motion.bone_offsets.copy()
         return cls(motion.skeleton, motion.root_positions.copy(), motion.rotations.copy(), bones)
 
     def apply_to(self, motion: Motion) -> Motion:
-        """`motion` with the arrays of the draft."""
+        """Return `motion` with the arrays of the draft."""
         return replace(
             motion,
             root_positions=set_readonly(self.root),
@@ -72,7 +72,7 @@ class Draft:
         )
 
     def world(self, frames: Ints | None = None) -> World:
-        """All frames, or some, in the world."""
+        """Compute the world poses of all frames, or of some."""
         at = slice(None) if frames is None else frames
         bones = None if self.offsets is None else self.offsets[at]
         return forward_kinematics(self.skeleton, self.root[at], self.rotations[at], bones)
@@ -94,13 +94,13 @@ class Draft:
 
         Parameters
         ----------
-        orientations : (n, 4) of the end in the world; None keeps its local rotation.
-        hinge : (3,) of the knee, from `find_limb_hinge`.
+        orientations : (n, 4) world rotations of the limb's end; None keeps its local rotation.
+        hinge : (3,) hinge axis of the knee, from `find_limb_hinge`.
         certainty : (n,) from 0 to 1. A knee that bends backward in the source is bent forward to meet a target. Where
-            this is below 1, that change is partly undone, so that the edit does not begin with a jump.
-        max_stretch : as in `solve_limb`.
-        soften : frames. A limb that runs out of reach would snap straight; within this many frames its knee is damped
-            (Kovar 3.14) and stops short of the target instead.
+            certainty is below 1, that change is partly undone, to avoid a jump at the start of the edit.
+        max_stretch : maximum scaling of the bones, as a fraction of their length, as in `LimbSettings`.
+        soften : number of frames. A limb that gets out of reach would snap straight; within this many frames its knee
+            is damped (Kovar 3.14) and stops short of the target instead.
         exact : frames at which a target within reach is still met exactly.
         """
         if not len(frames):
@@ -134,7 +134,7 @@ class Draft:
         max_stretch: float,
         damping_from: float | None = None,
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Local rotations of hip, knee and ankle, scale and residue; without targets, for where the end is now."""
+        """Return local rotations of hip, knee and ankle, scale and residue; without targets, the end stays in place."""
         world = self.world(frames)
         at, rotated = world.positions, world.rotations
         hip, knee, ankle = limb[:3]
@@ -143,7 +143,7 @@ class Draft:
             orientations = None if orientations is None else rotated[:, ankle]
         parents = self.skeleton.parents
         over_hip = rotated[:, parents[hip]] if hip else np.broadcast_to(quat.identity(), (len(frames), 4))
-        # Rigs may have twist joints in between; they count as part of the knee's and the ankle's rotation.
+        # Rigs may have twist joints in between; treat them as part of the knee's and the ankle's rotation.
         to_knee = quat.inv_mul(rotated[:, hip], rotated[:, parents[knee]])
         to_ankle = quat.inv_mul(rotated[:, knee], rotated[:, parents[ankle]])
         pose = solve_limb(
@@ -176,7 +176,7 @@ class Draft:
 
 
 def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> Floats:
-    """(n,) from 1 where a target is out of reach, or nearly so in time, to 0 `width` frames further off."""
+    """Return weights (n,): 1 within `width` frames of a target out of reach, fading to 0 over another `width`."""
     out = frames[missed]
     after = np.clip(np.searchsorted(out, frames), 0, len(out) - 1)
     apart = np.minimum(np.abs(frames - out[after]), np.abs(frames - out[np.maximum(after - 1, 0)]))
@@ -188,8 +188,10 @@ def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | N
 
 
 def find_limb_hinge(motion: Motion, limb: Limb) -> Floats:
-    """(3,) the limb's hinge axis in the hip's frame, from the motion, or the anatomical axis if the limb never
-    bends."""
+    """Return the limb's hinge axis (3,) in the hip's frame, estimated from the motion.
+
+    Falls back to the anatomical axis if the limb never bends.
+    """
     world = motion.world()
     at, rotated = world.positions, world.rotations
     upper = quat.inv_rotate(rotated[:, limb.hip], at[:, limb.knee] - at[:, limb.hip])
@@ -207,7 +209,7 @@ def find_limb_hinge(motion: Motion, limb: Limb) -> Floats:
 
 
 def find_foot_plants(motion: Motion, side: str) -> Bools | None:
-    """(F,) whether any point of a foot touches the floor; None if the motion has no contacts."""
+    """Return a mask (F,): True where any point of a foot is in contact; None if the motion has no contacts."""
     contacts = motion.contacts
     foot = motion.skeleton.roles.get(f"{side}_foot")
     if contacts is None or foot is None:

@@ -11,20 +11,20 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-# Seconds of travel that weigh as much as a distance: poses that agree in position but not in velocity differ.
+# Weight of velocities relative to positions, in seconds: poses that agree only in position still differ.
 _RATE = 0.1
-# Maximum number of frames that are all compared with each other; of longer motions every n-th, then all near the best.
+# Maximum number of frames to compare pairwise; in longer motions, every n-th frame first, then all near the best.
 _MAX_FRAMES = 1500
-# Of loops that close within this factor of the best, or to this fraction of how far they go, the shortest is taken: one
-# stride rather than two.
+# Among loops that close within _NEARLY times the best, or within the fraction _WELL of their extent, the shortest is
+# chosen: one stride rather than two.
 _NEARLY, _WELL = 1.5, 0.07
 
 
 def find_loop(motion: Motion, first: int | None, end: int | None, least: float) -> tuple[int, int]:
     """Find frames `first` and `end`, at least `least` seconds apart, with the most similar poses and velocities.
 
-    The score is the distance between the two poses relative to how far the motion departs from them in between: while
-    someone stands still all frames are similar, which is not a useful loop. Given frames do not change.
+    The score is the distance between the two poses relative to how far the motion departs from the first in between:
+    while someone stands still all frames are similar, which is not a useful loop. Given frames do not change.
     """
     n = len(motion)
     apart = max(4, round(least * motion.fps))
@@ -46,13 +46,13 @@ def find_loop(motion: Motion, first: int | None, end: int | None, least: float) 
 
 
 def list_body_joints(skeleton: Skeleton) -> list[int]:
-    """All joints except those above the hips, which are not part of the body."""
+    """Return all joints except those above the hips, which are not part of the body."""
     above = set(skeleton.chain(skeleton.roles["hips"])[:-1])
     return [joint for joint in range(len(skeleton)) if joint not in above]
 
 
 def _sample_poses(motion: Motion) -> Floats:
-    """(F, D) meters: joints against the hips' place on the floor and the body's heading, and how fast they move."""
+    """Return poses (F, D) in meters: joint positions and velocities relative to hip position and heading."""
     world = motion.world()
     skeleton = motion.skeleton
     hips = world.positions[:, skeleton.roles["hips"]]
@@ -66,7 +66,7 @@ def _sample_poses(motion: Motion) -> Floats:
 
 
 def _find_best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
-    """The first and the last frame of the best loop among some."""
+    """Return the first and the last frame of the best loop among these frames."""
     frames = np.union1d(begins, ends)
     rows, columns = poses[begins], poses[frames]
     squares = np.sum(rows**2, axis=1)[:, None] + np.sum(columns**2, axis=1) - 2.0 * rows @ columns.T
@@ -76,7 +76,7 @@ def _find_best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int
     score = np.where((later >= apart) & np.isin(frames, ends)[None, :], distance / np.maximum(away, 1e-9), np.inf)
     good = score <= max(_NEARLY * float(score.min()), _WELL)
     shortest = np.where(good, later, later.max() + 1).min()
-    # Among loops of about that length the one that closes best.
+    # Among loops of about that length, choose the one that closes best.
     score = np.where(good & (later <= 1.2 * shortest), score, np.inf)
     i, j = np.unravel_index(int(np.argmin(score)), score.shape)
     return int(begins[i]), int(frames[j])

@@ -1,4 +1,4 @@
-"""Velocities at the ends of clips, and offsets between poses."""
+"""Poses with velocities, and offsets between poses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from marey.maths import quat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatedPose:
-    """One pose and how fast it changes.
+    """One pose and its velocities.
 
-    root, root_rate : (3,) meters and m/s, of the hips: they are what travels, whichever joint carries them.
-    rotations, turn_rate : (J, 4), and (J, 3) rad/s in each joint's own axes.
-    offsets, offset_rate : (J, 3) meters and m/s.
+    root, root_rate : (3,) position and velocity of the hips, meters and m/s. The hips travel, whichever joint moves
+        them.
+    rotations, turn_rate : (J, 4) local rotations, and (J, 3) angular velocities in rad/s in each joint's own axes.
+    offsets, offset_rate : (J, 3) bone offsets in meters, and their rates in m/s.
     """
 
     root: Floats
@@ -27,7 +28,7 @@ class RatedPose:
     offset_rate: Floats
 
     def ahead(self, seconds: float) -> RatedPose:
-        """The pose that these rates lead to."""
+        """Extrapolate the pose by `seconds` at its current rates."""
         return RatedPose(
             self.root + seconds * self.root_rate,
             self.root_rate,
@@ -38,12 +39,12 @@ class RatedPose:
         )
 
     def with_rates_from(self, other: RatedPose) -> RatedPose:
-        """The pose with another's rates."""
+        """Return this pose with the rates of another."""
         return replace(self, root_rate=other.root_rate, turn_rate=other.turn_rate, offset_rate=other.offset_rate)
 
 
 def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
-    """The pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
+    """Return the pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
     offsets = motion.frame_offsets
     seconds = (after - before) / motion.fps
     per_second = 0.0 if after == before else 1.0 / seconds
@@ -61,9 +62,9 @@ def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseOffset:
-    """What leads from one pose to another, and from its rates to the other's.
+    """The offset from one pose to another, and from its rates to the other's.
 
-    root (3,), rotations (J, 3) rotation vectors in the joints' local axes, offsets (J, 3); and their rates.
+    root (3,), rotations (J, 3) as rotation vectors in the joints' local axes, offsets (J, 3); and their rates.
     """
 
     root: Floats
@@ -75,7 +76,7 @@ class PoseOffset:
 
 
 def offset_between(start: RatedPose, end: RatedPose) -> PoseOffset:
-    """The offset that, added to `start`, gives `end` with its rates."""
+    """Return the offset that, added to `start`, gives `end` with its rates."""
     vectors = quat.log(quat.inv_mul(start.rotations, end.rotations))
     carried = quat.inv_rotate(quat.exp(vectors), start.turn_rate)
     return PoseOffset(
@@ -89,7 +90,7 @@ def offset_between(start: RatedPose, end: RatedPose) -> PoseOffset:
 
 
 def add_offsets(motion: Motion, frames: slice, root: Floats, vectors: Floats, offsets: Floats) -> Motion:
-    """The motion with offsets added on some frames: (n, 3) to the hips' path, (n, J, 3) and (n, J, 3)."""
+    """Add offsets on some frames: `root` (n, 3) to the path of the hips, `vectors` (n, J, 3), `offsets` (n, J, 3)."""
     travel, rotations = motion.travel.copy(), motion.rotations.copy()
     travel[frames] += root
     rotations[frames] = quat.mul(rotations[frames], quat.exp(vectors))

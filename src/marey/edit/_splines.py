@@ -6,15 +6,15 @@ import numpy as np
 
 from marey.core.arrays import Floats
 
-# Chords whose product is below this are as good as level; one over such a chord may not be a number any more.
+# Chords with a product below this count as level; the reciprocal of such a chord may overflow.
 _LEVEL = 1e-200
 
 
 def monotone_slopes(x: Floats, y: Floats) -> Floats:
-    """Slopes (N, ...) at increasing keys x (N,) with values y (N, ...), such that no cubic overshoots a value.
+    """Return slopes (N, ...) at increasing keys x (N,) with values y (N, ...), such that no cubic overshoots a value.
 
-    The weighted harmonic mean of the neighboring chords where they agree in sign, else 0 (Fritsch and Butland); the
-    chord itself at the ends. Between equal values the curve is flat.
+    The slope is the weighted harmonic mean of the neighboring chords if they agree in sign, else 0 (Fritsch and
+    Butland); at the ends it is the chord's. Between equal values the curve is flat.
     """
     width = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
     chord = np.diff(y, axis=0) / width
@@ -29,10 +29,10 @@ def monotone_slopes(x: Floats, y: Floats) -> Floats:
 
 
 def hermite(x: Floats, y: Floats, slopes: Floats, at: Floats, continuity: int = 1) -> Floats:
-    """(T, ...) values at times `at` (T,) of the curve with values and slopes (N, ...) at keys x (N,).
+    """Return the values (T, ...) at `at` (T,) of the curve with values y and slopes (N, ...) at keys x (N,).
 
-    Cubic pieces with continuity 1; with 2 quintic ones whose second derivative is 0 at every key. Beyond the ends the
-    curve goes on straight.
+    Pieces are cubic with continuity 1; with 2 they are quintic, with zero second derivative at every key. Beyond its
+    ends the curve continues as a straight line.
     """
     piece = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
     tail = [1] * (y.ndim - 1)
@@ -47,13 +47,13 @@ def hermite(x: Floats, y: Floats, slopes: Floats, at: Floats, continuity: int = 
         into = -4.0 * u**3 + 7.0 * u**4 - 3.0 * u**5
     start, end = y[piece], y[piece + 1]
     value = start + (end - start) * rise + width * (slopes[piece] * out + slopes[piece + 1] * into)
-    # Sums of the basis miss a key by rounding; a key's own value is given back as it is.
+    # The basis sum misses a key by rounding errors; return a key's own value exactly.
     value = np.where(u <= 0.0, start, np.where(u >= 1.0, end, value))
     beyond = np.where(t < 0.0, slopes[piece] * t, np.where(t > 1.0, slopes[piece + 1] * (t - 1.0), 0.0)) * width
     return np.asarray(value + beyond)
 
 
 def fading_slope(t: Floats, length: float) -> Floats:
-    """t (1 - t / length)^2: slope 1 at t = 0, level 0 from `length` on; adds a velocity that fades."""
+    """Return t (1 - t / length)^2: slope 1 at t = 0, and 0 from `length` onward; adds a velocity that fades."""
     progress = np.clip(t / length, 0.0, 1.0)
     return np.asarray(t * (1.0 - progress) ** 2)

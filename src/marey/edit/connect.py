@@ -19,28 +19,29 @@ from marey.edit.replant import bridge_contacts, replant_around, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease_in, quat, rigid2d
 
-# Velocities at the ends fade over this long, in seconds: over a long gap they would swing the limbs about.
+# Velocities at the ends fade over this many seconds; over an entire long gap they would swing the limbs around.
 _FADE = 0.3
 
 
 @renamed_parameters(replant=("feet", feet_from_flag))
 def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, feet: Feet = "clean") -> Motion:
-    """`first`, then `gap` seconds of interpolation, then `second`.
+    """Connect two clips: `first`, then `gap` seconds of interpolation, then `second`.
 
     The root's path in the gap is a Hermite curve that matches the velocities on both sides. Each joint follows a single
     eased rotation from pose to pose and matches the angular velocities at both ends.
 
     Parameters
     ----------
-    gap : seconds from the last frame of the first to the first frame of the second, rounded to a number of frames, at
-        least one.
-    align : move the second clip on the floor so that it faces in the first clip's direction of travel and starts where
-        the velocities of both lead. False leaves it where it is.
+    gap : seconds from the last frame of the first clip to the first frame of the second, rounded to a number of frames,
+        at least one; 0.5 by default.
+    align : move the second clip on the floor to face the same way as the end of the first and to start where the
+        velocities of both lead. False leaves it where it is.
     feet : "clean" cleans up feet that are planted before the gap, after it, or through it (planted on both sides at
-        nearly the same place). Frames further away do not change. None leaves the feet where interpolation puts them.
+        nearly the same position). Frames farther away do not change. None leaves the feet where interpolation puts
+        them.
 
-    Both clips need the same skeleton and rate. The result has the contacts and labels of both; a point that is not
-    planted through the gap has no contact in it.
+    Both clips need the same skeleton and frame rate. The result has the contacts and labels of both; a point that is
+    not planted through the gap has no contact in it.
     """
     check_feet(feet)
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
@@ -100,7 +101,7 @@ def _pose_at_start(motion: Motion) -> RatedPose:
 
 
 def _without_rates(pose: RatedPose) -> RatedPose:
-    """The pose at rest: the interpolation starts from it and adds the velocity by itself."""
+    """Return the pose at rest: the interpolation starts from it and adds the velocity separately."""
     return replace(
         pose,
         root_rate=np.zeros(3),
@@ -110,7 +111,7 @@ def _without_rates(pose: RatedPose) -> RatedPose:
 
 
 def _find_alignment(one: Motion, two: Motion, seconds: float) -> Floats:
-    """The transform of the second that puts its first frame where the first clip is going."""
+    """Return the transform of the second clip that puts its first frame where the first clip is heading."""
     here = find_placement(one, len(one) - 1)
     there = find_placement(two, 0)
     turn = rigid2d.between(np.array([there[0], 0.0, 0.0]), np.array([here[0], 0.0, 0.0]))
@@ -120,7 +121,7 @@ def _find_alignment(one: Motion, two: Motion, seconds: float) -> Floats:
 
 
 def _measure_floor_speed(motion: Motion, end: int) -> Floats:
-    """(2,) m/s of the hips in x, z over a tenth of a second at one end."""
+    """Return the velocity (2,) of the hips in x and z, in m/s, over a tenth of a second at one end."""
     n = min(len(motion) - 1, max(1, round(0.1 * motion.fps)))
     if n < 1:
         return np.zeros(2)
@@ -131,7 +132,7 @@ def _measure_floor_speed(motion: Motion, end: int) -> Floats:
 def _fill_gap(
     start: RatedPose, end: RatedPose, change: PoseOffset, t: Floats, seconds: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Places of the hips, rotations and bone offsets at times t (n,) between two poses."""
+    """Return hip positions, rotations and bone offsets at times t (n,) between two poses."""
     u = t / seconds
     fade = min(seconds, _FADE)
     out, into = fading_slope(t, fade), -fading_slope(seconds - t, fade)
@@ -142,7 +143,7 @@ def _fill_gap(
         return np.asarray(weight * value + leaving * rate_out + arriving * rate_in)
 
     root = start.root + eased(change.root, start.root_rate, end.root_rate)
-    # Across the floor the velocities count over the entire gap, or the body would slow down in it.
+    # On the floor, velocities fade over the entire gap; otherwise the body would slow down in it.
     wide_out, wide_in = fading_slope(t, seconds), -fading_slope(seconds - t, seconds)
     level = [0, 2]
     root[:, level] = (

@@ -1,4 +1,4 @@
-"""Make a loop from a range of frames, with the seam's error spread over the entire cycle."""
+"""Make a loop from a range of frames, and spread the error at the seam over the entire cycle."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from marey.edit.replant import replant_feet, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-# The velocity difference is blended in over this long at both ends, in seconds.
+# The velocity difference is blended in over this many seconds at both ends.
 _FADE = 0.15
 _MIN_FRAMES = 4
-# Minimum duration of a loop that is searched for, in seconds.
+# Minimum duration of a loop that is found automatically, in seconds.
 _SHORTEST = 0.4
-# Seconds before and after the loop that cleanup sees, so that it treats every cycle the same.
+# Seconds before and after the loop that cleanup sees; it then treats every cycle the same.
 _AROUND = 2.0
 
 
@@ -43,21 +43,22 @@ def cycle(
     """Make frames `start` to `stop` a loop: the frame after the last is the first, moved by the cycle's travel.
 
     Frames `start` and `stop` are the two sides of the seam. Half of their difference is added at one end and half is
-    subtracted at the other, linearly in between, so that no part of the cycle changes much. Velocities near the ends
-    match in the same way. Travel and turning of the cycle continue from round to round, unless a foot is planted
-    throughout; heights are closed. Feet are then planted again, also across the seam.
+    subtracted at the other, linearly in between, so no part of the cycle changes much. Velocities near the ends are
+    matched in the same way. Travel and turning continue from cycle to cycle, unless a foot is planted throughout;
+    heights are closed. Feet are then planted again, also across the seam.
 
     Parameters
     ----------
     start, stop : frames. If one or both are left out, the frames with the most similar poses and velocities are found,
         at least 0.4 s apart. Frame `stop` must exist.
-    repeats : number of cycles in the result, each continuing the one before.
+    repeats : number of cycles in the result, each continuing the one before; 1 by default.
     feet : "clean" plants the feet again; None leaves them where closing the loop puts them.
 
-    Provenance notes the travel of a cycle as rigid2d (theta, x, z), and of the seam, for the joint where it is largest:
-    ``position``, how far the step over it is from the mean of the steps before and after it, in meters; ``velocity``,
-    how far these two differ, in m/s; both for the frames as they were, ``position_before`` and ``velocity_before``; and
-    for the steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
+    Provenance records the travel of a cycle as rigid2d (theta, x, z), and for the seam, at the joint where it is
+    largest: ``position``, how far the step over the seam is from the mean of the steps before and after it, in meters;
+    ``velocity``, how far these two differ, in m/s; both also for the original frames, ``position_before`` and
+    ``velocity_before``; and the 95th percentile of the steps inside the loop, ``usual_position`` and
+    ``usual_velocity``.
     """
     last = len(motion) - 1
     n_cycles = check_index(repeats, "repeats")
@@ -128,7 +129,7 @@ def _plant_feet(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
 
 
 def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
-    """How far the step over the seam is from its neighbors, in meters and m/s, and the usual values in the loop."""
+    """Measure how far the step over the seam is from its neighbors, in meters and m/s, and the loop's usual values."""
     positions = (
         _chain_cycles(closed, [rigid2d.power(travel, k) for k in range(3)])
         .world()
@@ -147,7 +148,7 @@ def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
 
 
 def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:
-    """Root, rotation vectors and offsets to add on the n frames of the cycle."""
+    """Return the root offsets, rotation vectors and bone offsets to add to the n frames of the cycle."""
     t = np.arange(n) / fps
     seconds = n / fps
     fade = min(0.5 * seconds, _FADE)
@@ -155,12 +156,12 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
     back = rigid2d.invert(travel)
 
     def line(at_start: Floats, at_end: Floats, rate_at_start: Floats, rate_at_end: Floats) -> Floats:
-        """From minus half of the seam at the start to plus half at the end, and the same with its rate."""
+        """Interpolate from minus half of the seam at the start to plus half at the end, and likewise its rate."""
         weight, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
         straight = weight * at_end - (1.0 - weight) * at_start
         return np.asarray(0.5 * (straight - leaving * rate_at_start - arriving * rate_at_end))
 
-    # The root's offset is in the world, which by the end of the cycle has turned.
+    # The root's offset is in world axes, relative to which the cycle has turned by its end.
     rotated = rigid2d.apply_vector(back, seam.root), rigid2d.apply_vector(back, seam.root_rate)
     root = line(rotated[0], seam.root, rotated[1], seam.root_rate)
     vectors = line(seam.rotations, seam.rotations, seam.rotations_rate, seam.rotations_rate)

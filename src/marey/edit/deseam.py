@@ -1,4 +1,4 @@
-"""Remove a seam: turn the jump into an offset that fades out."""
+"""Remove a seam: convert the jump to an offset that fades out."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from marey.maths import ease, ease_in
 
 P = ParamSpec("P")
 
-# The spring's offset is cut off where it is a millionth of what it was, about 25 half-lives on.
+# The spring's offset is cut off after this many half-lives, when less than 1e-13 of it is left.
 _HALF_LIVES = 25.0
-# Seconds around a seam in which the motion shows how fast it changes by itself.
+# Seconds around a seam from which the motion's usual changes are measured.
 _AROUND = 1.0
-# A change up to the first multiple of the largest change around it stays; from the second multiple on it is removed.
+# A change of up to _USUAL times the largest change around it is kept; beyond _CERTAIN times it is removed.
 _USUAL, _CERTAIN = 1.5, 3.0
 # Meters, radians and their rates; smaller values are not jumps.
 _ROUNDING = 1e-7
 
 
 def _convert_frames(function: Callable[P, Motion]) -> Callable[P, Motion]:
-    """A decorator for `deseam`, which took a number of frames instead of seconds."""
+    """Decorate `deseam` to accept the old parameter `frames` (a number of frames) in place of `seconds`."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> Motion:
@@ -58,17 +58,16 @@ def deseam(
 ) -> Motion:
     """Remove the jump between frame ``frame - 1`` and `frame`; earlier frames do not change.
 
-    The expected pose at `frame` differs from the actual one by an offset. It is added to the following frames and
-    fades out:
+    The expected pose at `frame` differs from the actual one by an offset. It is added to the following frames and fades
+    out:
 
-    - over `seconds`, by eased slerp (Kovar 3.5). This classic method matches the pose, not the velocity.
+    - over `seconds`, by eased slerp (Kovar 3.5). This classic method matches the pose, not the velocity;
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's
-    velocity, so that nothing jerks (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
+      velocity, which avoids a jerk (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
 
     Give one of the two; the default is inertialization with a half-life of 0.1 s. A joint that changes no more across
-    the seam than around it does not jump and is not changed. Contacts remain where the offset does not move the
-    point.
-    Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
+    the seam than around it does not jump and is left unchanged. Contacts are kept where the offset does not move the
+    point. Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
     """
     seam = check_index(frame, "frame")
@@ -111,9 +110,9 @@ def deseam(
 
 
 def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
-    """The offset from the pose and rates at a frame to those extrapolated from the two frames before it.
+    """Return the offset from the pose and rates at a frame to those extrapolated from the two frames before it.
 
-    A side with only one frame has no rates; it takes those of the other side.
+    A side with only one frame has no rates; it uses those of the other side.
     """
     last = len(motion) - 1
     before = pose_at(motion, frame - 1, max(frame - 2, 0), frame - 1)
@@ -126,7 +125,7 @@ def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
 
 
 def _find_jump(motion: Motion, seam: int) -> PoseOffset:
-    """The offset over the seam, without the part that is within the motion's usual changes of velocity around it."""
+    """Return the offset over the seam, without the part that is within the usual changes of velocity around it."""
     reach = max(4, round(_AROUND * motion.fps))
     first = max(seam - reach, 0)
     around, at = motion[first : seam + reach], seam - first
@@ -143,7 +142,7 @@ def _find_jump(motion: Motion, seam: int) -> PoseOffset:
 
 
 def _weigh_unusual(value: Floats, usual: list[Floats]) -> Floats:
-    """(..., 1) for value (..., 3): 1 where it is far longer than all usual ones, 0 where it is about as long as one."""
+    """Return weights (..., 1) for values (..., 3): 1 if much longer than all usual ones, 0 if about as long as one."""
     size = np.linalg.norm(value, axis=-1, keepdims=True)
     most = np.full_like(size, _ROUNDING)
     for one in usual:
@@ -156,7 +155,7 @@ def _scale(weight: Floats, value: Floats) -> Floats:
 
 
 def _decay_spring(t: Floats, half_life: float, value: Floats, rate: Floats) -> Floats:
-    """A critically damped spring let go at `value` with velocity `rate`: (T, ...) at times t (T,)."""
+    """Return the values (T, ...) at times t (T,) of a critically damped spring with initial `value` and `rate`."""
     y = 2.0 * math.log(2.0) / half_life
     decay = np.exp(-y * t)
     return _scale(decay, value) + _scale(decay * t, rate + y * value)

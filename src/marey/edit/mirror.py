@@ -1,4 +1,4 @@
-"""Mirror a motion: exchange left and right."""
+"""Mirror a motion: swap left and right."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from marey.maths import quat
 _MIRROR = np.array([-1.0, 1.0, 1.0])
 # Reflecting the space in x = 0 keeps w and x of a quaternion and negates y and z.
 _MIRROR_TURN = np.array([1.0, 1.0, -1.0, -1.0])
-# A rest pose is symmetric when no bone's mirror image lies further from its partner than this (cosine of 30 degrees).
+# A rest pose is symmetric if every mirrored bone is within this angle of its partner (cosine of 30 degrees).
 _MIN_COSINE = 0.866
 
 
 def mirror(motion: Motion) -> Motion:
-    """The motion reflected in the plane x = 0, with left and right joints exchanged.
+    """Mirror the motion at the plane x = 0, with left and right joints swapped.
 
     Joints are paired by role, the rest by name and position in the hierarchy. Joints without a partner are reflected
     individually. Contacts and labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left``
-    ``turn-right``. Mirroring twice restores the original.
+    becomes ``turn-right``. Mirroring twice restores the original.
 
-    Where the rest pose is symmetric, left and right joints have mirrored axes and local rotations are reflected as
-    they are. Where it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by
-    quarter turns; `find_axis_changes` finds these from bones and poses.
+    If the rest pose is symmetric, left and right joints have mirrored axes, and local rotations are reflected directly.
+    If it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by quarter turns;
+    `find_axis_changes` finds these from bones and poses.
     """
     skeleton = motion.skeleton
     partner = find_partners(skeleton)
@@ -60,12 +60,12 @@ def mirror(motion: Motion) -> Motion:
 
 
 def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
-    """(F, J, 4) the mirrored local rotations."""
+    """Return the mirrored local rotations (F, J, 4)."""
     parents = motion.skeleton.parents
     if np.array_equal(partner[parents[1:]], parents[partner[1:]]):
         reflected = (motion.rotations * _MIRROR_TURN)[:, partner]
         return quat.mul(quat.inv_mul(above, reflected), fix)
-    # Where the two sides are built differently, only the world has something to reflect.
+    # The two sides have different hierarchies, so reflect world rotations.
     world = quat.mul((motion.world().rotations * _MIRROR_TURN)[:, partner], fix)
     local = world.copy()
     local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
@@ -73,14 +73,14 @@ def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats)
 
 
 def find_partners(skeleton: Skeleton) -> Ints:
-    """(J,) for each joint the one on the other side; its own index if there is none."""
+    """Return the joint on the other side for each joint, (J,); its own index if there is none."""
     roles, n = skeleton.roles, len(skeleton)
     partner = np.full(n, -1)
     for role, joint in roles.items():
         other = swap_sides(role)
         if other != role and other in roles:
             partner[joint] = roles[other]
-    # Upward: what carries a left limb only is the partner of what carries the right one only.
+    # Upward: the parent of only the left limb is the partner of the parent of only the right limb.
     parents = skeleton.parents
     for joint in range(n - 1, 0, -1):
         other = partner[joint]
@@ -102,7 +102,7 @@ def find_partners(skeleton: Skeleton) -> Ints:
 
 
 def _is_above(parents: Ints, a: int, b: int) -> bool:
-    """Whether one of two joints hangs from the other."""
+    """Return whether one of two joints is an ancestor of the other."""
     for low, high in ((a, b), (b, a)):
         joint = low
         while joint > high:
@@ -113,7 +113,7 @@ def _is_above(parents: Ints, a: int, b: int) -> bool:
 
 
 def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
-    """Pair joints without roles in place: fingers, twist joints and end sites, by name or else by order."""
+    """Pair, in place, joints without roles: fingers, twist joints and end sites, by name or else by order."""
     children, names = skeleton.children, skeleton.names
     for joint in range(len(skeleton)):
         other = joint if partner[joint] < 0 else int(partner[joint])
@@ -121,7 +121,7 @@ def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
             continue
         mine = [c for c in children[joint] if partner[c] < 0]
         candidates = [c for c in children[other] if partner[c] < 0]
-        if other == joint:  # under one parent in the middle, only names show which children correspond
+        if other == joint:  # under a central parent, only names show which children correspond
             for c in mine:
                 d = next((d for d in mine if d > c and _is_mirrored_name(names[c], names[d])), None)
                 if d is not None and partner[c] < 0:
@@ -136,7 +136,7 @@ def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
 
 
 def _is_mirrored_name(one: str, other: str) -> bool:
-    """Whether two names differ only in their side: LeftThumb and RightThumb, hand.L and hand.R."""
+    """Return whether two names differ only in their side: LeftThumb and RightThumb, hand.L and hand.R."""
     a, b = one.lower(), other.lower()
     if a != b and (a.replace("left", "right") == b or b.replace("left", "right") == a):
         return True
@@ -145,11 +145,12 @@ def _is_mirrored_name(one: str, other: str) -> bool:
 
 
 def find_axis_changes(motion: Motion, partner: Ints) -> Floats:
-    """(J, 4) the turn from each joint's axes to the reflected axes of its partner; none where the rest is symmetric.
+    """Return the rotation (J, 4) from each joint's axes to the reflected axes of its partner.
 
-    Elsewhere it is the quarter turn that takes a joint's bones to the reflected bones of its partner. Where bones leave
-    several to choose from, as one along the joint's axis does, the one that makes the mean rotations of left and right,
-    each against its parent, mirror images of each other; for the hips, the axis that lies across the body.
+    If the rest pose is symmetric, these are identities. Otherwise each is the quarter turn that takes a joint's bones
+    to the reflected bones of its partner. If the bones leave several choices, for example a single bone along one of
+    the joint's axes, the choice is the one that makes the mean local rotations of left and right mirror images of each
+    other; for the hips, it is decided by the axis that lies across the body.
     """
     skeleton = motion.skeleton
     n = len(skeleton)
@@ -164,7 +165,7 @@ def find_axis_changes(motion: Motion, partner: Ints) -> Floats:
         other = int(partner[joint])
         if joint in above_hips or other < joint:
             continue
-        # In the middle one axis is reflected: to reflect x and then axis k is a half turn about the third.
+        # A central joint has one axis reflected: reflecting x and then axis k is a half turn about the third.
         choices = quarters if other != joint else np.eye(4)[[0, 3, 2]]
         if joint == hips:
             score = _measure_across(motion, hips)
@@ -178,7 +179,7 @@ def find_axis_changes(motion: Motion, partner: Ints) -> Floats:
 
 
 def _measure_across(motion: Motion, joint: int) -> Floats:
-    """(3,) how far each of a joint's axes lies across the body."""
+    """Return how well each of a joint's axes aligns with the body's left-right axis, (3,)."""
     world = motion.world()
     axes = quat.to_matrix(world.rotations[:, joint])
     left = find_left_axis(motion.skeleton, world.positions)
@@ -186,7 +187,7 @@ def _measure_across(motion: Motion, joint: int) -> Floats:
 
 
 def _measure_misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
-    """(C,) how far each choice leaves the partner's bones from this joint's reflected ones: 20 for one turned round."""
+    """Return how far each choice leaves the partner's bones from this joint's reflected ones, (C,); 20 if reversed."""
     total = np.zeros(len(choices))
     for child in skeleton.children[joint]:
         wanted = skeleton.offsets[child] * _MIRROR
@@ -203,7 +204,7 @@ def _is_symmetric(skeleton: Skeleton, partner: Ints) -> bool:
         a, b = skeleton.offsets[joint] * _MIRROR, skeleton.offsets[other]
         size = float(np.linalg.norm(a) * np.linalg.norm(b))
         if joint not in hips and joint <= other and size > 1e-6 and float(a @ b) < _MIN_COSINE * size:
-            # A short stub on the middle line, such as a spine joint a little aside, has no direction to speak of.
+            # A short stub on the center line, such as a spine joint slightly off it, has no meaningful direction.
             if joint == other and size < 1e-4:
                 continue
             return False
@@ -211,7 +212,7 @@ def _is_symmetric(skeleton: Skeleton, partner: Ints) -> bool:
 
 
 def _list_quarter_turns() -> Floats:
-    """(24, 4) the rotations that take coordinate axes to coordinate axes."""
+    """Return the 24 rotations (24, 4) that map coordinate axes to coordinate axes."""
     half = np.sqrt(0.5)
     quarters = [np.array([half, *row]) for row in half * np.concatenate([np.eye(3), -np.eye(3)])]
     found = [quat.identity()]
@@ -220,33 +221,33 @@ def _list_quarter_turns() -> Floats:
             new = quat.mul(quarter, one)
             if all(abs(float(new @ old)) < 0.99 for old in found):
                 found.append(new)
-    # Clean zeros and halves, so that mirroring twice brings every digit back.
+    # Round to exact zeros and halves: mirroring twice then restores every digit.
     exact = np.array([0.0, 0.5, half, 1.0])
     rotations = np.stack(found)
     return np.asarray(np.sign(rotations) * exact[np.abs(np.abs(rotations)[..., None] - exact).argmin(axis=-1)])
 
 
 def _mirror_offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
-    """Mirror moving offsets relative to the rest offsets, so that each side has its original bones."""
+    """Mirror varying offsets relative to the rest offsets; each side keeps its original bones."""
     if motion.bone_offsets is None:
         return None
     rest = motion.skeleton.offsets
     carried = list(motion.skeleton.chain(motion.skeleton.roles.get("hips", 0)))
     base = rest.copy()
-    base[carried] = 0.0  # there the offset is the body's own place in the world
+    base[carried] = 0.0  # these offsets place the body in the world
     added = (motion.bone_offsets - base) * _MIRROR
     return set_readonly(base + quat.inv_rotate(above, added[:, partner]))
 
 
 def _mirror_contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
-    """Each point's flags go to the point of the other side, which is added if it is missing."""
+    """Move each point's flags to the point on the other side, which is added if it is missing."""
     known = {point.name: point for point in contacts.points}
     points = []
     for point in contacts.points:
         name = swap_sides(point.name)
         joint = int(partner[point.joint])
         points.append(known.get(name) or ContactPoint(name, joint, quat.inv_rotate(fix[joint], point.offset * _MIRROR)))
-    # In the motion's order if it has both.
+    # Keep the motion's order if it has both points.
     order = [
         next((k for k, p in enumerate(points) if p.name == point.name), i) for i, point in enumerate(contacts.points)
     ]

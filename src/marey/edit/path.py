@@ -21,20 +21,20 @@ from marey.maths import ease_in, filters, quat, rigid2d
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Steps along a curve, and points nearer than this to one another count as one; meters.
+# Sampling step along a curve, and distance below which two points count as one; meters.
 _STEP, _SAME = 0.01, 0.001
-# The direction of a path is that of a chord this far to both sides, meters: about a step, so that it does not jitter.
+# The direction of a path is that of a chord this far to both sides, meters: about a step, to avoid jitter.
 _CHORD = 0.25
 # A motion that travels less than this has no path to bend, meters.
 _MIN_TRAVEL = 0.1
-# Seconds in which a foot leaves the transform of one plant for that of the body, and takes up the next.
+# Seconds in which a foot blends from the transform of one plant to that of the body, and to the next plant's.
 _SWING = 0.4
-# Seconds around a foot out of reach in which a leg is damped, so that it does not snap straight.
+# Seconds around a foot out of reach in which a leg is damped, to keep it from snapping straight.
 _SOFTEN = 0.1
 
 
 def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
-    """(F, 2) x and z in meters: the path of the hips without sway, smoothed by a Gaussian of `smooth` seconds."""
+    """Return the path of the hips without sway, (F, 2) x and z in meters, smoothed by a Gaussian of `smooth` s."""
     sigma = check_number(smooth, "smooth in seconds") * motion.fps
     return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
@@ -43,10 +43,10 @@ def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
 def edit_path(
     motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, feet: Feet = "clean"
 ) -> Motion:
-    """Make the motion follow another path from its beginning; the body rotates with the path's direction.
+    """Make the motion follow another path, starting at its beginning; the body rotates with the path's direction.
 
-    Each frame is moved from its place on the traveled path to the place equally far along the new one. A planted foot
-    keeps one transform, so that it does not slide; limb IK moves the legs to it, and cleanup then fixes every plant. On
+    Each frame is moved from its position on the traveled path to the position equally far along the new one. A planted
+    foot keeps one transform and does not slide; limb IK moves the legs to it, and cleanup then fixes every plant. On
     its original path a motion does not change.
 
     Parameters
@@ -54,7 +54,7 @@ def edit_path(
     path : (N, 2) x and z in meters, N >= 2; a smooth curve passes through the points. It must be at least as long as
         the travel, unless `stretch` is set.
     stretch : scale the travel to cover the entire new path; steps become longer or shorter.
-    smooth : seconds, as in `travelled_path`.
+    smooth : width of the Gaussian in seconds, as in `traveled_path`; 0.4 by default.
     feet : "clean" plants the feet again; None leaves them where the bent path carries them.
 
     Contacts are detected first if the motion has none.
@@ -76,7 +76,7 @@ def edit_path(
             f"path must be at least {old.length:.3g} m long, the distance the motion travels, got {new.length:.3g} m; "
             "lengthen it, or pass stretch=True"
         )
-    # Frames that stand between two points of the curve pass from one to the other.
+    # Interpolate frames that stand between two points of the curve.
     along = np.interp(np.arange(len(motion)), old.knots, old.along)
     there = new.frames(along * factor)
     here = old.frames(along)
@@ -98,9 +98,9 @@ def edit_path(
 class _Curve:
     """A smooth curve through points, sampled every centimeter.
 
-    knots : (N,) which of the given points it goes through.
-    along : (N,) meters from the beginning to each of them.
-    distance, points : (S,) and (S, 2) samples.
+    knots : (N,) indices of the given points that it passes through.
+    along : (N,) distance from the beginning to each of them, in meters.
+    distance, points : (S,) and (S, 2) distances and positions of the samples.
     """
 
     knots: Any
@@ -113,7 +113,7 @@ class _Curve:
         return float(self.distance[-1])
 
     def at(self, along: Floats) -> Floats:
-        """(T, 2) positions at these distances in meters along the path; straight on beyond its ends."""
+        """Return positions (T, 2) at these distances in meters along the path; straight beyond its ends."""
         inside = np.clip(along, 0.0, self.length)
         place = np.stack([np.interp(inside, self.distance, self.points[:, k]) for k in (0, 1)], axis=-1)
         reach = min(_CHORD, self.length)
@@ -124,20 +124,20 @@ class _Curve:
         )
 
     def _direction(self, start: float, end: float) -> Floats:
-        """(2,) unit vector from the point at `start` to the point at `end`, both limited to the extent of the curve."""
+        """Return the unit vector (2,) from the point at `start` to the point at `end`, both clamped to the curve."""
         ends = [np.interp([start, end], self.distance, self.points[:, k]) for k in (0, 1)]
         chord = np.array([ends[0][1] - ends[0][0], ends[1][1] - ends[1][0]])
         return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))
 
     def frames(self, along: Floats) -> Floats:
-        """(T, 3) rigid2d: position and direction at these distances in meters along the path."""
+        """Return placements (T, 3) as rigid2d: direction and position at these distances in meters along the path."""
         ahead = self.at(along + _CHORD) - self.at(along - _CHORD)
         place = self.at(along)
         return np.concatenate([np.arctan2(ahead[:, 0], ahead[:, 1])[:, None], place], axis=1)
 
 
 def _fit_curve(points: Floats, what: str) -> _Curve | None:
-    """The curve through points (N, 2), or None where they are one place."""
+    """Fit a curve through points (N, 2); None if they are all at one position."""
     knots = [0]
     for k in range(1, len(points)):
         if float(np.linalg.norm(points[k] - points[knots[-1]])) >= _SAME:
@@ -156,7 +156,7 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
 
 
 def _find_slopes(x: Floats, y: Floats) -> Floats:
-    """Slopes of the parabola through each point and its neighbors (Bessel); the chord's at the ends."""
+    """Return the slope at each point of the parabola through it and its neighbors (Bessel)."""
     chord = np.diff(y, axis=0) / np.diff(x)[:, None]
     if len(x) == 2:
         return np.concatenate([chord, chord])
@@ -166,7 +166,7 @@ def _find_slopes(x: Floats, y: Floats) -> Floats:
 
 
 def hold_planted_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
-    """`bent` with each foot that stands carried by one transform, and the legs solved to it."""
+    """Return `bent` with each planted foot moved by a single transform, and the legs solved to reach it."""
     skeleton = source.skeleton
     before = source.world()
     draft = Draft.of(bent)
@@ -189,7 +189,7 @@ def hold_planted_feet(source: Motion, bent: Motion, transforms: Floats) -> Motio
 
 
 def _carry_foot(path: Floats, transforms: Floats, planted: Any, fps: float) -> tuple[Floats, Floats]:
-    """Where a foot goes, (F, 3), and its turn, (F,): by its plant's transform, and between plants by the body's."""
+    """Return positions (F, 3) and yaw (F,) of a foot: moved by its plant's transform, between plants by the body's."""
     places = rigid2d.apply(transforms, path)
     yaws = transforms[:, 0].copy()
     shift, turn = np.zeros_like(places), np.zeros_like(yaws)

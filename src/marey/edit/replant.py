@@ -14,7 +14,7 @@ from marey.maths import ease_in, quat
 
 # A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is removed.
 _LIFT, _DRAG = 0.02, 0.1
-# A point that stands on both sides of a gap, no further apart than this, stands through it; meters.
+# A point planted on both sides of a gap, at most this far apart, is planted through it; meters.
 _ONE_PLACE = 0.06
 # Seconds beyond the plants on both sides of a gap over which the changes made by cleanup there fade out.
 _MARGIN = 0.5
@@ -38,7 +38,7 @@ def replant_feet(motion: Motion) -> tuple[Motion, bool]:
 
 
 def bridge_contacts(motion: Motion, start: int, stop: int) -> Motion:
-    """The motion with contacts through the gap, frames `start` to `stop`, of points that stand still over it."""
+    """Add contacts through the gap, frames `start` to `stop`, for points that stay in place over it."""
     contacts = motion.contacts
     if contacts is None or not contacts.points or not 0 < start <= stop < len(motion):
         return motion
@@ -52,9 +52,9 @@ def bridge_contacts(motion: Motion, start: int, stop: int) -> Motion:
 
 
 def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
-    """The motion after cleanup of the plants that end or begin at the gap, frames `start` to `stop`, or span it.
+    """Clean up the plants that end or begin at the gap, frames `start` to `stop`, or span it.
 
-    Frames further off are left bit for bit as they are. Also whether there was anything to do.
+    Frames farther away stay bit-identical. Also returns whether there was anything to do.
     """
     contacts = motion.contacts
     if contacts is None:
@@ -84,7 +84,7 @@ def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]
 
 
 def mix_poses(motion: Motion, part: Motion, planted: Motion, weight: Floats, frames: slice) -> Motion:
-    """`motion` blended by `weight` (n,) from `part` to `planted` on some frames."""
+    """Return `motion` with `frames` replaced by a blend from `part` to `planted`, by `weight` (n,) from 0 to 1."""
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
     root[frames] += weight[:, None] * (planted.root_positions - part.root_positions)
     rotated = quat.slerp(part.rotations, planted.rotations, weight[:, None])
@@ -103,10 +103,10 @@ def mix_poses(motion: Motion, part: Motion, planted: Motion, weight: Floats, fra
 
 
 def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
-    """The contacts of `before` that still hold in `after`, frame for frame.
+    """Return the contacts of `before` that still hold in `after`, frame by frame.
 
-    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved rigidly, to
-    another place, remains.
+    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved rigidly to
+    another position is kept.
     """
     contacts = before.contacts
     if contacts is None or not contacts.points:
@@ -117,7 +117,7 @@ def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
     keep: Bools = np.abs(shift[..., 1]) <= _LIFT
     if len(shift) > 1:
         speed = np.linalg.norm(np.diff(shift, axis=0), axis=-1) * before.fps
-        # The slower of the steps to both neighbors: a plant's first and last frame have one that moves.
+        # Use the slower of the steps to both neighbors: at the first and last frame of a plant, one of them moves.
         slower = np.minimum(np.concatenate([speed[:1], speed]), np.concatenate([speed, speed[-1:]]))
         keep &= slower <= _DRAG
     return replace(contacts, mask=set_readonly(contacts.mask & keep))

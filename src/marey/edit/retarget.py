@@ -24,7 +24,7 @@ from marey.edit.retarget_map import RetargetMap
 from marey.errors import InvalidValue, MareyWarning, UnknownName
 from marey.maths import ease, quat
 
-# Hands are together up to this fraction of an arm's length from each other, and apart from twice that on.
+# Hands are together within this fraction of an arm's length, and apart beyond twice that distance.
 _TOGETHER = 0.5
 # Meters by which a hand may miss its target without a warning.
 _MISSED = 1e-3
@@ -44,25 +44,25 @@ def retarget(
 
     Each joint gets the same world rotation as its counterpart, relative to a reference pose that is the same for both
     bodies. The bend of a spine or neck is spread over all of the target's joints there. The path of the hips is scaled
-    by leg length, and heights so that soles on the floor stay on it. Feet are then planted again, unless the target has
-    the same bones as the source. Changes of bone length over time are dropped.
+    by leg length, and heights are adjusted to keep the soles on the floor. Feet are then planted again, unless the
+    target has the same bones as the source. Changes of bone length over time are dropped.
 
-    In some files the rest pose is not a usable pose: all bones lie along one axis. For these, give a frame in which the
-    body stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
-    For such a target give a motion of it: ``retarget(walk, clip, target_pose=40)``.
+    In some files the rest pose is not usable, because all bones lie along one axis. For these, give a frame in which
+    the body stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
+    For such a target, give a motion of it: ``retarget(walk, clip, target_pose=40)``.
 
     Parameters
     ----------
     target : a skeleton, a motion of it, or a map from `RetargetMap.build` or `RetargetMap.load`, which includes the
         poses.
     pose, target_pose : reference frames of `motion` and of `target`, as in `RetargetMap.build`; rest poses by default.
-    hands : ``"together"``: where the source's hands are close to each other, the target's are as close, in proportion;
-        ``"targets"``: hands are where the source's are in a scene scaled like the path, as on a rail or a table. By
-        default arms only copy rotations.
+    hands : ``"together"``: where the source's hands are close to each other, the target's hands are proportionally
+        close; ``"targets"``: hands go to the positions of the source's hands, scaled like the path, as on a rail or a
+        table. By default arms only copy rotations.
     feet : "clean" plants the feet again; None leaves them where the rotated legs put them.
 
-    Contacts go to the points of the same name; a `MareyWarning` names those without a counterpart. The distance by
-    which hands miss is recorded in the provenance as ``residue``, in meters.
+    Contacts are transferred to the points of the same name; a `MareyWarning` names those without a counterpart. The
+    distance by which hands miss is recorded in the provenance as ``residue``, in meters.
     """
     if hands not in (None, "together", "targets"):
         raise UnknownName(f"hands must be 'together', 'targets' or None, got {hands!r}")
@@ -99,7 +99,7 @@ def retarget(
 
 
 def _map_motion(motion: Motion, known: RetargetMap, same: bool) -> Motion:
-    """Rotations, path and annotations on the target."""
+    """Transfer rotations, path and annotations to the target."""
     body = known.target
     rotated = _map_rotations(motion.world().rotations, known)
     root, bones = motion.root_positions, motion.bone_offsets
@@ -117,7 +117,7 @@ def _map_motion(motion: Motion, known: RetargetMap, same: bool) -> Motion:
 
 
 def _map_rotations(source: Floats, known: RetargetMap) -> Floats:
-    """(F, T, 4) world rotations of the target from those of the source (F, S, 4)."""
+    """Return world rotations (F, T, 4) of the target's T joints from those of the source's S joints (F, S, 4)."""
     body = known.target
     against = quat.mul_inv(source, known.source_turns)
     change: dict[int, Floats] = {}
@@ -145,7 +145,7 @@ def _map_rotations(source: Floats, known: RetargetMap) -> Floats:
 
 
 def _place_root(motion: Motion, known: RetargetMap, rotated: Floats) -> Floats:
-    """(F, 3) joint 0 of the target, so that its hips go along the scaled path."""
+    """Return positions (F, 3) of the target's joint 0 that make its hips follow the scaled path."""
     body = known.target
     floor = get_floor(motion, 0.0)
     own = motion.world().positions[:, motion.skeleton.roles["hips"]]
@@ -159,12 +159,12 @@ def _place_root(motion: Motion, known: RetargetMap, rotated: Floats) -> Floats:
 
 
 def _strip_source(source: Source) -> Source:
-    """Where it came from, without what speaks of the source's own joints."""
+    """Return the source without data about the source skeleton's joints."""
     return replace(source, file_names=(), file_offsets=None, channels=None, channel_values=None)
 
 
 def _map_contacts(motion: Motion, known: RetargetMap, rotated: Floats) -> Contacts | None:
-    """Flags of the source on the points of the same name, or on those that correspond."""
+    """Transfer the source's contact flags to the points of the same name, or to corresponding ones."""
     contacts = motion.contacts
     if contacts is None:
         return None
@@ -208,7 +208,7 @@ def _to_local(body: Skeleton, rotated: Floats) -> Floats:
 
 
 def _place_hands(source: Motion, result: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
-    """Hands put where the source's are, or as near to each other; and the meters by which each misses."""
+    """Move the hands to where the source's are, or as close together; also return the meters by which each misses."""
     source_world, result_world = source.world(), result.world()
     wrists = [source.skeleton.roles[role] for role in HANDS]
     limbs = [find_limb(result.skeleton, role) for role in HANDS]

@@ -1,4 +1,4 @@
-"""The correspondence between two skeletons' joints, which can be saved."""
+"""The correspondence between the joints of two skeletons, which can be saved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BONES = {
     "ball": "toe_tip",
 }
 _SIDES = ("left", "right")
-# A reference stands when legs point down and the head is above the hips, by this cosine.
+# A reference pose is upright if legs point down and the head is above the hips, by this cosine.
 _UPRIGHT = 0.7
 # Bones shorter than this, in meters, have no direction.
 _SHORT = 1e-4
@@ -35,16 +35,16 @@ _SHORT = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetargetMap(FrozenRecord):
-    """What `retarget` needs to know about a pair of skeletons.
+    """The data that `retarget` needs about a pair of skeletons.
 
-    source_names : the joints of the source.
-    target : the skeleton to animate.
-    chains : pairs of joint chains (source, target) with the same rotation, hips first; a chain's rotation is spread
-        over the other's joints where their numbers differ. Each chain starts with the joint that it hangs from.
+    source_names : names of the source's S joints.
+    target : the skeleton to animate, with T joints.
+    chains : pairs of joint chains (source, target) with the same rotation, hips first. If the numbers of joints differ,
+        the rotation of one chain is spread over the joints of the other. Each chain starts with its parent joint.
     source_turns : (S, 4) world rotations of the source in its reference pose, facing +Z.
     target_turns : (T, 4) world rotations of the target in the same pose.
-    scale : leg length of the target over that of the source.
-    source_stand, target_stand : meters from the soles to the hips in that pose.
+    scale : ratio of the target's leg length to the source's.
+    source_stand, target_stand : height of the hips above the soles in that pose, in meters.
     """
 
     source_names: tuple[str, ...]
@@ -80,14 +80,14 @@ class RetargetMap(FrozenRecord):
         pose: int | None = None,
         target_pose: int | None = None,
     ) -> RetargetMap:
-        """Pair two skeletons by their roles, and by name where joints without a role have the same.
+        """Pair the joints of two skeletons by role, and joints without a role by name.
 
         Parameters
         ----------
         source, target : skeletons, or motions of them.
-        pose, target_pose : a frame of `source` and of `target`, which then are motions, that serves as reference: the
-            body stands upright on flat feet, arms anywhere. The rest pose by default. Needed if the rest pose is not
-            a usable pose, as in files whose bones all lie along one axis.
+        pose, target_pose : reference frames of `source` and of `target`, which must then be motions. In them the body
+            stands upright on flat feet, arms anywhere. By default the rest pose. Needed if the rest pose is not
+            usable, as in files whose bones all lie along one axis.
         """
         from_pose = _Reference(source, pose, "source")
         to_pose = _Reference(target, target_pose, "target")
@@ -133,7 +133,7 @@ class RetargetMap(FrozenRecord):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RetargetMap:
-        """Read what `save` wrote."""
+        """Read a map that `save` wrote."""
         from marey.io.archive import read_json
 
         content = read_json(path, FORMAT, VERSION)
@@ -164,7 +164,7 @@ class _Reference:
     def __init__(self, given: Skeleton | Motion, frame: int | None, which: str) -> None:
         self.motion = given if isinstance(given, Motion) else None
         self.skeleton = given.skeleton if isinstance(given, Motion) else given
-        self.skeleton.roles["hips"]  # raises, and says how to name it
+        self.skeleton.roles["hips"]  # raises an error that explains how to map it
         local, offsets = quat.identity((1, len(self.skeleton))), None
         if frame is not None:
             if self.motion is None:
@@ -193,7 +193,7 @@ class _Reference:
                 )
 
     def posed(self, rotations: Floats) -> Floats:
-        """(J, 3) where the joints are with these world rotations (J, 4)."""
+        """Return the joint positions (J, 3) for these world rotations (J, 4)."""
         skeleton = self.skeleton
         places = np.zeros((len(skeleton), 3))
         for j, parent in enumerate(skeleton.parents[1:].tolist(), start=1):
@@ -201,19 +201,19 @@ class _Reference:
         return places
 
     def soles(self) -> dict[str, tuple[int, Floats]]:
-        """Heels and balls of both feet: joint and local offset."""
+        """Return heels and balls of both feet, keyed by name, as joint and local offset."""
         from marey.clean import contact_points
 
         return {p.name: (p.joint, p.offset) for p in contact_points(self.skeleton, standing=self.motion)}
 
     def stand(self, places: Floats, rotations: Floats) -> float:
-        """Meters from the lowest sole up to the hips."""
+        """Return the height of the hips above the lowest sole, in meters."""
         heights = [places[j] + quat.rotate(rotations[j], offset) for j, offset in self.soles().values()]
         return float(places[self.skeleton.roles["hips"]][1] - min(point[1] for point in heights))
 
 
 def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """Hips, spine, neck and head as chains; each role of a limb by itself; other joints by name."""
+    """Pair hips, spine, neck and head as chains, each role of a limb by itself, and other joints by name."""
     found: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((source.roles["hips"],) * 2, (target.roles["hips"],) * 2)]
     trunks = [_find_trunk(source), _find_trunk(target)]
     for part in (0, 1):
@@ -234,7 +234,7 @@ def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, .
 
 
 def _find_trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The spine from the hips on, and what leads from its end to the head."""
+    """Return the chain from the hips along the spine, and the chain from its end to the head."""
     roles = skeleton.roles
     spine = (roles["hips"], *roles.spine)
     top = roles.get("head", roles.get("neck"))
@@ -245,7 +245,7 @@ def _find_trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _align_target(from_pose: _Reference, to_pose: _Reference, chains: Any) -> Floats:
-    """(T, 4) world rotations of the target when its limbs point where the source's do in its reference pose.
+    """Return world rotations (T, 4) of the target whose limbs point as the source's do in its reference pose.
 
     Trunk, shoulders and head are assumed to have the same pose when both stand; bones of arms and legs are rotated onto
     the source's. Feet are compared by their soles, because the height of ankles differs between rigs.
@@ -254,7 +254,7 @@ def _align_target(from_pose: _Reference, to_pose: _Reference, chains: Any) -> Fl
     of_joint = {target[-1]: source[-1] for source, target in chains if len(target) == 2 and target[0] == target[1]}
     role_of = {joint: role for role, joint in roles.items()}
     soles = from_pose.soles(), to_pose.soles()
-    change = quat.identity(len(skeleton))  # each joint's turn against the reference
+    change = quat.identity(len(skeleton))  # each joint's rotation relative to the reference
     for joint, parent in enumerate(skeleton.parents.tolist()):
         if parent >= 0:
             change[joint] = change[parent]
@@ -277,7 +277,7 @@ def _align_target(from_pose: _Reference, to_pose: _Reference, chains: Any) -> Fl
 
 
 def _find_bone(ref: _Reference, side: str, part: str) -> Floats | None:
-    """(3,) from a role's joint to the next along the limb."""
+    """Return the vector (3,) from a role's joint to the next along the limb, or None."""
     roles = ref.skeleton.roles
     end = roles.get(f"{side}_{_BONES.get(part, part)}")
     if part not in _BONES or end is None:
@@ -287,7 +287,7 @@ def _find_bone(ref: _Reference, side: str, part: str) -> Floats | None:
 
 
 def _find_sole(ref: _Reference, points: dict[str, tuple[int, Floats]], side: str) -> Floats | None:
-    """(3,) from heel to ball."""
+    """Return the vector (3,) from heel to ball, or None."""
     if f"{side}_ball" not in points or f"{side}_heel" not in points:
         return None
     heel, ball = (

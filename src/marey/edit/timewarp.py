@@ -1,4 +1,4 @@
-"""Change the timing by keys."""
+"""Change the timing of a motion with keys."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _MAX_SECONDS = 24 * 3600.0
 
 
 def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
-    """Retime the motion: what happened at the first time of each key happens at the second, in seconds.
+    """Retime the motion: each key moves an event from its old time to its new time, in seconds.
 
-    Times between keys follow a monotone cubic, so time never stops or runs backward. Before the first key and after the
-    last, it runs at speed 1. The beginning is frame 0 of the result, so a first key (0.5, 0.2) cuts
-    nothing off: it runs 0.5 s in 0.2 s. Contacts and labels move with the time.
+    Times between keys follow a monotone cubic, so time never stops or runs backward. After the last key, the rest of
+    the motion keeps its duration. The motion always starts at frame 0 of the result, so a first key (0.5, 0.2) cuts
+    nothing off: the first 0.5 s take 0.2 s. Contacts and labels move with the time.
 
     Parameters
     ----------
-    keys : at least one (old seconds, new seconds); both columns must increase. (0, 0) is added unless keyed.
+    keys : at least one pair (old seconds, new seconds); both columns must increase. (0, 0) is added unless a key is at
+        old time 0.
     """
     pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
@@ -49,7 +50,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
         raise InvalidValue(
             f"a key at old time 0 must have new time 0, got {pairs[0, 1]:g} s; the motion always begins at 0 s"
         )
-    if pairs[-1, 0] < motion.duration - 1e-9:  # beyond the last key time runs on as it was
+    if pairs[-1, 0] < motion.duration - 1e-9:  # the rest after the last key keeps its duration
         rest = motion.duration - pairs[-1, 0]
         pairs = np.concatenate([pairs, pairs[-1:] + rest])
     old, new = pairs.T
@@ -75,7 +76,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
 
 
 def _invert(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
-    """Where the increasing curve takes these values, by bisection: (N,)."""
+    """Return the positions (N,) at which the increasing curve has these values, by bisection."""
     span = float(x[-1] - x[0]) + 1.0
     low, high = np.full(len(values), x[0] - span), np.full(len(values), x[-1] + span)
     for _ in range(80):

@@ -24,7 +24,7 @@ from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName,
 from marey.maths import quat
 
 _EFFECTORS = ("hips", *HANDS, *FEET)
-# Seconds around a target out of reach in which a limb is damped, so that it does not snap straight.
+# Seconds around a target out of reach in which a limb is damped, to keep it from snapping straight.
 _SOFTEN = 0.1
 # Meters by which a target may be missed without a warning.
 _MISSED = 1e-4
@@ -32,13 +32,14 @@ _MISSED = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnKey:
-    """Rotate a joint at `at` seconds by the rotation vector `turn` (3,) radians, relative to the original.
+    """Rotates a joint at `at` seconds by the rotation vector `turn` (3,) in radians, relative to the original.
 
     Parameters
     ----------
-    joint : a role or a joint's name.
-    axes : ``"joint"``: the joint's local axes; ``"figure"``: x to the body's left, y up, z forward; ``"world"``.
-    hold : seconds for which the rotation is held.
+    joint : a role or the name of a joint.
+    axes : ``"joint"``: the joint's local axes (default); ``"figure"``: x to the body's left, y up, z forward;
+        ``"world"``.
+    hold : seconds for which the rotation is held; 0 by default.
     """
 
     joint: str
@@ -50,13 +51,14 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveKey:
-    """Move a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,).
+    """Moves a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,) meters.
 
     Parameters
     ----------
-    effector : ``left_hand``, ``right_hand``, ``left_foot``, ``right_foot``: wrist and ankle; or ``hips``.
-    axes : of the offset: ``"world"``, or ``"figure"``: x to the body's left, y up, z forward at that moment.
-    hold : seconds for which the displacement is held, for example while a foot is planted.
+    effector : ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot`` (the wrist or ankle), or ``hips``.
+    axes : axes of the offset: ``"world"`` (default), or ``"figure"``: x to the body's left, y up, z forward at that
+        moment.
+    hold : seconds for which the displacement is held, for example while a foot is planted; 0 by default.
     """
 
     effector: str
@@ -77,7 +79,7 @@ class _Curve:
 
     @property
     def frames(self) -> Any:
-        """Where there is anything to do."""
+        """Frames with a nonzero displacement."""
         return np.flatnonzero(self.values.any(axis=1))
 
 
@@ -101,15 +103,15 @@ def warp(
 
     Parameters
     ----------
-    keys : at least one `TurnKey` or `MoveKey`; times within the motion.
-    ease : seconds. If the motion begins or ends within this time, it begins or ends displaced.
-    continuity : 1: cubic, velocities are continuous; 2: quintic, accelerations are.
-    orientation : of displaced hands and feet: ``"world"`` keeps their world orientation, ``"limb"`` their orientation
-        relative to forearm or shin. The default is world for feet and limb for hands; use limb for a kick.
+    keys : at least one `TurnKey` or `MoveKey`, with times within the motion.
+    ease : seconds, 0.5 by default. If the motion begins or ends within this time, it begins or ends displaced.
+    continuity : 1 for cubic splines with continuous velocities, 2 for quintic ones with continuous accelerations.
+    orientation : orientation of displaced hands and feet: ``"world"`` keeps their world orientation, ``"limb"`` their
+        orientation relative to forearm or shin. The default is world for feet and limb for hands; use limb for a kick.
     feet : "clean" keeps the feet in place while the hips are moved or rotated; None lets them move along.
-    max_stretch : fraction by which limbs may be scaled to reach further; 0 keeps every bone's length.
+    max_stretch : fraction by which limbs may be scaled to reach farther; 0, the default, keeps all bone lengths.
 
-    A limb whose target is out of reach comes as near as it can without snapping straight, with a `MareyWarning`; the
+    A limb whose target is out of reach gets as close as it can without snapping straight, with a `MareyWarning`; the
     distance missed at its keys is recorded in the provenance as ``residue``, in meters. Contacts that the warp lifts or
     drags are removed.
     """
@@ -199,7 +201,10 @@ def _find_joint(skeleton: Skeleton, name: str) -> int:
 def _make_spline(
     motion: Motion, keys: Sequence[TurnKey | MoveKey], values: list[Floats], ease: float, continuity: int
 ) -> tuple[Floats, Floats]:
-    """(F, 3) through the values at the keys' frames, and (F,) 1 between the outermost keys, fading to 0."""
+    """Return the spline (F, 3) through the values at the keys' frames, and its certainty (F,).
+
+    The certainty is 1 between the outermost keys and fades to 0 outside.
+    """
     at: list[float] = []
     through: list[Floats] = []
     for key, value in zip(keys, values, strict=True):
@@ -223,7 +228,7 @@ def _make_spline(
 
 
 def _find_body_axes(motion: Motion, at: float) -> Floats:
-    """(4,) rotation of the body's axes at a time."""
+    """Return the rotation (4,) of the body's axes at a time in seconds."""
     frame = min(round(at * motion.fps), len(motion) - 1)
     left = find_left_axis(motion.skeleton, motion.world().positions[frame])
     half = 0.5 * np.arctan2(-left[2], left[0])
@@ -244,7 +249,7 @@ def _make_turn_curve(motion: Motion, keys: list[TurnKey], ease: float, continuit
 
 
 def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
-    """Rotate joints in place, parents first, because a world rotation is applied relative to the parent's new pose."""
+    """Rotate joints in place, parents first: a world rotation is applied relative to the parent's new pose."""
     for joint in sorted(curves):
         curve = curves[joint]
         frames = curve.frames
@@ -259,7 +264,7 @@ def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
 
 
 class _EffectorSettings(NamedTuple):
-    """Parameters of `warp` that are about hips, hands and feet."""
+    """Parameters of `warp` that concern hips, hands and feet."""
 
     ease: float
     continuity: int
@@ -275,7 +280,7 @@ def _move_effectors(
     turned: dict[int, _Curve],
     settings: _EffectorSettings,
 ) -> dict[str, float]:
-    """Move hips, feet and hands, in place; the largest distance by which each effector misses, in meters."""
+    """Move hips, feet and hands in place; return the largest distance by which each effector misses, in meters."""
     skeleton = motion.skeleton
     turned_world = draft.world()
 
@@ -330,7 +335,7 @@ def _reach_targets(
     max_stretch: float,
     key_frames: Ints,
 ) -> Floats:
-    """Put one limb's end at the targets (F, 3) wherever a curve is active; the meters missed, (F,)."""
+    """Move one limb's end to the targets (F, 3) wherever a curve is active; return the meters missed, (F,)."""
     frames = np.flatnonzero(np.any([curve.values.any(axis=1) for curve in active], axis=0))
     missed = np.zeros(len(motion))
     if not len(frames):

@@ -1,4 +1,4 @@
-"""Build a match web from clips: the grids of all pairs, tile by tile (Kovar 6.2.2)."""
+"""Build a match web from clips: compute the distance grids of all clip pairs, tile by tile (Kovar 6.2.2)."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def build_web(
     cache: ResultCache | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MatchWeb:
-    """Build the web of a set of clips.
+    """Build the match web of a set of clips.
 
     Parameters
     ----------
-    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    markers : the joints to compare, instead of those of `options`; see `marey.compare.point_clouds`.
-    remove_height : subtract each frame's mean marker height, so that reaches to different heights can match; instead of
-        the value in `options`.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    markers : the joints to compare; overrides `options`. See `marey.compare.point_clouds`.
+    remove_height : subtract each frame's mean marker height, so reaches to different heights can match; overrides
+        `options`.
     fps : frame rate of the web; by default the highest rate of the clips.
     options : what to compare and which similar frames to keep; see `WebOptions`.
-    run : a function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
-    cache : stores the cells of each tile, so that adding a clip costs only that clip's pairs.
-    progress : called with the fraction done, up to 1.
+    run : function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
+    cache : stores the cells of each tile. When a clip is added, only its pairs are computed.
+    progress : called with the fraction done, from 0 to 1.
     """
     from marey.find.match_web import MatchWeb
 
@@ -75,7 +75,8 @@ def build_web(
 
 
 def make_work(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
-    """The job that computes tiles for a web with these options; pass `clouds` if the markers are already known."""
+    """Create the job that computes tiles for a web with these options; pass `clouds` if the markers are already
+    known."""
     fps = motions[0].fps
     rules = Rules.from_options(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
@@ -91,7 +92,7 @@ def make_work(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[C
 
 
 def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
-    """The markers of a clip as a web with these options compares them."""
+    """Return the markers of a clip as a web with these options compares them."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:
         points = clouds.points.copy()
@@ -101,7 +102,8 @@ def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
 
 
 def find_label_masks(motions: Sequence[Motion], labels: str | Sequence[str] | None) -> list[Bools | None]:
-    """For each clip (F,) the frames that have one of the labels; None for all frames if no label is given."""
+    """Return for each clip a mask (F,) of the frames that have one of the labels; None, for all frames, if `labels` is
+    None."""
     if labels is None:
         return [None for _ in motions]
     wanted = (labels,) if isinstance(labels, str) else tuple(labels)
@@ -120,7 +122,7 @@ def find_label_masks(motions: Sequence[Motion], labels: str | Sequence[str] | No
 def _join_pairs(
     motions: Sequence[Motion], tiles: Sequence[Tile], results: Iterable[Any], progress: Callable[[float], None] | None
 ) -> tuple[Cells, ...]:
-    """Assemble the cells of each pair when its last tile arrives."""
+    """Assemble the cells of each clip pair as soon as its last tile arrives."""
     total, done = sum(tile.n_cells for tile in tiles), 0
     out: list[Cells] = []
     pair: list[Tile] = []
@@ -140,7 +142,7 @@ def _join_pairs(
 def _tile_keys(
     cache: ResultCache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]
 ) -> list[str]:
-    """Cache keys of the tiles; the number is the version of the algorithm."""
+    """Return the cache keys of the tiles; the number 3 is the version of the algorithm."""
     rules = cache.key("web", 3, options.remove_height, work.frame_weights, *options.numbers[1:])
     what = options.markers if isinstance(options.markers, str) else list(options.markers)
     clips = []

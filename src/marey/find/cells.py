@@ -1,8 +1,8 @@
-"""The kept cells of one pair's distance grid, compressed row by row: what a match web stores instead of the grid.
+"""Compressed storage for the kept cells of a distance grid. A match web stores them in place of the grid.
 
-A value is the square root of D. Grids store it in units of `STEP`; cells round it to `COARSE` units, which is 0.1 mm,
-the precision of distances in a search. Consecutive cells of a row form a run: its first value, and one byte for the
-change from each cell to the next.
+The value of a cell is the square root of D, the squared distance of two frames after alignment. Grids store it in units
+of `STEP`; kept cells round it to `COARSE` units, which is 0.1 mm, the precision of distances in a search. Consecutive
+cells of a row form a run, which stores its first value and one byte for the change from each cell to the next.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ STEP = 1e-5
 """Meters per unit of a grid's values."""
 
 COARSE = 10
-"""Values of cells are rounded to this many units."""
+"""Values of kept cells are rounded to multiples of this many units."""
 
 TOO_FAR = 65535
-"""The value of cells that are never used: 0.65535 m and beyond."""
+"""The value, in units, of cells that are never used: 0.65535 m and beyond."""
 
-# Maximum number of cells of a run, and maximum change from one to the next in `COARSE` units; each fits in a byte.
+# Maximum number of cells of a run, and maximum change from one cell to the next in `COARSE` units; each fits in a byte.
 _MAX_RUN, _MAX_RISE = 255, 127
 # Offsets have 32 bits to save memory.
 _MAX_CELLS = 2**31 - 1
@@ -51,17 +51,17 @@ Units = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells(FrozenRecord):
-    """Kept cells of an R by C grid.
+    """The M kept cells of an R by C grid, stored as N runs.
 
     Parameters
     ----------
     shape : R and C.
-    row_counts : (R,) number of runs of each row, uint16 if C allows it, else int32.
-    run_first : (N,) first column of each run, same type.
-    run_lengths : (N,) uint8, number of cells of each run. The runs of a row are in order; two of them touch if the
-        first is full, or if the value changes too much.
-    run_bases : (N,) uint16, the first value of each run, the root of D in `COARSE` units.
-    rises : (M - N,) int8, the change from each cell of a run to the next.
+    row_counts : (R,) number of runs in each row; uint16 if C < 65536, else int32.
+    run_first : (N,) first column of each run; same type.
+    run_lengths : (N,) uint8, number of cells in each run. The runs of a row are sorted. Two runs touch if the first is
+        full, or if the value changes too much from one cell to the next.
+    run_bases : (N,) uint16, first value of each run: the square root of D in `COARSE` units.
+    rises : (M - N,) int8, change in value from each cell of a run to the next.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Cells(FrozenRecord):
         self._check()
 
     def _check(self) -> None:
-        """Raise an error for invalid runs, before any kernel relies on them."""
+        """Raise an error for invalid runs, before any kernel uses them as indices."""
         ends = self.run_first.astype(np.int64) + self.run_lengths
         if ends.max(initial=0) > self.shape[1]:
             raise InvalidValue(
@@ -142,13 +142,17 @@ class Cells(FrozenRecord):
 
     @classmethod
     def from_grid(cls, values: Units, kept: Bools) -> Cells:
-        """The cells of a grid (R, C), in units of `STEP`, where `kept` is True."""
+        """Compress the cells of a grid where `kept` is True.
+
+        values : (R, C) square roots of D in units of `STEP`.
+        kept : (R, C) mask.
+        """
         mask = np.ascontiguousarray(kept, dtype=bool).view(np.uint8)
         return _encode(values.shape, *list_kept_cells(mask, np.ascontiguousarray(values)))
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """row_counts, run_first, run_lengths, run_bases and rises."""
+        """The stored arrays: row_counts, run_first, run_lengths, run_bases and rises."""
         return self.row_counts, self.run_first, self.run_lengths, self.run_bases, self.rises
 
     @property
@@ -164,7 +168,7 @@ class Cells(FrozenRecord):
         return sum(array.nbytes for array in self.arrays)
 
     def units(self, rows: slice = slice(None), columns: slice = slice(None)) -> Units:
-        """Values of a part of the grid in units of `STEP`; `TOO_FAR` where no cell is kept."""
+        """Return the values of a part of the grid in units of `STEP`; `TOO_FAR` where no cell is kept."""
         (top, bottom, _), (left, right, _) = rows.indices(self.shape[0]), columns.indices(self.shape[1])
         out = np.full((max(bottom - top, 0), max(right - left, 0)), TOO_FAR, dtype=np.uint16)
         runs = self.runs
@@ -175,32 +179,34 @@ class Cells(FrozenRecord):
         return out
 
     def dense(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
-        """D of a part of the grid in m^2; infinite where no cell is kept."""
+        """Return D of a part of the grid in m^2; infinite where no cell is kept."""
         units = self.units(rows, columns)
         return np.where(units == TOO_FAR, np.inf, (units * STEP) ** 2)
 
     def transpose(self) -> Cells:
-        """The cells with rows and columns exchanged."""
+        """Exchange rows and columns."""
         return _encode(self.shape[::-1], *transpose_cells(*self.to_lists(), self.shape[1]))
 
     def upper(self) -> Cells:
-        """The cells on the diagonal and right of it."""
+        """Return only the cells on the diagonal and to the right of it."""
         return _encode(self.shape, *take_right_cells(*self.to_lists(), 0))
 
     def mirror(self) -> Cells:
-        """The cells on the diagonal and right of it, and their mirror images; for a clip's grid with itself."""
+        """Return the cells on the diagonal and to the right of it, and their mirror images: the complete symmetric grid
+        of a clip with itself."""
         right = take_right_cells(*self.to_lists(), 0)
         left = transpose_cells(*take_right_cells(*right, 1), self.shape[1])
         return _join_lists([left, right], self.shape)
 
     def to_lists(self) -> tuple[Any, Any, Any]:
-        """All cells: index of each row's first cell (R + 1,), columns (M,), units (M,)."""
+        """Decompress all M cells. Returns the index of each row's first cell (R + 1,), the column of each cell (M,),
+        and its value in units of `STEP` (M,)."""
         runs = self.runs
         return list_cells(runs, COARSE) if isinstance(runs, Runs) else list_wide_cells(runs, COARSE)
 
 
 def join_columns(parts: Sequence[Cells], firsts: Sequence[int], n_columns: int) -> Cells:
-    """Join tiles that are side by side; each starts at its column of `firsts`."""
+    """Join tiles that are side by side; tile k starts at column ``firsts[k]``."""
     if len(parts) == 1 and firsts[0] == 0 and parts[0].shape[1] == n_columns:
         return parts[0]
     lists = []
@@ -211,7 +217,7 @@ def join_columns(parts: Sequence[Cells], firsts: Sequence[int], n_columns: int) 
 
 
 def join_rows(parts: Sequence[Cells]) -> Cells:
-    """Join tiles that are below each other."""
+    """Join tiles that are stacked vertically, top first."""
     if len(parts) == 1:
         return parts[0]
     columns = zip(*(part.arrays for part in parts), strict=True)
@@ -232,7 +238,7 @@ def _encode(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Ce
 
 
 def _to_narrow_integers(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
-    """As `freeze_array`, for integers that `dtype` can hold."""
+    """Freeze an array like `freeze_array`; raise an error if a value does not fit the integer type `dtype`."""
     given = np.asarray(value)
     if given.dtype != dtype:
         wide, room = convert_array(given, name, np.int64), np.iinfo(dtype)

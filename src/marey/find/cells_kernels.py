@@ -1,6 +1,7 @@
-"""Loops over cells in runs; see `cells` for the arrays.
+"""Kernels that compress and decompress the cells of a grid; see `cells` for the arrays.
 
-A *list* has the cells one by one: starts (R + 1,) of the rows, columns (M,) in order within a row, and units (M,).
+A *list* holds M cells one by one: starts (R + 1,), the index of each row's first cell; columns (M,), sorted within a
+row; and units (M,), the values.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ EncodedRuns = tuple[Int32s1D, Int32s1D, UInt8s1D, UInt16s1D, Int8s1D]
 
 
 class Runs(NamedTuple):
-    """Cells in runs of neighbors, row by row.
+    """M cells, stored row by row as N runs of consecutive cells.
 
-    row_runs, row_rises : (R + 1,) where each row's runs and rises begin.
-    first, lengths, bases : (N,) the column in which each run begins, its cells, and the value of the first.
-    rises : (M,) from each cell to the next, of all runs.
+    row_runs, row_rises : (R + 1,) index of each row's first run and first rise.
+    first, lengths, bases : (N,) first column of each run, its number of cells, and the value of its first cell.
+    rises : (M - N,) change in value from each cell of a run to the next.
     """
 
     row_runs: Int32s1D
@@ -44,7 +45,7 @@ class Runs(NamedTuple):
 
 
 class WideRuns(NamedTuple):
-    """The same for grids of 2^16 columns or more."""
+    """`Runs` for grids with 2^16 columns or more."""
 
     row_runs: Int32s1D
     row_rises: Int32s1D
@@ -56,7 +57,7 @@ class WideRuns(NamedTuple):
 
 @kernel
 def list_kept_cells(kept: UInt8s2D, values: UInt16s2D) -> CellList:
-    """The cells of a dense grid where `kept` is set, as a list."""
+    """Return the cells of a dense grid where `kept` is set, as a list."""
     n_rows, n_columns = kept.shape
     starts = np.zeros(n_rows + 1, dtype=np.int64)
     for i in range(n_rows):
@@ -80,10 +81,10 @@ def list_kept_cells(kept: UInt8s2D, values: UInt16s2D) -> CellList:
 def encode_cells(
     starts: Ints1D, columns: Int32s1D, units: UInt16s1D, coarse: int, longest: int, steepest: int
 ) -> EncodedRuns:
-    """row_counts, run_first, run_lengths, run_bases and rises of a list.
+    """Compress a list into row_counts, run_first, run_lengths, run_bases and rises.
 
-    A run ends where the next cell is no neighbor, where it has `longest` cells, and where the next value, in `coarse`
-    units, is more than `steepest` away.
+    A run ends if the next cell is not adjacent, if the run has `longest` cells, or if the value, rounded to `coarse`
+    units, changes by more than `steepest`.
     """
     n_rows, n_runs = len(starts) - 1, 0
     row_counts = np.zeros(n_rows, dtype=np.int32)
@@ -119,13 +120,13 @@ def encode_cells(
 
 @kernel
 def list_cells(runs: Runs, coarse: int) -> CellList:
-    """The list of cells in runs."""
+    """Decompress runs into a list."""
     return _list_cells(runs, coarse)
 
 
 @kernel
 def list_wide_cells(runs: WideRuns, coarse: int) -> CellList:
-    """The list of cells in runs."""
+    """Decompress wide runs into a list."""
     return _list_cells(runs, coarse)
 
 
@@ -152,7 +153,7 @@ def _list_cells(runs: Runs | WideRuns, coarse: int) -> CellList:
 
 @kernel
 def find_value_range(run_lengths: UInt8s1D, run_bases: UInt16s1D, rises: Int8s1D) -> tuple[int, int]:
-    """The least and the largest value of all runs."""
+    """Return the smallest value, or 0 if none is negative, and the largest value of all runs."""
     lowest, highest, rise = 0, 0, 0
     for n in range(len(run_lengths)):
         value = int(run_bases[n])
@@ -166,7 +167,7 @@ def find_value_range(run_lengths: UInt8s1D, run_bases: UInt16s1D, rises: Int8s1D
 
 @kernel
 def transpose_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, n_columns: int) -> CellList:
-    """A list with rows for columns."""
+    """Exchange rows and columns of a list."""
     out_starts = np.zeros(n_columns + 1, dtype=np.int64)
     for m in range(len(columns)):
         out_starts[columns[m] + 1] += 1
@@ -184,7 +185,7 @@ def transpose_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, n_colum
 
 @kernel
 def take_right_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, lag: int) -> CellList:
-    """The cells of a list that lie `lag` or more columns right of the diagonal."""
+    """Return the cells of a list that lie at least `lag` columns to the right of the diagonal."""
     n_rows, n = len(starts) - 1, 0
     for i in range(n_rows):
         for m in range(starts[i], starts[i + 1]):
@@ -203,9 +204,10 @@ def take_right_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, lag: i
 
 @kernel
 def join_lists(tile_starts: Ints2D, columns: Int32s1D, units: UInt16s1D) -> CellList:
-    """One list of several that stand side by side.
+    """Join the lists of T tiles that are side by side into one.
 
-    tile_starts : (T, R + 1) where each tile's rows begin in columns and units, which hold one tile after another.
+    tile_starts : (T, R + 1) index of the first cell of each tile's rows in `columns` and `units`.
+    columns, units : (M,) the cells of one tile after another.
     """
     n_tiles, n_rows = tile_starts.shape[0], tile_starts.shape[1] - 1
     starts = np.zeros(n_rows + 1, dtype=np.int64)
@@ -222,13 +224,14 @@ def join_lists(tile_starts: Ints2D, columns: Int32s1D, units: UInt16s1D) -> Cell
 
 @kernel
 def unpack_cells(runs: Runs, coarse: int, corner: tuple[int, int], out: Out[UInt16s2D]) -> None:
-    """Units into `out`, which begins at `corner` (row, column) of the grid; its other cells stay as they are."""
+    """Write the values of cells to `out`, a part of the grid that begins at `corner` (row, column). Other cells of
+    `out` are left unchanged."""
     _unpack_cells(runs, coarse, corner, out)
 
 
 @kernel
 def unpack_wide_cells(runs: WideRuns, coarse: int, corner: tuple[int, int], out: Out[UInt16s2D]) -> None:
-    """The same."""
+    """Do the same as `unpack_cells` for wide runs."""
     _unpack_cells(runs, coarse, corner, out)
 
 

@@ -1,4 +1,7 @@
-"""From marked cells to paths; see `chains`."""
+"""Join marked cells into chains, and connect chains by bridges; see `region` for the terms.
+
+A straight step is a horizontal or vertical one. Paths never take two straight steps in succession.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,17 @@ import numpy as np
 from marey.compiled import Floats3D, Int32s2D, Ints1D, Ints2D, Ints3D, UInt8s2D, UInt16s2D, helper, kernel
 from marey.find.region_kernels import CHAIN, VALID
 
-# How a path came to a cell: it began there, diagonally, from above, from the left.
+# The last step of a path to a cell: none (the path begins there), diagonal, from above, from the left.
 BEGIN, DIAGONAL, DOWN, RIGHT = 0, 1, 2, 3
 
 
 @helper
 def _measure_chains(marks: UInt8s2D, length: Any, come: Any) -> None:
-    """Manhattan length (2, R, C) of the longest chain that ends at a cell, by a diagonal step or none, or by a straight
-    one (-1 where there is none), and how it came; a straight one comes behind a diagonal one.
+    """Compute the longest chain that ends at each cell; a straight step must follow a diagonal step or the beginning.
+
+    length : (2, R, C) receives its Manhattan length if its last step is diagonal or none (0), or straight (1); -1 if
+        there is no such chain.
+    come : (2, R, C) receives its last step.
     """
     n_rows, n_columns = marks.shape
     for i in range(n_rows):
@@ -36,7 +42,7 @@ def _measure_chains(marks: UInt8s2D, length: Any, come: Any) -> None:
 
 @helper
 def _sort_longest_first(length: Any) -> Ints1D:
-    """Row-major places of the cells where chains end, the longest first; of equals, the first place first."""
+    """Return row-major indices of the cells where chains end, longest chain first; ties by index."""
     _, n_rows, n_columns = length.shape
     first = np.zeros(n_rows + n_columns + 1, np.int64)
     for i in range(n_rows):
@@ -59,12 +65,13 @@ def _sort_longest_first(length: Any) -> Ints1D:
 
 @kernel
 def find_chains(marks: UInt8s2D, min_length: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
-    """Disjoint chains of at least the Manhattan length `min_length`, the longest first.
+    """Find disjoint chains with a Manhattan length of at least `min_length`, longest first.
 
     Returns
     -------
-    owner : (R, C) int32 the chain that a cell is on, or -1.
-    cells, ends : (N, 2) the cells of one chain after another, and where each ends.
+    owner : (R, C) int32, index of the chain that each cell is on, or -1.
+    cells : (N, 2) row and column of the cells of one chain after another.
+    ends : (K,) index in `cells` at which each of K chains ends, exclusive.
     """
     n_rows, n_columns = marks.shape
     length, come = np.empty((2, n_rows, n_columns), np.int32), np.empty((2, n_rows, n_columns), np.uint8)
@@ -87,7 +94,7 @@ def find_chains(marks: UInt8s2D, min_length: int) -> tuple[Int32s2D, Ints2D, Int
             if step == BEGIN:
                 break
             i, j = i - (step != RIGHT), j - (step != DOWN)
-            # Behind a straight step comes a diagonal one; behind a diagonal one whichever is longer.
+            # A straight step is preceded by a diagonal one, a diagonal step by whichever gives the longer chain.
             state = 0 if step != DIAGONAL or length[0, i, j] >= length[1, i, j] else 1
         if m == begin:
             continue
@@ -104,7 +111,7 @@ def find_chains(marks: UInt8s2D, min_length: int) -> tuple[Int32s2D, Ints2D, Int
 
 @helper
 def _reverse(cells: Ints2D, begin: int, end: int) -> None:
-    """Reverse the order of rows begin .. end."""
+    """Reverse the order of rows `begin` to `end`, half-open."""
     for k in range((end - begin) // 2):
         a, b = begin + k, end - 1 - k
         cells[a, 0], cells[a, 1], cells[b, 0], cells[b, 1] = cells[b, 0], cells[b, 1], cells[a, 0], cells[a, 1]
@@ -112,7 +119,7 @@ def _reverse(cells: Ints2D, begin: int, end: int) -> None:
 
 @helper
 def _make_room(rows: Ints2D, n: int) -> Ints2D:
-    """The first n rows in an array with more room, or the same if it has some."""
+    """Return an array with room for another row after the first n: the same array, or a copy of twice the size."""
     if n < len(rows):
         return rows
     more = np.empty((2 * len(rows), 2), np.int64)
@@ -125,10 +132,15 @@ def _make_room(rows: Ints2D, n: int) -> Ints2D:
 def find_bridges(
     values: UInt16s2D, marks: UInt8s2D, owner: Int32s2D, cells: Ints2D, ends: Ints1D, max_steps: int
 ) -> tuple[Ints2D, Ints1D]:
-    """From each chain's last cell to each other chain a path of at most `max_steps` steps: of those with the least sum
-    of D to each of the other's cells, the one with the least mean.
+    """Find bridges: paths of at most `max_steps` steps from each chain's last cell to each other chain.
 
-    Paths keep to the valid region, and end where they meet a chain. Returns cells (N, 2) and where each path ends.
+    Paths stay inside the valid region and end where they first meet a chain. For each cell of the other chain, the path
+    with the smallest sum of D is found. Of these, the one with the smallest mean D is returned.
+
+    Returns
+    -------
+    cells : (N, 2) row and column of the cells of one bridge after another.
+    ends : (B,) index in `cells` at which each of B bridges ends, exclusive.
     """
     n_rows, n_columns = values.shape
     size = max_steps + 1
@@ -136,7 +148,7 @@ def find_bridges(
     come = np.empty((2, size, size), np.uint8)
     best, where = np.full(len(ends), np.inf), np.zeros((len(ends), 3), np.int64)
     targets = np.empty(len(ends), np.int64)
-    # In the first column of out_ends, where each path ends.
+    # Only the first column of out_ends is used: `_make_room` takes two columns.
     out, out_ends = np.empty((64, 2), np.int64), np.empty((64, 2), np.int64)
     n = n_paths = 0
     for c in range(len(ends)):
@@ -164,7 +176,7 @@ def find_bridges(
                             n_targets += 1
                         best[target] = mean
                         where[target, 0], where[target, 1], where[target, 2] = state, a, b
-                    # A bridge ends where it meets a chain.
+                    # A bridge ends where it meets a chain: do not extend it.
                     cost[state, a, b] = np.inf
         for q in range(n_targets):
             target = targets[q]
@@ -189,8 +201,8 @@ def find_bridges(
 
 @helper
 def _extend_bridge(cost: Floats3D, steps: Ints3D, come: Any, a: int, b: int, d: float, max_steps: int) -> None:
-    """The least sums of D to a cell, by a diagonal step and by a straight one; come holds the step and, times 4, the
-    state that it came from."""
+    """Compute the smallest sums of D over paths to cell (a, b), whose own D is `d`, with a diagonal last step (0) and
+    with a straight one (1). `come` receives the last step plus 4 times the previous state."""
     if a > 0 and b > 0:
         before = 0 if cost[0, a - 1, b - 1] <= cost[1, a - 1, b - 1] else 1
         if steps[before, a - 1, b - 1] < max_steps and cost[before, a - 1, b - 1] < np.inf:

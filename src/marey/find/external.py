@@ -1,4 +1,4 @@
-"""Queries that are not in the web: one motion compared with each clip, keeping the same cells as a web."""
+"""Compare a query that is not in the web with each clip, keeping the same cells as a build would."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExternalQuery:
-    """A motion that is not in the web.
+    """A query from a motion that is not in the web.
 
-    motion : at the frame rate of the web.
+    motion : the motion at the frame rate of the web.
     clouds : its markers.
-    pairs : (clip, kept cells, True) for each clip; the query's frames are the rows.
+    pairs : (clip, kept cells, True) for each clip; True means that the query's frames are the rows.
     """
 
     motion: Motion
@@ -36,11 +36,14 @@ class ExternalQuery:
     def compare(
         cls, web: MatchWeb, motion: Motion, start: Any, stop: Any, min_frames: int
     ) -> tuple[ExternalQuery, int, int]:
-        """Compare a motion with every clip of a web. Also returns the frames of the query at the web's rate.
+        """Compare a motion with every clip of a web. Also return the query's first frame and end frame at the web's
+        rate.
 
         Parameters
         ----------
-        start, stop : frames of the motion at its own rate; None for its ends.
+        web : the match web.
+        motion : a motion with the web's skeleton, at any frame rate.
+        start, stop : frames of the motion at its own rate, half-open; None for its ends.
         min_frames : minimum length of a query in frames at the web's rate.
         """
         check_same_skeleton(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
@@ -55,7 +58,7 @@ class ExternalQuery:
             motion = replace(motion, name=f"{motion.name} (outside)")
         at_rate = motion if motion.fps == web.fps else resample(motion, web.fps)
         at_rate = bake_hips_into_root(at_rate, web.skeleton)
-        # The last frames of a motion may fall between two of the web's.
+        # Rounding to the web's rate must not make the query too short or move it past the end.
         stop_at = min(max(round(last * step), round(first * step) + min_frames), len(at_rate))
         start_at = min(round(first * step), stop_at - min_frames)
         clouds = web_clouds(at_rate, web.options)
@@ -63,7 +66,8 @@ class ExternalQuery:
 
 
 def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
-    """The cells of rows `start` to `stop`, as a build would keep them with the motion among the clips."""
+    """Return the cells of the query's frames `start` to `stop` with each clip, as a build would keep them if the motion
+    were one of the clips."""
     inside = make_work(web.clips, web.options, [web.clouds(k) for k in range(len(web))])
     work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *inside.masks])
     out = []

@@ -1,4 +1,4 @@
-"""Match web files: clips, options and cells, complete, so that nothing has to be rebuilt."""
+"""Save and load match webs. A file holds the clips, options and cells, so nothing has to be rebuilt."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _OWN = (
     "markers", "is_marker_set", "remove_height", "numbers", "web_labels", "has_labels",
     *_CELLS,
 )  # fmt: skip
-# Arrays of older files that are ignored.
+# Arrays in older files that are ignored.
 _RETIRED = ("coarse",)
 
 
 def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
-    """Write the web to an .npz file; of a clip's symmetric grid with itself only one half."""
+    """Write the web to an .npz file. Of the symmetric grid of a clip with itself, only one half is written."""
     options = web.options
     is_set = isinstance(options.markers, str)
     markers = [options.markers] if isinstance(options.markers, str) else list(options.markers)
@@ -69,7 +69,7 @@ def _read_options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
 
 
 def _read_pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
-    """Split the arrays into the cells of each pair."""
+    """Split the arrays into the cells of each clip pair; `lengths` are the numbers of frames of the clips."""
     counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
     row = run = rise = 0
     out = []

@@ -1,6 +1,7 @@
-"""A part of a distance grid with its minima, valid region, chains and bridges (Kovar 6.2.2), for plots and statistics.
+"""Compute a part of a distance grid with its minima, valid region, chains and bridges (Kovar 6.2.2), for plots and
+statistics.
 
-A web stores neither the grid nor the paths; they are computed again.
+A web stores neither the grid nor the paths, so they are computed again. See `marey.find.region` for the terms.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ _MAX_CELLS = 50_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridPart:
-    """A part of the distance grid of two clips.
+    """A part of the distance grid of two clips, with R rows and C columns.
 
-    rows, columns : the frames, half-open.
-    values : (R, C) root of D in meters.
-    horizontal, vertical : (R, C) 1D minima.
-    valid : (R, C) cells near minima.
-    on_chain : (R, C) minima on chains that are long enough.
-    kept : (R, C) cells that the web keeps.
-    chains : each (N, 2) row and column, disjoint, longest first.
-    bridges : each (N, 2), from the last cell of a chain to a cell of another.
+    rows, columns : frames of the two clips, half-open.
+    values : (R, C) square root of D, meters.
+    horizontal, vertical : (R, C) masks of the local minima along rows and along columns.
+    valid : (R, C) mask of the valid region around minima.
+    on_chain : (R, C) mask of the minima on chains that are long enough.
+    kept : (R, C) mask of the cells that the web keeps.
+    chains : for each chain, rows and columns (N, 2) of its cells; disjoint, longest first.
+    bridges : for each bridge, rows and columns (N, 2) of its cells, from the last cell of a chain to a cell of another.
     """
 
     rows: tuple[int, int]
@@ -59,13 +60,14 @@ def grid_part(
 ) -> GridPart:
     """Compute the distance grid of two clips of a web, or a part of it, and apply the web's rules to it.
 
-    Each minimum belongs to one chain: the longest that it can be part of, after longer chains took their minima. Of the
-    bridges from a chain's end to another chain, the one with the smallest mean D is returned.
+    Each minimum belongs to one chain at most. Chains are chosen greedily, longest first. Of the bridges from a chain's
+    end to another chain, the one with the smallest mean D is returned.
 
     Parameters
     ----------
-    p, q : names or indices of the clips of the rows and columns.
-    rows, columns : frames of the clips.
+    web : the match web.
+    p, q : names or indices of the clips of the rows and of the columns.
+    rows, columns : slices of the clips' frames; by default all.
     """
     clips = web.clips[web.index(p)], web.clips[web.index(q)]
     (top, bottom, _), (left, right, _) = (
@@ -121,5 +123,5 @@ def grid_part(
 
 
 def _split_paths(cells: Ints, ends: Ints) -> list[Ints]:
-    """Split cells (N, 2) into paths at the given ends."""
+    """Split cells (N, 2) into paths at the given end indices."""
     return np.split(cells, ends[:-1]) if len(ends) else []

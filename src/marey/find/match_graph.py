@@ -1,14 +1,15 @@
-"""From candidates to matches: overlap, tiers and the match graph (Kovar 6.2.3).
+"""Turn candidates into matches: overlap, tiers and the match graph (Kovar 6.2.3).
 
 Candidates are intervals of clips that are similar to a query; many of them are the same motion, a few frames apart. The
-overlap of two intervals is the length of their intersection divided by the length of the shorter one (Kovar 6.1). Of
-the candidates of a query, from the best one on, those that overlap a better one by more than `same` are dropped. The
-others are compared with all matches so far. An overlap of more than `same` is a known match: it gets an edge, and its
-interval becomes the mean of all intervals found for it. An overlap of less than `new` is a new match. Anything between
-is dropped. New matches are the queries of the next tier.
+overlap of two intervals is the length of their intersection divided by the length of the shorter one (Kovar 6.1).
 
-Candidates are ranked by the total cost of their paths, not by the mean: a path that lingers where both characters stand
-still has the lower mean, and the ends of matches would drift from tier to tier.
+Candidates of a query that overlap a better one by more than `same` are dropped. The others are compared with all
+matches so far. If the largest overlap is more than `same`, the candidate is a known match: it gets an edge, and the
+interval of the match becomes the mean of all intervals found for it. If it is less than `new`, the candidate is a new
+match. Otherwise it is dropped. New matches are the queries of the next tier.
+
+Candidates are ranked by the total cost of their paths, not by the mean. A path that lingers while both characters stand
+still has a lower mean, and the ends of matches would drift from tier to tier.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from marey.find.search_kernels import find_most_overlap, keep_distinct
 EXTERNAL = -1
 """The clip index of a query that is not in the web."""
 
-# An interval is not a match if it is stiller than the one that it was found by, and this many times nearer to standing
-# still than to that one.
+# A candidate is not a match if it is closer to standing still than its query is, and this many times closer to standing
+# still than to its query.
 _STILLER = 1.5
 
 Interval = tuple[int, int, int]
-"""A clip and its frames, half-open."""
+"""Clip index, first frame and end frame (exclusive)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """N intervals of clips that are similar to a query.
 
-    clips, starts, stops : (N,) the clip and its frames, half-open.
-    distances : (N,) meters; the root of the mean D along the best time alignment.
+    clips, starts, stops : (N,) clip index and frames of each interval, half-open.
+    distances : (N,) distance in meters: the square root of the mean D along the best time alignment.
     costs : (N,) total cost of that alignment in m^2.
     """
 
@@ -61,12 +62,13 @@ class Candidates:
         )
 
     def within(self, threshold: float, lengths: tuple[int, int]) -> Candidates:
-        """Those with at most this distance, and with a minimum and maximum number of frames."""
+        """Select candidates with a distance of at most `threshold` meters and a number of frames in the range
+        `lengths`, inclusive."""
         n_frames = self.stops - self.starts
         return self.select((self.distances <= threshold) & (n_frames >= lengths[0]) & (n_frames <= lengths[1]))
 
     def drop_overlapping(self, same: float) -> Candidates:
-        """Those that do not overlap a better one by more than `same`, the best first."""
+        """Drop candidates that overlap a better one by more than `same`; the others are sorted, best first."""
         order = np.lexsort((self.stops, self.starts, self.clips, self.costs))
         ordered = self.select(order)
         kept = np.empty(len(order), dtype=np.int64)
@@ -75,10 +77,10 @@ class Candidates:
 
 
 Find = Callable[[int, int, int], Candidates]
-"""``find(clip, start, stop)``: the candidates of a query."""
+"""``find(clip, start, stop)`` returns the candidates of a query."""
 
 Still = Callable[[int, int, int], float]
-"""``still(clip, start, stop)``: distance in meters between an interval and standing still."""
+"""``still(clip, start, stop)`` returns the distance in meters between an interval and standing still."""
 
 
 class MatchGraph:
@@ -88,10 +90,10 @@ class MatchGraph:
     ----------
     n : number of nodes.
     tiers : tier of each node.
-    stillness : for each node, its distance in meters to standing still.
-    links : distance in meters of two connected nodes (a < b).
-    lengths : minimum and maximum number of frames of a match: half and twice the query's, in every tier.
-    is_full : whether there were more than `max_matches` matches.
+    stillness : distance in meters of each node to standing still.
+    links : distance in meters of two connected nodes, keyed by (a, b) with a < b.
+    lengths : minimum and maximum number of frames of a match, in every tier: half and twice the query's.
+    is_full : whether the search stopped because there are more than `max_matches` matches.
     """
 
     def __init__(self, query: Interval, max_matches: int, still: float = np.inf) -> None:
@@ -113,12 +115,12 @@ class MatchGraph:
         return len(self.tiers)
 
     def interval(self, node: int) -> Interval:
-        """A node's clip and mean interval."""
+        """Return a node's clip and mean interval."""
         clip, start, stop = self._intervals[node].tolist()
         return clip, start, stop
 
     def add(self, interval: Interval, tier: int, still: float = np.inf) -> int:
-        """Add a node and return its number."""
+        """Add a node and return its index."""
         if self.n == len(self._intervals):
             self._intervals = np.concatenate([self._intervals, np.zeros_like(self._intervals)])
         self._intervals[self.n] = interval
@@ -128,7 +130,7 @@ class MatchGraph:
         return self.n - 1
 
     def merge_interval(self, node: int, start: int, stop: int) -> None:
-        """Include another interval in a node's mean; its length is the mean length."""
+        """Include another interval in a node's mean interval; the length becomes the mean length."""
         n, starts, stops = self._sums[node]
         n, starts, stops = n + 1, starts + start, stops + stop
         self._sums[node] = n, starts, stops
@@ -136,12 +138,12 @@ class MatchGraph:
         self._intervals[node, 1:] = first, first + round((stops - starts) / n)
 
     def link(self, a: int, b: int, distance: float) -> None:
-        """Add an edge, or shorten the existing one."""
+        """Add an edge between two nodes, or lower the distance of the existing one."""
         pair = (min(a, b), max(a, b))
         self.links[pair] = min(distance, self.links.get(pair, np.inf))
 
     def find_most_overlapping(self, interval: Interval) -> tuple[int, float]:
-        """The node that overlaps most with an interval, and by what fraction."""
+        """Return the node that overlaps most with an interval, and the overlap as a fraction."""
         return find_most_overlap(self._intervals, self.n, interval)
 
 
@@ -157,17 +159,18 @@ def grow_match_graph(
 ) -> MatchGraph:
     """Find the matches of a query, the matches of these, and so on until there are no new ones.
 
-    An interval with less movement than the one that it is similar to, and that is more similar to standing still, is
-    not a match. Otherwise it would lead to all standing in the web.
+    A candidate that moves less than its query, and is more similar to standing still than to its query, is not a match.
+    Otherwise it would lead to every pause in the web.
 
     Parameters
     ----------
     query : clip, start, stop.
     find : returns the candidates of an interval.
-    still : returns the distance of an interval to standing still.
-    overlap : `same` and `new`, fractions from 0 to 1.
+    still : returns the distance of an interval to standing still, in meters.
+    threshold : maximum distance of a match in meters.
+    overlap : `same` and `new`, fractions from 0 to 1; see the module.
     max_matches : number of matches, without the query, after which the search stops.
-    max_tiers : number of tiers; None for no limit.
+    max_tiers : maximum number of tiers; None for no limit.
     """
     graph = MatchGraph(query, max_matches, still(*query))
     level, tier = [0], 0
@@ -191,7 +194,8 @@ def _add_candidates(
     overlap: tuple[float, float],
     added: list[int],
 ) -> bool:
-    """Link a node to its candidates; new ones become nodes, which are listed in `added`. False if the graph is full."""
+    """Link a node to its candidates. New matches become nodes and are appended to `added`. Return False if the graph is
+    full."""
     for clip, start, stop, distance in found:
         other, fraction = graph.find_most_overlapping((clip, start, stop))
         if fraction < overlap[1] or fraction == 0.0:

@@ -1,4 +1,4 @@
-"""Match webs: all similar frames in a set of clips, precomputed for searches (Kovar 6.2.2)."""
+"""Match webs: the similar frames of all clip pairs, precomputed for searches (Kovar 6.2.2)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class WebStatistics:
 
     Attributes
     ----------
-    clips, frames : numbers of these. fps : frames per second.
-    seconds : total duration of the clips.
+    clips, frames : number of clips, and their total number of frames.
+    fps : frame rate in frames per second.
+    seconds : total duration of the clips in seconds.
     cells : number of kept cells of the distance grids.
-    cells_fraction : fraction of all cells that is kept.
-    nbytes : size of the kept cells in bytes, before compression.
+    cells_fraction : kept cells as a fraction of all cells.
+    nbytes : size of the kept cells in bytes, as saved before compression.
     motion_nbytes : size of the clips in bytes.
     """
 
@@ -50,7 +51,7 @@ class WebStatistics:
         return self.nbytes / self.motion_nbytes
 
     def to_dict(self) -> dict[str, Any]:
-        """The statistics, JSON-ready."""
+        """Return the statistics, JSON-ready."""
         return {
             "clips": self.clips,
             "frames": self.frames,
@@ -66,15 +67,16 @@ class WebStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MatchWeb(SharedClips):
-    """Clips with one skeleton and frame rate, and the similar frames of each pair. Create one with `build`.
+    """A match web: clips that share a skeleton and a frame rate, and the similar frames of each clip pair. Create one
+    with `build`.
 
     Attributes
     ----------
     clips : the motions, with unique names.
     options : how the web was built.
-    pairs : the kept cells of each pair p <= q of clips: rows are frames of p, columns of q. The order is (0, 0), (0, 1)
-        ... (0, n - 1), (1, 1) ...; `cells` looks one up. A clip's grid with itself is kept completely: both sides of
-        the diagonal and the diagonal.
+    pairs : kept cells of the distance grid of each clip pair p <= q; rows are frames of p, columns frames of q. The
+        order is (0, 0), (0, 1) ... (0, n - 1), (1, 1) ...; use `cells` to look one up. The grid of a clip with itself
+        is stored with both sides of the diagonal.
     """
 
     clips: tuple[Motion, ...]
@@ -112,23 +114,24 @@ class MatchWeb(SharedClips):
 
     @property
     def n_cells(self) -> int:
-        """Number of kept cells of all pairs."""
+        """Number of kept cells of all clip pairs."""
         return sum(len(cells) for cells in self.pairs)
 
     @property
     def nbytes(self) -> int:
-        """Size of the saved cells in bytes, before compression; a clip's symmetric grid with itself counts half."""
+        """Size of the saved cells in bytes, before compression. The symmetric grid of a clip with itself counts
+        half."""
         n = len(self.clips)
         own = {self._place(p, p) for p in range(n)}
         return sum(cells.upper().nbytes if k in own else cells.nbytes for k, cells in enumerate(self.pairs))
 
     @property
     def motion_nbytes(self) -> int:
-        """Size of the clips in bytes: a root position and a rotation for each joint per frame, in float64."""
+        """Size of the clips in bytes, in float64: per frame, a root position and a quaternion for each joint."""
         return sum(len(clip) * (4 * len(clip.skeleton) + 3) * 8 for clip in self.clips)
 
     def index(self, clip: int | str) -> int:
-        """Index of a clip given by name or index."""
+        """Return the index of a clip given by name or index."""
         names = self.names
         if isinstance(clip, str):
             if clip not in names:
@@ -143,14 +146,15 @@ class MatchWeb(SharedClips):
         return k % len(names)
 
     def cells(self, p: int, q: int) -> Cells:
-        """The kept cells of clips p <= q; rows are frames of p. For q < p, use (q, p) and transpose."""
+        """Return the kept cells of clips p <= q; rows are frames of p, columns frames of q. For q < p, look up (q, p)
+        and transpose."""
         n = len(self.clips)
         if not 0 <= p <= q < n:
             raise InvalidValue(f"p and q must be clips with 0 <= p <= q <= {n - 1}, not {p} and {q}")
         return self.pairs[self._place(p, q)]
 
     def clouds(self, clip: int) -> Clouds:
-        """The markers of a clip as the web compares them; computed on first use."""
+        """Return the markers of a clip as the web compares them; computed on first use."""
         if clip not in self._clouds:
             self._clouds[clip] = web_clouds(self.clips[clip], self.options)
         return self._clouds[clip]
@@ -181,7 +185,7 @@ class MatchWeb(SharedClips):
         return load_web(path)
 
     def statistics(self) -> WebStatistics:
-        """The contents of the web, and its size relative to that of the motion."""
+        """Count the contents of the web, and compare its size with that of the clips."""
         frames = sum(len(clip) for clip in self.clips)
         n_all = sum(cells.shape[0] * cells.shape[1] for cells in self.pairs)
         return WebStatistics(

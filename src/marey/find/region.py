@@ -1,27 +1,27 @@
-"""Which cells of a distance grid a match may use: cells near local minima, within reach of a chain of minima (Kovar
-6.2.1 and 6.2.2).
+"""Decide which cells of a distance grid a match may use: cells near local minima, within reach of a chain of minima
+(Kovar 6.2.1 and 6.2.2).
 
-- A cell is a *minimum* if no neighbor to the left and right, or above and below, is smaller.
-- The *valid region* is every minimum together with the cells around it along its own direction (or both). It ends
-  before a cell that is smaller, before a cell whose D is at least 1 + `max_rise` times that of the minimum, and after
-  `max_extension_seconds`. Kovar continues through smaller cells, which fills whole valleys, and without a limit of
-  length, which fills everything while one character stands still.
+- A cell is a *minimum* if it is a local minimum along its row or along its column: neither neighbor is smaller.
+- The *valid region* is every minimum together with the cells around it, along its row, its column, or both, depending
+  on which kind of minimum it is. It ends before a cell that is smaller, before a cell whose D is at least 1 +
+  `max_rise` times that of the minimum, and after `max_extension_seconds`. Kovar continues through smaller cells, which
+  fills whole valleys, and has no length limit, which fills everything while one character stands still.
 - A minimum is *on a chain* if the longest sequence of minima through it lasts at least `min_chain_seconds`, averaged
-  over both clips. Each minimum of a chain is the left, upper or upper left neighbor of the next, and no two straight
-  steps follow each other. Only minima of at most `max_chain_distance` count: similar motion has a very similar part,
-  while chains of dissimilar frames occur by accident.
-- A valid cell is *kept* if a path of the same kind inside the valid region connects it to a chain, in either direction,
-  in at most `max_bridge_seconds`; each step counts as the two frames of a diagonal step. Bridges between chains consist
-  of these cells. Kovar keeps the best bridge of each two chains; here the search finds the best path by itself, and
-  matches may begin and end off the chains.
-- A valid cell is also kept if it is on a *level path*: one of the same kind inside the valid region, of at least
-  `min_level_seconds`, without a cell beyond `max_chain_distance`. While both characters pause, minima are anywhere and
-  chains break. Without level paths, up to a quarter of what a search of the whole valid region finds at 10 cm would be
-  lost.
+  over both clips. Each minimum of a chain is the left, upper or upper left neighbor of the next. Two straight
+  (horizontal or vertical) steps never follow each other. Only minima of at most `max_chain_distance` count: similar
+  motions have a very similar part, while chains of dissimilar frames occur by accident.
+- A valid cell is *kept* if a path inside the valid region, with the same steps as a chain, connects it to a chain, in
+  either direction, in at most `max_bridge_seconds`; each step counts as the two frames of a diagonal step. Bridges
+  between chains consist of these cells. Kovar keeps the best bridge between any two chains. Here the search itself
+  finds the best path, and matches may begin and end off the chains.
+- A valid cell is also kept if it is on a *level path*: a path inside the valid region, with the same steps, that lasts
+  at least `min_level_seconds` and has no cell beyond `max_chain_distance`. While both characters pause, minima lie
+  anywhere and chains break. Without level paths, a web would lose up to a quarter of the matches that a search of the
+  whole valid region finds at 10 cm.
 
 Cells beyond `max_distance` are never used. Each rule looks at a bounded area around a cell, so a part of a grid with
 enough cells around it gives the same result as the whole grid. `tests/twins/search.py` searches all valid cells; for
-random intervals, at 5 and 10 cm, a web finds at least 95 % of what it finds.
+random intervals, at 5 and 10 cm, a web finds at least 95 % of its matches.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from marey.errors import InvalidValue
 from marey.find import region_kernels
 from marey.find.cells import STEP, TOO_FAR, Units
 
-# Maximum Manhattan length of a path, which kernels count in a byte.
+# Maximum Manhattan length of a path; kernels store lengths in a byte.
 _MAX_LENGTH = 250
 
 
@@ -51,28 +51,29 @@ RENAMED = {
     "limit": "max_distance",
     "level": "min_level_seconds",
 }
-"""Old names of fields of `WebOptions`."""
+"""Deprecated names of the fields of `WebOptions`, and their new names."""
 
 
 @renamed_fields(**RENAMED)
 @dataclass(frozen=True, slots=True)
 class WebOptions:
-    """How to build a match web.
+    """Options for building a match web.
 
-    The options after `labels` decide which cells of the distance grids are kept; see `marey.find.region`.
+    The options from `max_rise` to `min_level_seconds` decide which cells of the distance grids are kept; see
+    `marey.find.region`.
 
     Attributes
     ----------
     markers : the joints to compare; see `marey.compare.point_clouds`.
-    remove_height : subtract each frame's mean marker height, so that reaches to different heights can match.
+    remove_height : subtract each frame's mean marker height, so reaches to different heights can match.
     window : length in seconds of the window over which two frames are compared.
-    max_rise : fraction by which D may exceed that of a minimum in its valid region.
-    max_extension_seconds : length of the valid region on either side of a minimum.
-    min_chain_seconds : minimum length of a chain of minima.
+    max_rise : fraction by which D in the valid region may exceed D at its minimum.
+    max_extension_seconds : maximum length in seconds of the valid region on either side of a minimum.
+    min_chain_seconds : minimum length in seconds of a chain of minima.
     max_chain_distance : maximum distance in meters of the minima of a chain.
-    max_bridge_seconds : maximum length of a path between chains.
+    max_bridge_seconds : maximum length in seconds of a path between chains.
     max_distance : maximum distance in meters of kept cells; a search finds nothing beyond it.
-    min_level_seconds : minimum length of a level path.
+    min_level_seconds : minimum length in seconds of a level path.
     labels : the web covers only frames with one of these labels; None for all frames.
     """
 
@@ -97,7 +98,7 @@ class WebOptions:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The window and the options that decide which cells are kept, in the order of the fields."""
+        """The numeric options, in the order of `NUMBERS`."""
         return tuple(float(getattr(self, name)) for name in NUMBERS)
 
 
@@ -105,17 +106,17 @@ NUMBERS = (
     "window", "max_rise", "max_extension_seconds", "min_chain_seconds", "max_chain_distance", "max_bridge_seconds",
     "max_distance", "min_level_seconds",
 )  # fmt: skip
-"""Fields of `WebOptions` that are numbers."""
+"""Names of the numeric fields of `WebOptions`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules in cells and in units of `cells.STEP`.
+    """The rules of a web, with lengths in cells and distances in units of `cells.STEP`.
 
-    cap : values of at least this are not used.
-    near : values of at least this are not on chains.
-    ratio : the valid region ends where the root of D is this many times that of the minimum.
-    reach : number of cells of the valid region on either side of a minimum.
+    cap : cells with values of at least this are not used.
+    near : cells with values of at least this are not on chains or level paths.
+    ratio : the valid region ends where the square root of D is this many times that of the minimum.
+    reach : maximum number of cells of the valid region on either side of a minimum.
     chain : minimum Manhattan length of a chain.
     bridge : maximum number of steps of a bridge.
     level : minimum Manhattan length of a level path.
@@ -131,7 +132,7 @@ class Rules:
 
     @classmethod
     def from_options(cls, options: WebOptions, fps: float) -> Rules:
-        """The rules for grids of clips with `fps` frames per second."""
+        """Convert options to rules for the grids of clips with `fps` frames per second."""
         _check_option(options, "max_rise", 0.0, 10.0, "a fraction such as 0.15")
         for name in ("max_extension_seconds", "min_chain_seconds", "max_bridge_seconds", "min_level_seconds"):
             _check_option(options, name, 0.0, 60.0, "seconds")
@@ -149,21 +150,23 @@ class Rules:
 
     @property
     def halo(self) -> int:
-        """Number of cells around a part of a grid that affect the cells in it."""
-        # Of a Manhattan length m at most (2 m + 1) / 3 go in one direction; recognizing a minimum takes one more cell.
+        """Width in cells of the margin around a part of a grid that can affect the cells in it."""
+        # A path of Manhattan length m covers at most (2 m + 1) / 3 rows or columns, as straight steps never repeat.
+        # Recognizing a minimum takes one more cell.
         chain, level = ((2 * (length + 2) + 1) // 3 + 1 for length in (self.chain, self.level))
         return max(self.bridge + max(chain, self.reach), level + self.reach) + 2
 
 
 def quantize(distances: Floats) -> Units:
-    """Square roots of D (R, C), given in m^2, in units of `cells.STEP`."""
+    """Convert D (R, C), in m^2, to square roots in units of `cells.STEP`."""
     out = np.empty(distances.shape, dtype=np.uint16)
     region_kernels.quantize_distances(np.ascontiguousarray(distances, dtype=np.float64), STEP, TOO_FAR, out)
     return out
 
 
 def mark_region(values: Units, rules: Rules) -> Any:
-    """(R, C) uint8, for each cell the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID, CHAIN and LEVEL."""
+    """Mark each cell of a grid (R, C). Returns uint8 (R, C) with the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID,
+    CHAIN and LEVEL."""
     values = np.ascontiguousarray(values)
     marks = np.empty(values.shape, dtype=np.uint8)
     region_kernels.mark_minima(values, rules.cap, marks)
@@ -180,12 +183,12 @@ def mark_region(values: Units, rules: Rules) -> Any:
 
 
 def find_valid_region(values: Units, rules: Rules) -> Bools:
-    """(R, C) the cells near minima."""
+    """Return a mask (R, C) of the valid region around minima."""
     return np.asarray((mark_region(values, rules) & region_kernels.VALID) != 0)
 
 
 def find_kept_cells(values: Units, rules: Rules) -> Bools:
-    """(R, C) the cells that a match web keeps."""
+    """Return a mask (R, C) of the cells that a match web keeps."""
     marks = mark_region(values, rules)
     kept = np.empty(values.shape, dtype=np.uint8)
     region_kernels.mark_kept(marks, rules.bridge, kept)
@@ -193,7 +196,7 @@ def find_kept_cells(values: Units, rules: Rules) -> Bools:
 
 
 def _path_length(name: str, seconds: float, fps: float) -> int:
-    """Manhattan length of a path."""
+    """Convert the duration of a path to its Manhattan length; raise an error if it is too long."""
     length = round(2 * seconds * fps)
     if length > _MAX_LENGTH:
         raise InvalidValue(
@@ -204,7 +207,7 @@ def _path_length(name: str, seconds: float, fps: float) -> int:
 
 
 def _first_beyond(meters: float) -> int:
-    """The first value that is larger than a distance."""
+    """Return the smallest value, in units of `cells.STEP`, that is larger than a distance in meters."""
     return min(int(np.floor(meters / STEP + 0.5)) + 1, TOO_FAR)
 
 

@@ -1,9 +1,10 @@
-"""The rules that decide which cells of a grid are kept; see `region`.
+"""Kernels for the rules that decide which cells of a grid are kept; see `region`.
 
-All take values (R, C) in uint16, roots of D in units of `cells.STEP`, and write uint8 arrays of the same shape. Paths
-never take two straight steps in succession, so that what has come to a cell straight depends on what has come to its
-neighbors diagonally alone: a row follows from the one before it all at once. Numbers of steps are float32, of which a
-processor compares eight at a time.
+Values (R, C) are uint16, square roots of D in units of `cells.STEP`; results are uint8 arrays of the same shape.
+
+A straight step is a horizontal or vertical one. Paths never take two straight steps in succession, so a path that
+enters a cell by a straight step depends only on paths that entered the neighbor diagonally. A whole row can therefore
+be computed at once from the previous row. Lengths are float32, so SIMD compares eight at a time.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from marey.compiled import Floats2D, Out, Singles1D, UInt8s1D, UInt8s2D, UInt16s
 
 # Bits of a cell's mark.
 HORIZONTAL, VERTICAL, VALID, CHAIN, LEVEL = 1, 2, 4, 8, 16
-# A length that no path has; lengths are capped below it.
+# Marks a cell without a path; path lengths are capped below it.
 NEVER = 255
 _NONE, _ZERO, _ONE, _TWO, _FAR = np.float32(-1000.0), np.float32(0.0), np.float32(1.0), np.float32(2.0), np.float32(1e6)
 
 
 @kernel
 def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt16s2D]) -> None:
-    """Roots of D in units of `step`, rounded, `far` for that and beyond."""
+    """Convert D to square roots in units of `step`, rounded; values of `far` or more become `far`."""
     scale = 1.0 / step
     for i in range(distances.shape[0]):
         line, target = distances[i], out[i]
@@ -34,9 +35,10 @@ def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt
 
 @kernel
 def mark_minima(values: UInt16s2D, cap: int, marks: Out[UInt8s2D]) -> None:
-    """Set HORIZONTAL or VERTICAL where no neighbor to left and right, or above and below, is less; from cap on none.
+    """Set HORIZONTAL on local minima along rows, VERTICAL on local minima along columns. Values of `cap` or more do not
+    count.
 
-    Neighbors that the grid lacks are not less.
+    At the border of the grid, only the neighbor that exists is compared.
     """
     n_rows, n_columns = values.shape
     for i in range(n_rows):
@@ -56,9 +58,11 @@ def mark_minima(values: UInt16s2D, cap: int, marks: Out[UInt8s2D]) -> None:
 
 @kernel
 def mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: Out[UInt8s2D]) -> None:
-    """Set VALID on minima and on what extends them: cells no less than the minimum and below `ratio` times it.
+    """Set VALID on minima and on the cells around them, while values are at least the minimum and below `ratio` times
+    it.
 
-    reach : cells that an extension has at most.
+    cap : values of at least this are not used.
+    reach : maximum number of cells on either side of a minimum.
     """
     n_rows, n_columns = values.shape
     for i in range(n_rows):
@@ -80,7 +84,8 @@ def mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: Out
 def _extend_minimum(
     values: UInt16s2D, marks: UInt8s2D, cell: tuple[int, int], step: tuple[int, int], reach: int, top: float
 ) -> None:
-    """Set VALID on up to `reach` cells from a minimum on by `step`, as long as they are no less and below `top`."""
+    """Set VALID on up to `reach` cells from a minimum in direction `step`, while values are at least the minimum and
+    below `top`."""
     (row, column), (down, right) = cell, step
     lowest = values[row, column]
     for _ in range(reach):
@@ -94,7 +99,7 @@ def _extend_minimum(
 
 @kernel
 def mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: Out[UInt8s2D]) -> None:
-    """Set out to 1 on cells below `near` with any of the bits, else to 0."""
+    """Set `out` to 1 on cells with values below `near` and any of the bits, else to 0."""
     for i in range(values.shape[0]):
         here, mark, target = values[i], marks[i], out[i]
         for j in range(values.shape[1]):
@@ -111,11 +116,14 @@ def _write_next_lengths(
     free_now: Singles1D,
     bound_now: Singles1D,
 ) -> None:
-    """Lengths of a row, from those of the row before it: both with one column of margin at either end.
+    """Compute the lengths of the longest paths to the cells of a row from those of the previous row.
 
-    free : of the longest path that begins at a cell, or comes to it diagonally. bound : that comes straight. Negative
-    where there is none.
-    side : -1 where paths come from the left, 1 from the right.
+    is_in : (C,) whether each cell of the row may be on a path.
+    max_length : cap on lengths.
+    side : -1 if paths come from the left, 1 if from the right.
+    free, free_now : (C + 2,) Manhattan length of the longest path that begins at a cell or enters it diagonally, for
+        the previous and for this row; negative if there is none. One column of margin at either end.
+    bound, bound_now : (C + 2,) the same for paths that enter a cell by a straight step.
     """
     n = len(is_in)
     ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
@@ -135,7 +143,7 @@ def _write_next_lengths(
 
 @helper
 def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
-    """Lengths as bytes, `NEVER` for none."""
+    """Write lengths as bytes; `NEVER` if there is no path."""
     for j in range(len(out)):
         x = lengths[j + 1]
         out[j] = np.uint8(np.int32(x if x >= _ZERO else np.float32(NEVER)))
@@ -145,9 +153,10 @@ def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
 def mark_paths(
     member: UInt8s2D, min_length: int, bit: int, marks: Out[UInt8s2D], free: Out[UInt8s2D], bound: Out[UInt8s2D]
 ) -> None:
-    """Set a bit on cells of `member` on a path of such cells with a Manhattan length of at least `min_length`.
+    """Set `bit` on the cells of `member` that lie on a path of such cells with a Manhattan length of at least
+    `min_length`.
 
-    free, bound : (R, C) memory for two numbers for each cell.
+    free, bound : (R, C) work arrays.
     """
     n_rows, n_columns = member.shape
     max_length, size = np.float32(min_length), n_columns + 2
@@ -175,7 +184,11 @@ def mark_paths(
 def _write_next_steps(
     mark: UInt8s1D, side: int, free: Singles1D, bound: Singles1D, free_now: Singles1D, bound_now: Singles1D
 ) -> None:
-    """Write the steps since a chain of a row, from those of the row before; margins and `side` as for lengths."""
+    """Compute the number of steps from the nearest chain to the cells of a row, from those of the previous row.
+
+    mark : (C,) marks of the row.
+    The other parameters are as in `_write_next_lengths`, with steps in place of lengths.
+    """
     n = len(mark)
     ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
     for j in range(n):
@@ -191,8 +204,8 @@ def _write_next_steps(
 
 @kernel
 def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
-    """Set kept on LEVEL cells, and on valid cells from which a path of at most `max_steps` steps, inside the valid
-    region, leads to or comes from a chain."""
+    """Set `kept` on LEVEL cells, and on valid cells that a path of at most `max_steps` steps inside the valid region
+    connects to a chain, in either direction."""
     n_rows, n_columns = marks.shape
     top, size = np.float32(max_steps), n_columns + 2
     free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)

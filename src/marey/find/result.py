@@ -17,9 +17,11 @@ from marey.register.dtw import TimeAlignment
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match: frames `start` to `stop`, half-open, of a clip.
+    """A match: an interval of a clip that is similar to the query, directly or through other matches.
 
-    distance : distance in meters from the query: the sum along the shortest path of the match graph.
+    clip : name of the clip.
+    start, stop : frames of the clip, half-open.
+    distance : distance in meters from the query, summed along the shortest path in the match graph.
     tier : 0 for the query, 1 for matches of the query, 2 for matches of these, and so on.
     """
 
@@ -34,14 +36,13 @@ class Match:
 
 
 class MatchEdge:
-    """Two similar matches, by their index in `MatchResult.matches`.
+    """An edge of the match graph: two similar matches.
 
     Parameters
     ----------
-    first, second : indices, first < second.
-    distance : meters; the square root of the mean D along their best time alignment when they were found.
-    alignment : corresponding frames of the two cut motions, from the first of both to the last of both; or a function
-        that computes them on first use.
+    first, second : indices in `MatchResult.matches`, first < second.
+    distance : distance in meters: the square root of the mean D along their best time alignment when they were found.
+    alignment : time alignment of the two motions from end to end, or a function that computes it on first use.
     """
 
     __slots__ = ("_alignment", "distance", "first", "second")
@@ -54,7 +55,7 @@ class MatchEdge:
 
     @property
     def alignment(self) -> TimeAlignment:
-        """Corresponding frames (N, 2) of the first and second cut motion, and D of each pair."""
+        """Time alignment of the two motions: corresponding frames (N, 2), and D of each pair."""
         if not isinstance(self._alignment, TimeAlignment):
             self._alignment = self._alignment()
         return self._alignment
@@ -69,13 +70,13 @@ class MatchResult(FrozenRecord):
 
     Parameters
     ----------
-    matches : the query first, then sorted by distance.
+    matches : the query first, then the matches by increasing distance.
     motions : the motions of the matches, cut out of their clips.
     edges : edges of the match graph.
-    parents : (n,) the previous match on each match's shortest path to the query; -1 for the query.
+    parents : (n,) index of each match's parent, the next match on the shortest path to the query; -1 for the query.
     threshold : threshold of the search in meters.
     notes : messages for the user, such as a limit that was reached.
-    aligned : computes the time alignment of any two matches.
+    aligned : function that computes the time alignment of any two matches.
     """
 
     matches: tuple[Match, ...]
@@ -115,16 +116,17 @@ class MatchResult(FrozenRecord):
 
     @property
     def query(self) -> Match:
-        """The query."""
+        """The query, which is match 0."""
         return self.matches[0]
 
     @property
     def distances(self) -> Floats:
-        """(n,) distances in meters from the query along the shortest paths."""
+        """(n,) distance in meters of each match from the query, along the shortest path in the match graph."""
         return set_readonly(np.array([match.distance for match in self.matches]))
 
     def to_dict(self) -> dict[str, Any]:
-        """The query, its matches and the match graph, JSON-ready; frames and seconds are those of each clip."""
+        """Return the query, its matches and the match graph, JSON-ready. Frames and seconds refer to each match's
+        clip."""
         rows = [
             {
                 "number": k,
@@ -148,9 +150,10 @@ class MatchResult(FrozenRecord):
         }
 
     def without(self, *which: int) -> MatchResult:
-        """The same result without some matches, given by index; negative indices count from the end.
+        """Return the result without some matches, given by index; negative indices count from the end.
 
-        Matches that were connected only through a removed match stay, connected to the match before it.
+        Matches that were connected to the query only through a removed match stay. They are connected to their nearest
+        remaining ancestor.
         """
         drop = set()
         for given in which:
@@ -189,7 +192,11 @@ def make_match_result(
     notes: Iterable[str],
     aligned: Callable[[Match, Match], TimeAlignment],
 ) -> MatchResult:
-    """Build a result with matches sorted by distance from the first, the query, over `links` (indices: meters)."""
+    """Build a result: compute distances from the query, which is the first match, and sort the matches by them.
+
+    links : edges of the match graph, keyed by pairs of indices into `matches`, with their distance in meters.
+    The other parameters are those of `MatchResult`.
+    """
     distances, before = shortest_paths(len(matches), links)
     order = sorted(range(len(matches)), key=lambda k: (k != 0, distances[k], matches[k].clip, matches[k].start))
     place = {k: at for at, k in enumerate(order)}
@@ -216,9 +223,10 @@ def _align_later(
 
 
 def shortest_paths(n: int, links: dict[tuple[int, int], float]) -> tuple[list[float], list[int]]:
-    """Distances of n nodes from node 0, and the previous node on the path to each; inf and -1 if unreachable.
+    """Return the distances of n nodes from node 0, and the previous node on the path to each; inf and -1 if
+    unreachable.
 
-    Among equal paths, the one whose nodes were found first is used.
+    Of paths with equal distance, the one found first is used.
     """
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
     for (a, b), distance in links.items():

@@ -1,8 +1,8 @@
-"""Search a match web: everything similar to an interval of a clip, transitively (Kovar 6.2.3).
+"""Search a match web transitively for intervals similar to a query (Kovar 6.2.3).
 
 Kovar follows chains and bridges. Here the best time alignments are found by timewarping with free ends over the web's
-kept cells: for each frame of the set, the best interval that ends there, in time linear in the number of cells in the
-query's rows. No distance grid is computed.
+kept cells. For each frame of each clip, this finds the best interval that ends there, in time linear in the number of
+cells in the query's rows. No distance grid is computed.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from marey.find.external import ExternalQuery
     from marey.find.match_web import MatchWeb
 
-# A shorter query is too short to be similar to anything specific.
+# Minimum number of frames of a query; a shorter one is similar to almost anything.
 _MIN_FRAMES = 4
 STRAIGHT = 1e-4
-"""Extra cost in m^2 of a straight step when paths are compared, as much as a cell 1 cm away.
+"""Extra cost in m^2 of a straight (horizontal or vertical) step when paths are compared, as much as a distance of 1 cm.
 
-If both characters stand still, all paths cost almost nothing. This makes them advance at equal pace there, so that
-matches end where the query does. It never counts in a distance."""
+While both characters stand still, all paths cost almost nothing. The extra cost makes both advance at the same rate
+there, and matches end where the query does. It never counts in a distance."""
 # Factor from one threshold to the next when several are tried.
 _FACTOR = 1.05
 _Names = str | Sequence[str]
@@ -58,25 +58,28 @@ def search(
     max_matches: int = 500,
     max_tiers: int | None = None,
 ) -> MatchResult:
-    """Find the matches of frames `start` to `stop` of a clip, the matches of these, and so on until none is new.
+    """Find the matches of frames `start` to `stop` of a clip, the matches of these, and so on until there are no new
+    ones.
 
-    A larger threshold can find one or two fewer: of partly overlapping intervals, the first one found is kept.
+    A larger threshold can find one or two matches fewer: of partly overlapping intervals, the first one found is kept.
 
     Parameters
     ----------
+    web : the match web.
     clip : a clip of the web by name or index, or another motion, which is first compared with every clip.
     start, stop : frames of the clip at the web's frame rate, half-open; for another motion, frames at its own rate, or
         None for its ends.
-    threshold : maximum distance of a match in meters: the square root of the mean D along its time alignment.
-    overlap : (same, new), fractions of the shorter interval: intervals that overlap by more than `same` are one match,
-        by less than `new` two matches. Raise `new` to find several periods of a cyclic motion.
-    labels : one or several labels; at least half the frames of a match must have one of them.
-    max_matches : maximum number of matches; if it is reached, `MatchResult.notes` says so.
+    threshold : maximum distance in meters of a match from the match it was found by: the square root of the mean D
+        along their time alignment.
+    overlap : (same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are one match;
+        intervals that overlap by less than `new` are two. Raise `new` to find several cycles of a cyclic motion.
+    labels : one or several labels; at least half the frames of a match must have one of them. None allows all frames.
+    max_matches : maximum number of matches; if there are more, `MatchResult.notes` says so.
     max_tiers : 1 to find only matches of the query, 2 to include matches of these; None for no limit.
 
     Raises
     ------
-    NoResult : if nothing is within the threshold; the message has the distance of the nearest match.
+    NoResult : if nothing is within the threshold; the message gives the distance of the nearest match.
     """
     limit, fractions = check_threshold(threshold), check_overlap(overlap)
     check_limits(max_matches, max_tiers)
@@ -88,9 +91,11 @@ def search(
 
 
 class Query:
-    """An interval of a clip to find in a web, and how to find what is similar to it.
+    """A query: an interval to search for in a web.
 
-    `external` is the motion of the interval if it is not a clip of the web.
+    interval : clip index, start and stop; the clip index is `EXTERNAL` for a motion that is not in the web.
+    external : that motion, compared with the web's clips, or None.
+    labels : at least half the frames of a match must have one of these labels; None allows all frames.
     """
 
     def __init__(
@@ -104,7 +109,7 @@ class Query:
 
     @classmethod
     def make(cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, labels: _Names | None) -> Query:
-        """Check the arguments of a search and make a query."""
+        """Validate the arguments of a search and create the query."""
         min_frames = min_query_frames(web)
         if isinstance(clip, Motion):
             from marey.find.external import ExternalQuery
@@ -116,8 +121,8 @@ class Query:
         return cls(web, (k, first, last), None, labels)
 
     def make_finder(self, limit: float) -> Find:
-        """A function that returns the candidates within `limit` meters of any interval of the web's clips or of the
-        query."""
+        """Return a function that finds the candidates within `limit` meters of an interval, which is the query or any
+        interval of the web's clips."""
 
         def find(clip: int, start: int, stop: int) -> Candidates:
             if clip == EXTERNAL and self.external is not None:
@@ -136,21 +141,23 @@ class Query:
         max_tiers: int | None = None,
         find: Find | None = None,
     ) -> MatchGraph:
-        """Grow the match graph at a threshold; `find` may be given if it reaches at least as far."""
+        """Grow the match graph at a threshold in meters. Pass `find` to reuse a finder whose limit is at least the
+        threshold."""
         look = self.make_finder(threshold) if find is None else find
         return grow_match_graph(
             self.interval, look, self.still, threshold, overlap=overlap, max_matches=max_matches, max_tiers=max_tiers
         )
 
     def find_nearest(self, overlap: tuple[float, float], find: Find | None = None) -> tuple[Interval, float] | None:
-        """The nearest match at any distance within the web's limit, and its distance."""
+        """Return the nearest match within the web's maximum distance, and its distance in meters; None if there is
+        none."""
         limit = self.web.options.max_distance
         look = self.make_finder(limit) if find is None else find
         clip, start, stop = self.interval
         near = look(*self.interval).within(limit, MatchGraph(self.interval, 1).lengths)
         shared = np.minimum(near.stops, stop) - np.maximum(near.starts, start)
         is_apart = (near.clips != clip) | (shared < overlap[1] * np.minimum(near.stops - near.starts, stop - start))
-        # The nearest candidate of all may be someone standing still, which is not a match.
+        # The nearest candidate may be a character that stands still, which is not a match; try larger thresholds.
         for threshold in list_thresholds(float(near.distances[is_apart].min(initial=np.inf)), limit):
             graph = self.grow(threshold, overlap, 10**9, 1, look)
             if graph.n > 1:
@@ -159,7 +166,7 @@ class Query:
         return None
 
     def make_result(self, graph: MatchGraph, limit: float, notes: list[str]) -> MatchResult:
-        """The result of a search."""
+        """Turn a match graph into the result of a search."""
         matches, motions = [], []
         for node in range(graph.n):
             clip, start, stop = graph.interval(node)
@@ -169,15 +176,16 @@ class Query:
         return make_match_result(matches, motions, graph.links, limit, notes, _make_aligner(self.web, self.external))
 
     def get_motion(self, clip: int) -> Motion:
-        """A clip of the web, or the motion from outside it."""
+        """Return a clip of the web, or the external motion for `EXTERNAL`."""
         return self.web.clips[clip] if self.external is None or clip != EXTERNAL else self.external.motion
 
 
 def make_stillness(web: MatchWeb, external: ExternalQuery | None = None) -> Still:
-    """A function that measures how far an interval of motion is from standing still, in meters; each only once.
+    """Return a function that measures the distance in meters between an interval and standing still. Results are
+    cached.
 
-    Standing still means to keep the pose of the interval's start or of its end, whichever is nearer. This distance
-    separates an action from the standing around it.
+    Standing still means holding the pose at the interval's start or at its end, whichever is closer. This distance
+    separates an action from the pauses around it.
     """
     weights = frame_weights(web.options.window, web.fps, "triangle")
 
@@ -190,7 +198,7 @@ def make_stillness(web: MatchWeb, external: ExternalQuery | None = None) -> Stil
 
 
 def list_thresholds(first: float, last: float) -> Iterator[float]:
-    """Increasing thresholds from `first` to `last` meters."""
+    """Yield increasing thresholds from `first` to `last` meters, 5 % apart."""
     # Include matches exactly at the first threshold.
     threshold = max(first, 1e-4) * (1.0 + 1e-9)
     while threshold < last:
@@ -201,14 +209,16 @@ def list_thresholds(first: float, last: float) -> Iterator[float]:
 
 
 def find_candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
-    """For every frame of every clip, the best interval that ends there, if it is within `limit` meters.
+    """Find, for every frame of every clip, the best interval that ends there, if it is within `limit` meters.
 
     Parameters
     ----------
-    pairs : for each clip: (clip, cells, whether the query's frames are the rows).
-    start, stop : the query's frames.
+    pairs : for each clip, its index, the cells of its grid with the query's clip, and whether the query's frames are
+        the rows.
+    start, stop : the query's frames, half-open.
+    limit : maximum distance in meters.
     """
-    # Allow a rounding error, so that matches exactly at the limit count.
+    # Allow a rounding error: matches exactly at the limit count.
     most = limit**2 * (1.0 + 1e-12)
     parts = []
     for clip, cells, is_row in pairs:
@@ -231,7 +241,7 @@ def find_candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidat
 
 
 def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
-    """Fill `out` with the best paths through the cells; returns how many cells were examined."""
+    """Fill `out` with the best paths through the cells; return the number of cells examined."""
     runs = cells.runs
     if isinstance(runs, Runs):
         return find_best_paths(runs, query, out)
@@ -239,19 +249,20 @@ def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
 
 
 def list_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
-    """For each clip, return the cells of its grid with `clip`, and whether the frames of `clip` are the rows."""
+    """Return for each clip its index, the cells of its grid with `clip`, and whether the frames of `clip` are the
+    rows."""
     return [
         (q, web.cells(clip, q), True) if q >= clip else (q, web.cells(q, clip), False) for q in range(len(web.clips))
     ]
 
 
 def check_threshold(threshold: Any) -> float:
-    """Check a threshold in meters, above 0."""
+    """Check that a threshold in meters is above 0."""
     return check_number(threshold, "threshold in meters", above=True)
 
 
 def min_query_frames(web: MatchWeb) -> int:
-    """Minimum length of a query in frames at the web's frame rate."""
+    """Return the minimum length of a query in frames at the web's frame rate."""
     return max(_MIN_FRAMES, round(web.options.min_chain_seconds * web.fps))
 
 
@@ -272,14 +283,17 @@ def check_interval(start: Any, stop: Any, motion: Motion, min_frames: int) -> tu
 
 
 def check_limits(max_matches: Any, max_tiers: Any = None) -> None:
-    """Check the maximum numbers of matches and tiers; None means no limit of tiers."""
+    """Check the maximum numbers of matches and tiers; None means no limit on tiers."""
     for name, value in (("max_matches", max_matches), ("max_tiers", 1 if max_tiers is None else max_tiers)):
         if check_index(value, name) < 1:
             raise InvalidValue(f"{name} must be at least 1, got {value}")
 
 
 def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:
-    """(N,) which candidates have at least half their frames among those allowed."""
+    """Return a mask (N,) of the candidates with at least half of their frames allowed.
+
+    allowed : for each clip, a mask of its frames.
+    """
     so_far = [np.concatenate([[0], np.cumsum(mask)]) for mask in allowed if mask is not None]
     out = np.empty(len(found), dtype=bool)
     for clip in np.unique(found.clips):
@@ -290,7 +304,7 @@ def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:
 
 
 def check_overlap(overlap: Any) -> tuple[float, float]:
-    """Check the fractions `same` and `new`."""
+    """Check and return the overlap fractions `same` and `new`."""
     try:
         same, new = (float(fraction) for fraction in overlap)
     except (TypeError, ValueError):
@@ -336,7 +350,8 @@ def _raise_no_match(query: Query, limit: float, overlap: tuple[float, float]) ->
 
 
 def _make_aligner(web: MatchWeb, external: ExternalQuery | None) -> Callable[[Match, Match], TimeAlignment]:
-    """A function that computes the time alignment of two matches: the best path over their grid, corner to corner."""
+    """Return a function that computes the time alignment of two matches: the best path through their distance grid,
+    from corner to corner."""
 
     def clouds(match: Match) -> Any:
         if external is not None and match.tier == 0:
@@ -355,8 +370,8 @@ def _make_aligner(web: MatchWeb, external: ExternalQuery | None) -> Callable[[Ma
 
 
 def align_full(values: Any) -> TimeAlignment:
-    """The best path from corner to corner. If two matches differ too much in length for the slope limit, the limit is
-    raised until a path exists."""
+    """Find the best path through a distance grid in m^2, from corner to corner. If two matches differ too much in
+    length for the slope limit, raise the limit until a path exists."""
     limit = SLOPE_LIMIT
     while True:
         try:

@@ -1,20 +1,21 @@
-"""The search: timewarping with free ends over the kept cells of a grid, in time linear in these.
+"""Timewarping with free ends over the kept cells of a grid, in time linear in their number.
 
-A query is a run of rows of a grid, or a run of its columns; the other clip's frames are the other axis. With v the cost
-of the best path to a cell whose query frame is k and whose other frame is j, and D the cost of a cell (slope limit 2 as
-in `marey.register.dtw`: a step in both, and at most one straight step behind it, which costs `extra` more):
+The query is a range of rows of a grid, or a range of its columns; the other axis holds the other clip's frames. Let
+v[k, j] be the cost of the best path to query frame k and other frame j, and D[k, j] the cost of that cell. With a slope
+limit of 2, as in `marey.register.dtw`, each diagonal step may be followed by at most one straight step, which costs
+`extra` more:
 
     v[0, j] = D[0, j]
     v[k, j] = min of  v[k-1, j-1] + D[k, j]
                       v[k-2, j-1] + D[k-1, j] + D[k, j] + extra
                       v[k-1, j-2] + D[k, j-1] + D[k, j] + extra
 
-Cells are stored by rows as `cells.Cells` has them, and gone through as they are stored, whichever axis the query
-is. Only three rows are held at a time, and only kept cells of them are ever touched.
+Cells are stored by rows (see `cells.Cells`) and processed in that order, whichever axis holds the query. Only three
+rows are in memory at a time, and only their kept cells are touched.
 
 Paths that cost more than `cap` are dropped. With n query frames a path has at most 2 n - 1 cells and n - 1 straight
-steps, so one with a mean of at most T cannot cost more than T (2 n - 1) + extra (n - 1): with that cap the paths that
-matter are the same as with none.
+steps, so a path with a mean D of at most T cannot cost more than T (2 n - 1) + extra (n - 1). With that value as cap,
+no path with a mean of at most T is lost.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ import numpy as np
 from marey.compiled import Floats1D, Int32s1D, Ints1D, Ints2D, Out, helper, kernel
 from marey.find.cells_kernels import Runs, WideRuns
 
-# One cell of a path, in a number whose lower half is a frame.
+# A path is coded in an int64: its number of cells in the upper 32 bits, its first frame in the lower 32.
 _CELL = 1 << 32
 
 
 class PathQuery(NamedTuple):
-    """What is sought, and how paths are counted.
+    """The query, and the costs of paths.
 
-    start, stop : frames of the query.
-    is_row : whether they are rows of the grid; else they are columns.
-    step : meters to one unit of the cells' values.
-    extra : m^2 that a straight step costs more.
-    cap : m^2 beyond which paths are given up.
+    start, stop : frames of the query, half-open.
+    is_row : whether they are rows of the grid; otherwise they are columns.
+    step : meters per unit of the cells' values.
+    extra : extra cost of a straight step, m^2.
+    cap : paths that cost more than this are dropped, m^2.
     """
 
     start: int
@@ -49,10 +50,10 @@ class PathQuery(NamedTuple):
 
 
 class PathEnds(NamedTuple):
-    """For each of F frames of the other clip the best path that ends there.
+    """The best path that ends at each of F frames of the other clip.
 
-    totals : (F,) the sum of D in m^2, inf where no path ends.
-    counts, firsts : (F,) written where one does: how many cells it has, and the frame where it begins.
+    totals : (F,) its cost in m^2: the sum of D, plus the extra cost of straight steps; inf if no path ends there.
+    counts, firsts : (F,) its number of cells, and the frame where it begins; not written if no path ends there.
     """
 
     totals: Out[Floats1D]
@@ -62,16 +63,14 @@ class PathEnds(NamedTuple):
 
 @kernel
 def find_best_paths(runs: Runs, query: PathQuery, out: PathEnds) -> int:
-    """For each frame of the other clip, the best path from the query's first frame to its last that ends there.
-
-    Returns how many cells were examined.
-    """
+    """Find, for each frame of the other clip, the best path from the query's first frame to its last that ends there;
+    return the number of cells examined."""
     return _find_best_paths(runs, query, out)
 
 
 @kernel
 def find_best_wide_paths(runs: WideRuns, query: PathQuery, out: PathEnds) -> int:
-    """The same for grids of 2^16 columns or more."""
+    """Do the same as `find_best_paths` for grids with 2^16 columns or more."""
     return _find_best_paths(runs, query, out)
 
 
@@ -85,10 +84,9 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
         top, bottom, left, right = start, stop, 0, len(totals)
     else:
         top, bottom, left, right = 0, len(totals), start, stop
-    # Two columns of margin on the left are never reached; three rows are used in rotation.
+    # The two columns of margin on the left stay infinite; three rows are used in rotation.
     width = right - left + 2
     best, cost = np.full((3, width), np.inf), np.full((3, width), np.inf)
-    # How many cells a path has, times 2^32, and the frame where it begins.
     codes = np.zeros((3, width), np.int64)
     lows, highs = np.zeros(3, np.int64), np.zeros(3, np.int64)
     unit, n_examined, was_alive = step * step, 0, True
@@ -125,7 +123,7 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
                         last[column - 1] + before_cost[column] + extra,
                         before[column - 2] + here_cost[column - 1] + extra,
                     )
-                    # Of equal paths the one that is straight along the query, whichever way round.
+                    # Of equal paths, prefer the straight step along the query's axis, whether that is rows or columns.
                     if down < across or (is_row and down == across):
                         if down < total:
                             total, path = down, last_code[column - 1] + 2 * _CELL
@@ -149,7 +147,7 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
 
 @helper
 def _find_first_run(runs: Runs | WideRuns, i: int, left: int) -> tuple[int, int]:
-    """The first run of row i that ends beyond column `left`, and where its rises begin."""
+    """Return the first run of row i that ends to the right of column `left`, and the index of its first rise."""
     row_runs, row_rises, run_first, run_lengths = runs.row_runs, runs.row_rises, runs.first, runs.lengths
     low, high = row_runs[i], row_runs[i + 1]
     if left == 0:
@@ -168,13 +166,11 @@ def _find_first_run(runs: Runs | WideRuns, i: int, left: int) -> tuple[int, int]
 
 @kernel
 def keep_distinct(clips: Ints1D, starts: Ints1D, stops: Ints1D, same: float, kept: Out[Ints1D]) -> int:
-    """Of N stretches, from the first on, those that share more than `same` of the shorter's frames with none before.
+    """Drop intervals that overlap an earlier kept one by more than `same`; return the number of intervals kept.
 
-    Their places are written to `kept` (N,).
-
-    Returns
-    -------
-    How many they are.
+    clips, starts, stops : (N,) clip and frames of each interval, half-open.
+    same : fraction of the shorter interval.
+    kept : (N,) receives the indices of the kept intervals.
     """
     n = 0
     for k in range(len(clips)):
@@ -195,8 +191,10 @@ def keep_distinct(clips: Ints1D, starts: Ints1D, stops: Ints1D, same: float, kep
 
 @kernel
 def find_most_overlap(places: Ints2D, n: int, place: tuple[int, int, int]) -> tuple[int, float]:
-    """Of the first n places (N, 3) clip, start, stop, the one that overlaps most with another, and by which fraction of
-    the shorter (Kovar 6.1). Of equal ones the first.
+    """Return the index of the interval that overlaps most with `place`, and the overlap as a fraction of the shorter
+    interval (Kovar 6.1); ties go to the first. Without any overlap, the result is 0 and 0.0.
+
+    places : (N, 3) clip, start, stop of intervals; only the first n are used.
     """
     clip, start, stop = place
     best, max_overlap = 0, 0.0

@@ -1,7 +1,7 @@
-"""How far a part of a motion is from a character that stands still, from its markers.
+"""Measure the distance between an interval of motion and a character that stands still, from markers.
 
-Key: w = weight of a frame of the window; a sums over windows about the part's frames, b about the still frame
-(Kovar 4.8); all loops run along the part, so that they are vectorized.
+Key (Kovar 4.8): w is the weight of a frame in the window; a are sums over the windows around the interval's frames, b
+over the window around the still frame. The inner loops run along the interval, so they vectorize.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from marey.compiled import Floats1D, Floats2D, Floats3D, helper, kernel
 def measure_stillness(
     points: Floats3D, marker_weights: Floats1D, frame_weights: Floats1D, start: int, stop: int
 ) -> float:
-    """The root of the mean D, in meters, between frames start .. stop and the first of them, or the last, if less.
+    """Return the square root of the mean D, in meters, between frames `start` to `stop`, half-open, and the first or
+    the last of them, whichever is smaller.
 
-    points : (F, M, 3) of the whole clip, whose ends cut the windows.
+    points : (F, M, 3) markers of the whole clip; windows are truncated at its ends.
+    marker_weights : (M,) weights of the markers, with sum 1.
+    frame_weights : (2 L + 1,) weights of the frames in a window.
     """
     half = len(frame_weights) // 2
     begin, end = max(start - half, 0), min(stop + half, len(points))
@@ -28,7 +31,7 @@ def measure_stillness(
     for m in range(n_markers):
         root = math.sqrt(marker_weights[m])
         for f in range(end - begin):
-            # About a marker of the part, so that no digits are lost far from the origin.
+            # Relative to a marker of the interval, to keep precision far from the origin.
             x = (points[begin + f, m, 0] - points[start, 0, 0]) * root
             y = (points[begin + f, m, 1] - points[start, 0, 1]) * root
             z = (points[begin + f, m, 2] - points[start, 0, 2]) * root
@@ -48,9 +51,13 @@ def measure_stillness(
 def _measure_mean_distance(
     flat: Floats3D, sums: Floats2D, frame_weights: Floats1D, still: int, start: int, stop: int
 ) -> float:
-    """The mean of D over frames start .. stop against the frame `still`."""
+    """Return the mean D in m^2 between frames `start` to `stop`, half-open, and the frame `still`.
+
+    flat : (3, M, F) x, y, z of the markers, times the square root of their weight.
+    sums : (3, F) weighted means of x and z, and of the squared norm, over the markers.
+    """
     half, n_markers, n_frames = len(frame_weights) // 2, flat.shape[1], flat.shape[2]
-    # dot, cross and heights; of a and b mean x, mean z and mean square; the weights of the frames that there are
+    # Rows: dot, cross, product of heights; mean x, mean z, mean square of a; the same of b; sum of the frame weights.
     total = np.zeros((10, stop - start))
     for r in range(-half, half + 1):
         g = still + r

@@ -1,4 +1,4 @@
-"""Suggest a search threshold, inside the widest range over which no more matches are found."""
+"""Suggest a search threshold: inside a wide range of thresholds over which the number of matches stays the same."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from marey.find.match_graph import Find
     from marey.find.match_web import MatchWeb
 
-# Minimum ratio of the ends of a plateau; below it, the number of matches rises steadily.
+# Minimum ratio of the upper to the lower end of a plateau; shorter ones are part of a steady rise.
 _MIN_RATIO = 1.25
-# Relative increase of matches that still counts as a plateau; overlapping matches come and go.
+# Relative increase in matches that still counts as a plateau; overlapping matches come and go.
 _WOBBLE = 0.05
-# Search thresholds up to this multiple of the distance to standing still; beyond that anything matches.
+# Try thresholds up to this multiple of the matches' median distance to standing still; beyond it, anything matches.
 _BEYOND_STILL = 2.0
 # Number of intervals whose candidates are cached.
 _CACHED = 128
@@ -33,16 +33,16 @@ _CACHED = 128
 @renamed_fields(level="plateau", still="still_distance")
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion(FrozenRecord):
-    """A suggested threshold, in a range of thresholds with the same matches, for the user to judge.
+    """A suggested threshold, and the match counts it is based on.
 
     threshold : suggested threshold in meters, inside the plateau.
     n_matches : number of matches it finds, without the query.
-    plateau : from and to in meters, over which no more matches are found; it ends at the distance to
-        standing still. Both are equal if there is no plateau.
+    plateau : lowest and highest threshold in meters between which the number of matches stays nearly the same; at most
+        the distance to standing still. Both are equal if there is no plateau.
     thresholds : (n,) the thresholds tried, increasing, in meters.
-    counts : (n,) number of matches at each, without the query.
+    counts : (n,) number of matches at each threshold, without the query.
     still_distance : distance in meters between the query and standing still.
-    is_complete : False if the last threshold found `max_matches` matches or more.
+    is_complete : False if the last threshold has more than `max_matches` matches.
     """
 
     threshold: float
@@ -64,7 +64,7 @@ class Suggestion(FrozenRecord):
     stands_out = renamed_method("stands_out", "has_plateau")
 
     def to_dict(self) -> dict[str, Any]:
-        """The suggestion and the number of matches at each threshold, JSON-ready."""
+        """Return the suggestion and the number of matches at each threshold, JSON-ready."""
         tried = zip(self.thresholds.tolist(), self.counts.tolist(), strict=True)
         return {
             "threshold_m": self.threshold,
@@ -87,7 +87,8 @@ class Suggestion(FrozenRecord):
 
 @dataclass(frozen=True, slots=True)
 class _Plateau:
-    """A plateau: thresholds from `low` to `high` meters find `n` matches; `still` is their median stillness."""
+    """A plateau: thresholds from `low` to `high` meters find about `n` matches; `still` is the median distance of these
+    to standing still, in meters."""
 
     low: float
     high: float
@@ -96,14 +97,15 @@ class _Plateau:
 
     @property
     def weight(self) -> float:
-        """How much it stands out: its relative length, weighted by the number of matches."""
+        """How much the plateau stands out: its relative length, times the logarithm of 1 plus its number of matches; 0
+        if it is too short or begins beyond the distance to standing still."""
         if self.low >= self.still or self.high < _MIN_RATIO * self.low:
             return 0.0
         return (1.0 - self.low / self.high) * float(np.log1p(self.n))
 
     @property
     def middle(self) -> float:
-        """Geometric mean of its ends in meters; the distance to standing still is the end if it is lower."""
+        """Geometric mean of its ends in meters; the upper end is capped at the distance to standing still."""
         return float(np.sqrt(self.low * min(self.high, self.still)))
 
 
@@ -121,16 +123,21 @@ def suggest_threshold(
 ) -> Suggestion:
     """Suggest a threshold for `search`.
 
-    Searches are made with increasing thresholds, 5 % apart. A plateau in the number of matches is a gap in their
-    distances. The plateau that is longest in proportion, weighted by its number of matches, is chosen, and the
-    geometric mean of its ends is suggested. Matches as far away as standing still mean nothing: a plateau counts only
-    if it starts below the distance of most of its matches to standing still, and that distance replaces its upper end
-    if it is lower.
+    Searches run with increasing thresholds, 5 % apart. A plateau in the number of matches means a gap in their
+    distances. The plateau with the greatest relative length, weighted by its number of matches, is chosen, and the
+    geometric mean of its ends is suggested. Matches as far away as standing still mean nothing. A plateau therefore
+    counts only if it begins below the median distance of its matches to standing still, and its upper end is capped at
+    that distance.
 
     Parameters
     ----------
-    clip, start, stop, overlap, labels, max_tiers : as for `search`.
-    max_matches : stop at this number of matches.
+    web, clip, start, stop, overlap, labels, max_tiers : see `search`; `start` and `stop` may be omitted only for a
+        motion that is not in the web.
+    max_matches : stop raising the threshold when there are more matches than this.
+
+    Raises
+    ------
+    NoResult : if no match is closer to the query than standing still.
     """
     query = Query.make(web, clip, start, stop, labels)
     check_limits(max_matches, max_tiers)
@@ -147,10 +154,10 @@ def suggest_threshold(
     best = max(_find_plateaus(thresholds, counts, stillness, is_full), key=lambda plateau: plateau.weight)
     if best.weight > 0.0:
         threshold = best.middle
-        # Beyond standing still anything matches, even if nothing more is found.
+        # Beyond the distance to standing still, matches mean nothing, even if their number stays the same.
         ends = (best.low, min(best.high, best.still, still if still > threshold else np.inf))
     else:
-        # The largest threshold below the distance to standing still.
+        # No plateau: use the largest threshold below the distance to standing still.
         threshold = max((t for t, s in zip(thresholds, stillness, strict=True) if t < s), default=thresholds[0])
         ends = (threshold, threshold)
     n_matches = query.grow(threshold, fractions, max_matches, max_tiers, find).n - 1
@@ -160,7 +167,8 @@ def suggest_threshold(
 def _try_thresholds(
     query: Query, find: Find, first: float, overlap: tuple[float, float], max_matches: int, max_tiers: int | None
 ) -> tuple[list[float], list[int], list[float], bool]:
-    """Thresholds tried, number of matches and median stillness at each, and whether the last one found too many."""
+    """Search with increasing thresholds from `first` meters on. Return the thresholds, the number of matches and the
+    median distance to standing still at each, and whether the last one found more than `max_matches`."""
     thresholds: list[float] = []
     counts: list[int] = []
     stillness: list[float] = []
@@ -177,7 +185,8 @@ def _try_thresholds(
 def _find_plateaus(
     thresholds: Sequence[float], counts: Sequence[int], stillness: Sequence[float], is_full: bool
 ) -> list[_Plateau]:
-    """The plateaus: ranges of thresholds with the same number of matches, without the last one if it is incomplete."""
+    """Find the plateaus: ranges of thresholds with nearly the same number of matches. The last one is left out if its
+    search stopped early (`is_full`)."""
     out = []
     begin = 0
     for k in range(1, len(thresholds) + 1):
@@ -200,9 +209,13 @@ def count_matches(
     labels: str | Sequence[str] | None = None,
     max_matches: int = 500,
 ) -> Ints:
-    """Number of matches at each of the thresholds (n,), in meters, at most `max_matches`, without the query.
+    """Count the matches (n,) at each of several thresholds, without the query.
 
-    The other parameters are those of `search`.
+    Parameters
+    ----------
+    thresholds : (n,) thresholds in meters.
+    max_matches : maximum count at each threshold.
+    web, clip, start, stop, overlap, labels : see `search`.
     """
     limits = convert_array(thresholds, "thresholds in meters")
     if limits.ndim != 1 or not (limits > 0.0).all():

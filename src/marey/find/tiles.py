@@ -1,4 +1,4 @@
-"""Tiles of the distance grids, and the kept cells of each: the unit of work of a build."""
+"""Split distance grids into tiles, the unit of work of a build, and compute the kept cells of each."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from marey.core.arrays import Bools, Floats
 from marey.find.cells import TOO_FAR, Cells, Units, join_columns, join_rows
 from marey.find.region import Rules, find_kept_cells, quantize
 
-# Maximum side of a tile in cells. With fewer tiles, fewer cells are computed twice in their margins.
+# Maximum side of a tile in cells. Tiles overlap in their margins, so fewer tiles means fewer cells computed twice.
 SIDE = 2048
-# Number of rows whose D is held in memory.
+# Number of rows of D held in memory at a time.
 _BAND = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile of the grid of clips a <= b; span is half-open: first row, end row, first column, end column."""
+    """A tile of the grid of clips a <= b. Its span is first row, end row, first column, end column; ends are
+    exclusive."""
 
     a: int
     b: int
@@ -38,12 +39,12 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """Everything needed to compute a tile's cells. Call it with a tile.
+    """The job that computes a tile's kept cells. Call it with a tile.
 
     clouds : markers of each clip.
-    frame_weights : weights of the frames in the window.
+    frame_weights : (2 L + 1,) weights of the frames in a window.
     rules : which cells to keep.
-    masks : for each clip (F,) the frames to use, or None for all.
+    masks : for each clip, a mask (F,) of the frames to use, or None for all.
     """
 
     clouds: Sequence[Clouds]
@@ -52,7 +53,8 @@ class Work:
     masks: Sequence[Bools | None]
 
     def __call__(self, tile: Tile) -> NDArray[np.uint8]:
-        """The tile's kept cells, packed; of a clip's grid with itself, those on and right of the diagonal."""
+        """Compute the tile's kept cells and pack them. In the grid of a clip with itself, only cells on the diagonal or
+        to the right of it are kept."""
         start, stop, first, last = tile.span
         shape = (stop - start, last - first)
         if not (self._mask(tile.a, start, stop).any() and self._mask(tile.b, first, last).any()):
@@ -69,7 +71,7 @@ class Work:
         return pack_cells(Cells.from_grid(values[top : top + shape[0], left : left + shape[1]], kept))
 
     def _around(self, tile: Tile) -> Span:
-        """The tile with a margin of all cells that affect it."""
+        """Return the span of the tile plus a margin of all cells that affect it."""
         start, stop, first, last = tile.span
         n_rows, n_columns = len(self.clouds[tile.a]), len(self.clouds[tile.b])
         halo = self.rules.halo
@@ -80,41 +82,44 @@ class Work:
         return np.ones(stop - start, dtype=bool) if mask is None else mask[start:stop]
 
     def _values(self, tile: Tile, span: Span) -> Units:
-        """Square roots of D in units."""
+        """Compute the square roots of D in units of `cells.STEP`."""
         values = np.empty((span[1] - span[0], span[3] - span[2]), dtype=np.uint16)
         fill_units(Pairing(self.clouds[tile.a], self.clouds[tile.b], self.frame_weights), span, values)
         if tile.a == tile.b:
-            # Identical frames; without rounding errors the diagonal is 0.
+            # On the diagonal, frames are identical: remove rounding errors.
             same = np.arange(max(span[0], span[2]), min(span[1], span[3]))
             values[same - span[0], same - span[2]] = 0
         return values
 
 
 def fill_units(pairing: Pairing, span: Span, out: Units) -> None:
-    """Write the square roots of D of the cells of `span` to `out`, in units, one band of rows at a time."""
+    """Write the square roots of D of the cells of `span` to `out`, in units of `cells.STEP`, one band of rows at a
+    time."""
     band = np.empty((min(_BAND, span[1] - span[0]), span[3] - span[2]))
     for start in range(span[0], span[1], _BAND):
         stop = min(start + _BAND, span[1])
         distances = band[: stop - start]
-        # Use one thread: others may be working on other tiles, and the last digits depend on the number of threads.
+        # Use one thread: other threads may be working on other tiles, and the last digits depend on the number of
+        # threads.
         pairing.fill(distances, (start, stop, span[2], span[3]), 1)
         out[start - span[0] : stop - span[0]] = quantize(distances)
 
 
 def split_into_tiles(a: int, b: int, n_rows: int, n_columns: int, side: int = SIDE) -> list[Tile]:
-    """The tiles of one pair's grid, row by row; of a clip's grid with itself, without those left of the diagonal."""
+    """Split the grid of one clip pair into tiles, row by row. In the grid of a clip with itself, tiles to the left of
+    the diagonal are left out."""
     rows, columns = _spans(n_rows, side), _spans(n_columns, side)
     return [Tile(a, b, (*r, *c)) for r in rows for c in columns if a != b or c[1] > r[0]]
 
 
 def _spans(n: int, side: int) -> list[tuple[int, int]]:
-    """Split 0 .. n into equal parts of at most `side`."""
+    """Split the range 0 to n into nearly equal parts of at most `side`."""
     ends = np.linspace(0, n, math.ceil(n / side) + 1).round().astype(int).tolist()
     return list(pairwise(ends))
 
 
 def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
-    """Assemble one pair's cells from those of its tiles."""
+    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):
         bands.setdefault(tile.span[0], []).append(k)
@@ -126,8 +131,8 @@ def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, 
 
 
 def pack_cells(cells: Cells) -> NDArray[np.uint8]:
-    """Pack a tile's cells into one array of bytes: the numbers of rows, columns, runs and rises in 32 bits each, then
-    `Cells.arrays`, two-byte values before one-byte values."""
+    """Pack a tile's cells into an array of bytes: the numbers of rows, columns, runs and rises as int32, then
+    `Cells.arrays`, with two-byte arrays before one-byte arrays."""
     counts, first, lengths, bases, rises = cells.arrays
     head = np.array([*cells.shape, len(first), len(rises)], dtype=np.int32)
     wide = (head, counts.astype(np.uint16), first.astype(np.uint16), bases)
@@ -135,12 +140,12 @@ def pack_cells(cells: Cells) -> NDArray[np.uint8]:
 
 
 def _pack_empty(shape: tuple[int, int]) -> NDArray[np.uint8]:
-    """An empty tile, packed."""
+    """Pack a tile without kept cells."""
     return pack_cells(Cells.from_grid(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool)))
 
 
 def unpack_tile(array: NDArray[np.uint8]) -> Cells:
-    """Unpack cells from `pack_cells`."""
+    """Unpack the cells that `pack_cells` packed."""
     n_rows, n_columns, n_runs, n_rises = array[:16].view(np.int32).tolist()
     ends = np.cumsum([16, 2 * n_rows, 2 * n_runs, 2 * n_runs, n_runs, n_rises]).tolist()
     counts, first, bases = (array[a:b].view(np.uint16) for a, b in pairwise(ends[:4]))

@@ -1,7 +1,10 @@
-"""Distance and transform of pairs of frames around which whole windows fit.
+"""Compute D, the squared distance of two frames over their windows, and the transform that aligns them.
 
-Key: a clip is stored as markers (F, 3, N): x, z and y of each, about each frame's center on the floor, times the root
-of the marker's weight; N is a multiple of eight, with zeros after the last marker.
+Both frames must have complete windows.
+
+A clip is stored as markers (F, 3, N) for F frames: x, z and y of each marker relative to the frame's weighted center on
+the floor, times the square root of the marker's weight. N is the number of markers, padded with zeros to a multiple of
+eight for SIMD.
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from marey.compiled.lanes import load_lanes, sum_lanes, zero_lanes
 
 
 class CenteredClip(NamedTuple):
-    """Markers of F frames about their centers.
+    """A clip of F frames whose markers are relative to each frame's center.
 
-    markers : (F, 3, N); see above.
-    centers : (F, 2) x and z, meters.
-    squares : (F,) mean square about the center, along the floor, m^2.
+    markers : (F, 3, N); see the module.
+    centers : (F, 2) x and z of the weighted center, meters.
+    squares : (F,) weighted mean squared distance from the center along the floor, m^2.
     """
 
     markers: Floats3D
@@ -32,7 +35,10 @@ class CenteredClip(NamedTuple):
 def center_markers(
     points: Floats3D, weights: Floats1D, markers: Out[Floats3D], centers: Out[Floats2D], squares: Out[Floats1D]
 ) -> None:
-    """Fill the arrays of a `CenteredClip` from points (F, M, 3); N >= M, and what is beyond M stays as it is."""
+    """Fill the arrays of a `CenteredClip` from points (F, M, 3) and weights (M,) that sum to 1.
+
+    The markers array may have N >= M columns; those from M on are left unchanged.
+    """
     for f in range(len(points)):
         x = z = square = 0.0
         for m in range(len(weights)):
@@ -48,7 +54,8 @@ def center_markers(
 
 @helper
 def compare_frames(p: Floats2D, q: Floats2D) -> tuple[float, float, float]:
-    """Of two frames (3, N): dot and cross along the floor, and the squared difference of heights."""
+    """Return sums over the markers of two frames (3, N): dot product and cross product along the floor, and squared
+    height difference."""
     px, pz, py = p[0], p[1], p[2]
     qx, qz, qy = q[0], q[1], q[2]
     dot = cross = heights = zero_lanes()
@@ -63,9 +70,13 @@ def compare_frames(p: Floats2D, q: Floats2D) -> tuple[float, float, float]:
 
 @kernel
 def align_cells(ours: CenteredClip, theirs: CenteredClip, cells: Ints2D, weights: Floats1D, out: Out[Floats2D]) -> None:
-    """For each of cells (N, 2), D in m^2 and the transform of b onto a there, into out (N, 4).
+    """Compute D in m^2 and the transform (theta, x, z) that moves `theirs` onto `ours` at each cell.
 
-    Centers of a window's frames are taken about the first one's, so that no digits are lost far from the origin.
+    cells : (C, 2) frame of `ours` and frame of `theirs`; both must have complete windows.
+    weights : (2 L + 1,) weights of the frames in a window, with sum 1.
+    out : (C, 4) receives D, theta, x, z.
+
+    Centers are taken relative to the first frame of the window, to keep precision far from the origin.
     """
     half = len(weights) // 2
     p, a, a_squares = ours

@@ -1,4 +1,4 @@
-"""Walks to a position, or into a clip at a position, by a beam search that tests for arrival at every frame."""
+"""Find walks to a position, or into a clip at a position, by a beam search that tests for arrival at every frame."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
 
-# Assumed turning radius in meters, with the beam width. What the clips can do is not known in advance, so each is tried
-# until one ends well.
+# Pairs of assumed turning radius in meters and beam width. How tightly the clips can turn is not known in advance, so
+# the pairs are tried in order until a walk ends well.
 _TRIED = ((0.8, 60), (1.5, 120), (2.5, 200), (0.4, 200), (0.8, 500))
 # Meters that a radian of heading error counts for. `land_at` may correct up to 0.3 m and half a radian.
 _RADIAN = 0.6
-# Meters within which two ends count as equal, a good final error, and the cost of a frame and of a transition.
+# In meters: errors below this count as equal, a good final error, and the cost of a frame and of a transition.
 _NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
-# Minimum duration of a walk in seconds, so that its end can be adjusted; see `marey.graph.land_at`.
+# Minimum duration of a walk in seconds; `marey.graph.land_at` needs this much to adjust its end.
 _MIN_SECONDS = 2.5
-# Search horizon: these seconds, plus the time to go there at this slow speed in m/s.
+# Search horizon: this many seconds, plus the time to get there at this slow speed in m/s.
 _MORE, _SLOW = 15.0, 0.4
-# Cost in meters of each second until the clip can be entered.
+# Cost in meters of each second until the target clip can be entered.
 _WAIT = 0.7
 # Seconds that stand for "never".
 _NEVER = 1e3
-# A clip may be entered within its first seconds; if nothing enters it there, the limit is doubled until something does.
+# A clip may be entered within this many seconds of its start. If no transition leads there, the limit is doubled until
+# one does.
 _ENTRY_SECONDS = 3.0
-# Routes into a clip are enumerated up to _TAIL seconds before it: at most _MAX_TAILS in all and _MAX_PER_NODE from one
-# node. The search steers for the starts of up to _GOALS routes that take between _STEERED seconds.
+# Routes into a clip of up to _TAIL seconds are enumerated, at most _MAX_TAILS in all and _MAX_PER_NODE from one node.
+# The search steers toward the starts of up to _GOALS routes whose duration in seconds lies in the range _STEERED.
 _TAIL, _MAX_TAILS, _MAX_PER_NODE = 6.0, 60_000, 24
 _STEERED, _GOALS = (1.0, 3.0), 6
-# States within this many seconds of a clip are interchangeable if they have a similar position and heading.
+# States in the same section of a clip, this many seconds long, are interchangeable if their position and heading are
+# similar.
 _ALIKE = 0.2
-# Replan the last seconds of a walk, trying these durations.
+# Numbers of seconds at the end of a walk to replan, tried in order.
 _REPLANNED_SECONDS = (1.0, 2.0, 3.5, 5.0, 7.0)
-# An end that is further off than this, in meters, is not replanned.
+# A walk that ends farther than this from the target, in meters, is not replanned.
 _FAR = 3.0
 _N_STARTS = 64
 _MAX_RECORDS = 2_000_000
@@ -56,10 +58,11 @@ _MAX_RECORDS = 2_000_000
 class _Goal(NamedTuple):
     """The goal of a search.
 
-    goal, tails : what the kernel needs; the routes into the clip if the goal is a clip.
+    goal : the goal in the form that the kernel needs.
+    tails : the routes into the clip; empty if the goal is a position.
     clip : name of the clip to enter, or None.
     label : use only edges inside this label's component.
-    circles : (M, 3) x, z, radius to keep out of.
+    circles : (M, 3) x, z, radius in meters of M circles to keep out of.
     max_error : largest error in meters at which a walk is accepted.
     """
 
@@ -82,14 +85,15 @@ def extend_to(
 ) -> Walk:
     """Extend a walk from the end of its last edge to a position, as near as the graph allows.
 
-    Among the walks that end near enough, the shortest is taken. Use `land_at` to arrive exactly.
+    Of the walks that end near enough, the shortest is chosen. Use `land_at` to arrive exactly.
 
     Parameters
     ----------
-    position : (2,) x, z in meters.
+    walk : the walk to extend.
+    position : (2,) target of the hips, x, z in meters.
     heading : direction that hips and shoulders face at the end, radians from +Z, positive to the left; by default any.
-    label : use only this label until there.
-    avoid : (M, 3) circles x, z, radius to stay out of.
+    label : use only motion with this label on the way; by default any.
+    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
 
     Raises
     ------
@@ -109,16 +113,18 @@ def extend_into_clip(
     avoid: ArrayLike = (),
     max_error: float = 0.5,
 ) -> Walk:
-    """Extend a walk into a clip so that the clip begins at a position and faces `heading` there.
+    """Extend a walk into a clip that is placed in the world: its first frame lies at `position` and faces `heading`.
 
-    The walk may enter the clip a few seconds after its beginning, at the place where the clip would be by then.
+    The walk may enter the clip a few seconds after the clip's first frame. It then joins the placed clip at that point.
 
     Parameters
     ----------
+    walk : the walk to extend.
     clip : name of the clip to enter.
-    position, heading : (2,) x, z in meters, and radians from +Z, positive to the left, of the clip's first frame.
-    label : use only this label until there.
-    avoid : (M, 3) circles x, z, radius to stay out of.
+    position : (2,) position of the hips on the clip's first frame, x, z in meters.
+    heading : direction that hips and shoulders face on that frame, radians from +Z, positive to the left.
+    label : use only motion with this label on the way; by default any.
+    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
     max_error : largest placement error of the clip in meters; a radian of rotation counts as a meter.
 
     Raises
@@ -145,11 +151,21 @@ def reach(
 
     Parameters
     ----------
-    position, heading : see `extend_to`, or `extend_into_clip` if a clip is given.
-    clip : name of the clip to enter.
+    graph : the graph.
+    position : (2,) x, z in meters: where the hips end, or where they are on the first frame of `clip`.
+    heading : direction that hips and shoulders face there, radians from +Z, positive to the left. By default any, or 0
+        if `clip` is given.
+    clip : name of the clip to enter; by default the walk ends at the position.
     start_clip : name of the clip to start in; by default any.
-    label, avoid, max_error : see `extend_into_clip`.
+    label : use only motion with this label; by default any.
+    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
+    max_error : largest error in meters at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a
+        clip.
     rng : seed or generator that chooses the start nodes to try.
+
+    Raises
+    ------
+    NoResult : if no walk ends that accurately.
     """
     if clip is None:
         goal = _position_goal(graph, position, heading, label, avoid)._replace(max_error=max_error)
@@ -178,12 +194,14 @@ def reach(
 def replan_end(
     walk: Walk, position: ArrayLike, heading: float | None = None, *, label: str | None = None, avoid: ArrayLike = ()
 ) -> Walk:
-    """Replan the last seconds of a walk, if needed, so that it ends near a position and faces `heading` there, as near
-    as the graph allows. A walk that ends 3 m away or more is returned unchanged.
+    """Replan the last 1 to 7 seconds of a walk to end as close to a position and heading as the graph allows.
+
+    A walk that already ends within 0.15 m, or more than 3 m away, is returned unchanged; a radian of heading counts as
+    0.6 m.
 
     Parameters
     ----------
-    position, heading, label, avoid : see `extend_to`.
+    walk, position, heading, label, avoid : see `extend_to`.
     """
     goal = _position_goal(walk.graph, position, heading, label, avoid)
     best = _off(walk, goal.goal.position), walk
@@ -203,7 +221,8 @@ def replan_end(
 
 
 def _off(walk: Walk, at: Floats) -> float:
-    """Distance in meters from a walk's end to a target (3,) x, z, heading, including the heading error."""
+    """Return how far a walk's end is from the target `at` (3,) x, z, heading: the larger of the distance and the
+    heading error, in meters."""
     turn, x, z = walk.end
     missing = 0.0 if np.isnan(at[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - at[2])))
     return max(float(np.hypot(x - at[0], z - at[1])), missing)
@@ -264,7 +283,7 @@ def _clip_goal(
     until = _ENTRY_SECONDS * graph.fps
     while not (enters := into & (graph.nodes[edges.heads, 1] <= until)).any():
         until *= 2.0
-    # The middle of the frames at which the clip may be entered.
+    # Measure placement errors at the middle of the frames at which the clip may be entered.
     entry = motion.travel[min(len(motion) - 1, round(0.5 * until))][[0, 2]]
     paths = edge_paths(graph)
     tails = _routes_into(graph, paths, np.flatnonzero(enters), allowed, entry)
@@ -272,7 +291,7 @@ def _clip_goal(
     some = np.flatnonzero((tails.frames >= low) & (tails.frames <= high))
     if not len(some):
         some = np.arange(len(tails.frames))
-    # Position and travel direction of the character at the start of each route.
+    # World position and travel direction of the character at the start of each route.
     moves = np.stack([np.arctan2(tails.moves[some, 1], tails.moves[some, 0]), *tails.moves[some, 2:].T], axis=1)
     from_here = rigid2d.compose(wanted, rigid2d.invert(moves))
     nodes = edges.tails[tails.edges[some, 0]]
@@ -284,7 +303,7 @@ def _clip_goal(
 
 
 def _routes_into(graph: MotionGraph, paths: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:
-    """Routes that end with one of the edges `enters`."""
+    """Find the routes that end with one of the edges `enters`."""
     edges, n = graph.edges, len(graph.nodes)
     in_edges = np.argsort(edges.heads, kind="stable")
     first_in = np.concatenate([[0], np.cumsum(np.bincount(edges.heads, minlength=n))])
@@ -309,7 +328,7 @@ def _routes_into(graph: MotionGraph, paths: EdgePaths, enters: Ints, allowed: Bo
 
 
 def _edges_along(tails: Tails, tail: int) -> list[int]:
-    """The edges of a route into a clip."""
+    """List the edges of a route into a clip, in order."""
     out = []
     while tail >= 0:
         out.append(int(tails.edges[tail, 0]))
@@ -318,7 +337,8 @@ def _edges_along(tails: Tails, tail: int) -> list[int]:
 
 
 def _spread(places: Floats, n: int) -> Floats:
-    """Up to n of T positions (T, 3) x, z, heading that are far apart: each is the farthest from those before it."""
+    """Choose up to n of the placements (T, 3) x, z, heading, spread apart: each is the one farthest from those chosen
+    before it. A radian of heading counts as a meter."""
     chosen = [0]
     away = np.full(len(places), np.inf)
     while len(chosen) < min(n, len(places)):
@@ -332,7 +352,8 @@ def _spread(places: Floats, n: int) -> Floats:
 def _search(
     graph: MotionGraph, goal: _Goal, starts: Starts, min_frames: int, only_clips: bool
 ) -> tuple[int, Ints, int]:
-    """The chosen start, the edges from there, and the number of frames; the best of several beams.
+    """Return the index of the chosen start, the edges from there, and their number of frames: the best walk of several
+    beam searches.
 
     With `only_clips` the first edge must be a clip edge.
     """
@@ -371,7 +392,8 @@ def _beam(
     settings: ReachSettings,
     best: Floats,
 ) -> tuple[int, Ints, int] | None:
-    """The best walk of one beam if it is better than `best`, which is updated in place; else None."""
+    """Return the best walk of one beam search if it beats `best` (score, error), which is updated in place; else
+    None."""
     edges, tails = graph.edges, goal.tails
     n_records = min(_MAX_RECORDS, settings.width * settings.max_frames + len(starts.nodes))
     trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
@@ -390,13 +412,13 @@ def _beam(
 
 
 def _world_positions(points: Floats, starts: Floats) -> Floats:
-    """(S, 2) world positions of nodes at points (S, 2) of their clips."""
+    """Transform points (S, 2) of clips to world positions (S, 2); `starts` (S, 4) holds cos, sin, x, z of each clip."""
     c, s, x, z = starts.T
     return np.stack([points[:, 0] * c + points[:, 1] * s + x, points[:, 1] * c - points[:, 0] * s + z], axis=1)
 
 
 def _explain(graph: MotionGraph, goal: _Goal, error: float) -> str:
-    """Error message: why no walk was found, and how to fix it."""
+    """Compose the error message: why no walk was found, and how to fix it."""
     label, clip, remedy = goal.label, goal.clip, graph.build_info.remedy
     style = "" if label is None else f" in {label!r}"
     what = "that position" if clip is None else f"the clip {clip!r} at that position"
@@ -404,10 +426,10 @@ def _explain(graph: MotionGraph, goal: _Goal, error: float) -> str:
     if not len(goal.goal.position) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
         return f"no route{style} leads into the clip {clip!r}; allow other labels, or {remedy} of the graph"
     if np.isfinite(error):
+        radian = _RADIAN if clip is None else 1.0
         return (
-            f"no walk{style} leads into the clip {clip!r} at that position: the best walk found misses it by "
-            f"{error:.2f} m (a radian counts as a meter), more than the {goal.max_error:g} m allowed; choose another "
-            "position"
+            f"no walk{style} leads to {what}: the best walk found misses it by {error:.2f} m (a radian counts as "
+            f"{radian:g} m), more than the {goal.max_error:g} m allowed; choose another position"
         )
     round_it = " and avoids the circles" if len(goal.circles) else ""
     return f"no walk{style} leads to {what}{round_it}; choose another, or {remedy} of the graph"

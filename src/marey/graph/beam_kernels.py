@@ -1,8 +1,8 @@
-"""The beam search of `marey.graph.follow`.
+"""Beam search of `marey.graph.follow`.
 
-A state is a node with the world transform of its clip (c, s, x, z), the length gone (arc), the cost so far, the spot
-(x, z) that was last left behind with the frames since then, and the number of the style that it is in. States lie in
-slots by the frame at which they begin, and slots are used in a ring.
+A state consists of a node, the world transform of its clip (c, s, x, z), the arc length traveled along the path, the
+cost so far, the style index, and the current spot (x, z) with the number of frames spent there; see `FollowSettings`.
+States are stored in slots by the frame at which they begin. The slots form a ring buffer.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from marey.maths.vector_kernels import square
 
 
 class Course(NamedTuple):
-    """The path to follow, and in which styles.
+    """The path to follow, and the styles along it.
 
-    points : (C, 2) x, z at even distances, meters.
-    spacing : meters between them.
-    ends : (S,) meters along the path at which styles end.
-    styles : (E, S) which edges may be taken in each style.
-    early : meters before the end of a style from which the next may begin.
+    points : (C, 2) x, z of evenly spaced path points, meters.
+    spacing : distance between the points, meters.
+    ends : (S,) arc length in meters at which each of the S styles ends.
+    styles : (E, S) whether each of the graph's E edges may be used in each style.
+    early : a style may begin this many meters before the previous one ends.
     """
 
     points: Floats2D
@@ -46,12 +46,12 @@ class Course(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Where and until when a walk may go.
+    """Obstacles and the time limit of a walk.
 
-    avoid : (M, 3) circles x, z, radius to keep out of, meters.
-    others : (T, M, 2) where others are on each frame, x, z, NaN where they are not there.
-    apart : meters to keep away from others.
-    last_frame : at which a walk ends; 0 for the end of the path.
+    avoid : (M, 3) x, z, radius in meters of circles to keep out of.
+    others : (T, M, 2) x, z in meters of other characters on each of T frames; NaN where absent.
+    apart : minimum distance in meters to other characters.
+    last_frame : number of frames after which a walk ends; 0 if it ends at the end of the path.
     """
 
     avoid: Floats2D
@@ -61,16 +61,16 @@ class Bounds(NamedTuple):
 
 
 class FollowSettings(NamedTuple):
-    """What a walk costs, and how far to search.
+    """Costs of a walk and limits of the search.
 
-    min_step : meters that each frame counts as gone at least.
-    spot, patience, dawdling : frames cost `dawdling` (m^2) each once the character has been within `spot` meters of one
-        place for `patience` frames.
+    min_step : minimum arc length in meters that each frame counts for.
+    spot, patience, dawdling : a spot is a position that the character has not left by more than `spot` meters. After
+        `patience` frames on one spot, every further frame costs `dawdling` (m^2).
     penalty : cost of a transition, m^2.
-    end_weight : how many frames the distance at the end counts for.
-    reward : m^2 that a meter gone is worth when states at one frame are compared.
-    max_frames : of the walk.
-    width : states to expand for each frame.
+    end_weight : weight of the squared distance at the end, in frames.
+    reward : bonus in m^2 per meter of arc length when states at one frame are compared.
+    max_frames : maximum number of frames of a walk.
+    width : number of states to expand per frame.
     """
 
     min_step: float
@@ -85,7 +85,7 @@ class FollowSettings(NamedTuple):
 
 
 class FollowSearch(NamedTuple):
-    """Everything that is searched."""
+    """The complete problem: graph, path, obstacles and settings."""
 
     layout: EdgeLayout
     course: Course
@@ -95,11 +95,13 @@ class FollowSearch(NamedTuple):
 
 @kernel
 def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: FollowSearch, out: Out[Floats1D]) -> int:
-    """Play an edge from `state` (c, s, x, z, arc, cost, spot x, spot z, frames there), and write the state's new values
-    from its arc on into out (5,).
+    """Play an edge from a state, starting at frame `frame`, and update arc length, cost and spot.
 
-    `frame` is when the edge begins. Returns the number of frames until the whole course is gone or the last frame is
-    reached, 0 if neither is, or -1 where the edge enters a region to be avoided or comes too near to another.
+    state : (9,) c, s, x, z, arc length, cost, spot x, spot z, frames on the spot.
+    out : (5,) receives the state's new values from the arc length on. If the walk ends, only the first two are written.
+
+    Returns the number of frames played if the walk ends within the edge (end of the path in the last style, or last
+    frame), 0 if it does not end, or -1 if the edge enters a circle or comes too close to another character.
     """
     first, points, steps = search.layout.first, search.layout.points, search.layout.steps
     course, spacing, ends = search.course.points, search.course.spacing, search.course.ends
@@ -145,9 +147,9 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
 
 @kernel
 def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail: Trail) -> float:
-    """Search for a walk from any of the starts, states (S, 9), that costs less than `best_cost`; returns the best cost.
+    """Search for a walk that costs less than `best_cost`, from any of the starts; return the lowest cost.
 
-    `trail.end` tells which walk has it.
+    Start states have shape (S, 9); see `extend_state`. `trail` receives the walk; its `end` is -1 if none is cheaper.
     """
     first_out, heads, lengths = search.layout.first_out, search.layout.heads, search.layout.lengths
     blends, moves, cells = search.layout.blends, search.layout.moves, search.layout.cells
@@ -206,7 +208,7 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
                 c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
                 if played > 0:
                     last = first[edge] + played - 1
-                    # Where time is over, what counts is the point of the course that belongs to it.
+                    # If time runs out before the end of the path, compare with the path point at the arc length.
                     goal = min(int(min(out[0], ends[-1]) / spacing + 0.5), course.shape[0] - 1)
                     dx = points[last, 0] * c + points[last, 1] * s + x - course[goal, 0]
                     dz = points[last, 1] * c - points[last, 0] * s + z - course[goal, 1]
@@ -218,7 +220,7 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
                 target = (frame + lengths[edge]) % n_slots
                 n = counts[target]
                 if n == room:
-                    # Full: keep the best, and go on.
+                    # The slot is full: keep only the best states.
                     n = 3 * width
                     keep_first(_rank(numbers[target], room, reward), n, numbers[target], marks[target])
                 after = apply_move((c, s, x, z), moves[edge])
@@ -234,7 +236,7 @@ def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail:
 
 @helper
 def _rank(numbers: Floats2D, n: int, reward: float) -> Ints1D:
-    """The first n states of a slot from best to worst."""
+    """Return the indices of the first n states of a slot, from best to worst."""
     keys = np.empty(n)
     for k in range(n):
         keys[k] = numbers[k, 5] - reward * numbers[k, 4]
@@ -252,9 +254,10 @@ def _choose(
     stamp: int,
     chosen: Ints1D,
 ) -> int:
-    """Fill `chosen` with the first states in this order, one of each kind; returns how many there are.
+    """Fill `chosen` with the best states, at most one of each kind, and return their number.
 
-    Of those in one cell of a clip, of like heading and arc, the first is taken.
+    States are of one kind if they have the same cell (see `EdgeLayout`), style, heading bin (15 degrees) and arc length
+    bin (25 cm). States are visited in the given order; those that already cost `best_cost` or more are skipped.
     """
     n_chosen = 0
     for q in range(len(order)):

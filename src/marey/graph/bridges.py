@@ -1,8 +1,8 @@
-"""Transitions with a motion of their own, stored as short clips that single edges play.
+"""Bridges: transitions with their own motion, stored as short clips.
 
-A transition of `Edges` blends two clips while it plays. A transition of another kind, with its own duration, is stored
-as a clip next to the recorded ones, and its edge plays it. The edge leaves a recorded clip and enters another, so
-labels and pruning treat it like any other transition.
+An ordinary transition of `Edges` blends two recorded clips while it plays. A bridge has its own motion and duration.
+The motion is stored as an extra clip after the recorded ones, and a single edge plays it. The edge leaves a recorded
+clip and enters another, so labels and pruning treat it like any other transition.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ class Bridge:
 
     Attributes
     ----------
-    clips : the clip that is left and the clip that is entered.
-    leave, enter : the first frame of the source that is not played any more, and the first frame of the other that is.
-    motions : the two motions that are blended in between. The first is in the coordinates of the clip that is left, the
-        second in those of the clip that is entered; None means the entered clip itself, up to `enter`. A motion that
-        needs no blending is given in both coordinates.
-    start, n_frames : the frames of the motions to play; they may have more frames around these.
-    distance : distance in meters of the frames that it joins.
-    move : (3,) rigid2d that moves the clip that is entered onto the one that is left.
+    clips : indices of the source clip and of the target clip.
+    leave : first frame of the source clip that is no longer played.
+    enter : first frame of the target clip that is played after the bridge.
+    motions : the two motions to blend. The first is in the coordinates of the source clip, the second in those of the
+        target clip; None means the target clip itself, up to `enter`. A motion that needs no blending is passed twice,
+        once in each clip's coordinates.
+    start, n_frames : first frame and number of frames of the motions to play. The motions may have extra frames before
+        and after.
+    distance : distance in meters between the frames that it joins.
+    move : (3,) rigid2d (theta, x, z) that moves the target clip onto the source clip.
     """
 
     clips: tuple[int, int]
@@ -58,19 +60,22 @@ def build_with_bridges(
     how: BuildInfo,
     min_seconds: float = 2.0,
 ) -> MotionGraph | None:
-    """Build the pruned graph of clips, transitions and bridges; None if it has no cycle.
+    """Build the pruned graph of clips, transitions and bridges; return None if it has no cycle.
 
     Parameters
     ----------
-    plain : directed transitions of 2 half + 1 frames.
-    bridges : each with `leave` + 2 half below the length of its first clip, and `enter` above 2 half.
+    motions : the recorded clips.
+    half : L; ordinary transitions blend 2 L + 1 frames.
+    plain : ordinary transitions, directed.
+    bridges : each must have leave + 2 L < number of frames of its source clip, and enter > 2 L.
     how : how the graph was built.
+    min_seconds : report labels with less endless motion than this in `MotionGraph.findings`.
     """
     names, frame_labels = collect_labels(motions)
     joins = Transitions(
         np.array([bridge.clips for bridge in bridges], dtype=np.int64).reshape(-1, 2),
         np.array([(b.leave + half, b.enter - half - 1) for b in bridges], dtype=np.int64).reshape(-1, 2),
-        # Edges will be reordered; meanwhile a negative distance identifies the bridge.
+        # Edges will be reordered; until then, a negative distance identifies the bridge.
         -1.0 - np.arange(len(bridges), dtype=np.float64),
         np.array([bridge.move for bridge in bridges], dtype=np.float64).reshape(-1, 3),
     )
@@ -98,20 +103,20 @@ def build_with_bridges(
 
 
 def plays_own_clips(graph: MotionGraph) -> Bools:
-    """(E,) edges that play the clips of their nodes, without a motion of their own."""
+    """Return a mask (E,) of the edges that play the clips of their nodes, and not a motion of their own."""
     ends = np.stack([graph.nodes[graph.edges.tails, 0], graph.nodes[graph.edges.heads, 0]], axis=1)
     return np.asarray((graph.edges.clips == ends).all(axis=1))
 
 
 def count_recorded_clips(graph: MotionGraph) -> int:
-    """Number of recorded clips, which come first; the other clips are motions of transitions."""
+    """Count the recorded clips. They come first in ``graph.clips``; the others are motions of bridges."""
     own = graph.edges.clips[~plays_own_clips(graph)]
     own = own[~np.isin(own, graph.nodes[:, 0])]
     return int(own.min()) if own.size else len(graph.clips)
 
 
 def get_plain_transitions(graph: MotionGraph) -> Transitions:
-    """The directed transitions of a graph without bridges."""
+    """Return the directed transitions of a graph; raise `InvalidValue` if it has bridges."""
     edges = graph.edges
     if (graph.nodes[edges.tails] != np.stack([edges.clips[:, 0], edges.starts[:, 0]], axis=1)).any():
         raise InvalidValue("this graph already has registered transitions; start from the graph that it was built from")

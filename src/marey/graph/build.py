@@ -1,4 +1,4 @@
-"""Build a pruned graph from clips (Kovar 4.1)."""
+"""Build a pruned motion graph from clips (Kovar 4.1)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BuildInfo(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """How to get more transitions, as a phrase for error messages."""
+        """Advice on how to get more transitions, as a phrase for error messages."""
         return "lower the similarity" if self.kind == "similarity" else "raise the threshold"
 
 
@@ -53,8 +53,8 @@ class GraphOptions:
     ----------
     window : length of a transition, and of the window over which frames are compared, in seconds.
     markers : the markers to compare; see `marey.compare.point_clouds`.
-    min_seconds : labels with less endless motion than this are reported in `MotionGraph.findings`.
-    coarse_step : compare every n-th frame first, then all frames around the minima found; 1 compares all frames.
+    min_seconds : report labels with less endless motion than this in `MotionGraph.findings`.
+    coarse_step : compare every n-th frame first, then all frames around promising cells; 1 compares all frames.
     variations : number of random blends to add as extra clips for each action that has several takes; see
         `marey.graph.more_takes`.
     rng : seed or generator for the variations.
@@ -88,16 +88,19 @@ def build_graph(
     cache: ResultCache | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
-    """Find similar frames, add transitions there, and keep the part of the graph without dead ends.
+    """Find similar frames, add transitions between them, and keep the part of the graph without dead ends.
 
     Parameters
     ----------
-    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    threshold : largest distance of a transition in meters, or a percentage of all local minima such as ``"10%"``.
-    thresholds : thresholds for pairs of labels, (from, to); 0 forbids transitions between them.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    threshold : largest distance of a transition in meters, or a percentage such as ``"10%"``, which keeps the best 10 %
+        of all local minima.
+    thresholds : thresholds keyed by pairs of labels (from, to), used in place of `threshold`; 0 forbids transitions
+        between them.
     fps : frame rate of the graph; by default the highest rate of the clips.
     options : length of a transition, markers, coarse search, variations; see `GraphOptions`.
-    run : a function that maps work over blocks; ``map`` uses this process, `marey.store.processes` all cores.
+    run : function that maps work over blocks, like ``map``. The default uses the threads of this process;
+        `marey.store.processes` uses several processes.
     cache : a `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared before,
         for any graph, are not compared again.
     progress : called with the fraction done, from 0 to 1.
@@ -127,7 +130,7 @@ def build_graph(
         "max_memory": options.max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses,
     }  # fmt: skip
     if coarse_step != 1:
-        # A percentage refers to all minima, so none may be left out. A distance limits where to look.
+        # A distance in meters limits the search. A percentage refers to all minima, so there is no limit then.
         limit = _largest([threshold, *thresholds.values()])
         found = find_transitions(clouds, weights, limit, coarse_step=coarse_step, **work)
         try:
@@ -135,20 +138,20 @@ def build_graph(
         except NoResult:
             if limit is None:
                 raise
-            # To name a threshold that works, minima beyond the limit are needed: search again below.
+            # The error message names a threshold that works. That needs minima beyond the limit: search again below.
     found = find_transitions(clouds, weights, None, **work)
     return assemble_graph(motions, found, half, threshold, thresholds, options.min_seconds)
 
 
 def _largest(given: Sequence[Threshold]) -> float | None:
-    """The largest threshold in meters; None if any is a percentage."""
+    """Return the largest threshold in meters, or None if any is a percentage."""
     nothing = np.zeros(0)
     values = [threshold_in_meters(value, nothing) for value in given]
     return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
 
 
 def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) -> str:
-    """Cache key of everything that determines a clip's markers; labels and contacts do not."""
+    """Return a cache key for everything that determines a clip's markers. Labels and contacts are not part of it."""
     body = motion.skeleton
     tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
     what = markers if isinstance(markers, str) else list(markers)
@@ -156,7 +159,8 @@ def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) 
 
 
 def prepare_graph_clips(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
-    """The clips at one frame rate (see `marey.core.clips`), with root motion on joint 0, contacts and unique names."""
+    """Prepare clips for a graph: one frame rate (see `marey.core.clips`), root motion on joint 0, contacts, unique
+    names."""
     detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
     return make_names_unique(prepare_clips(clips, "a graph", fps=fps, detect=detect).motions)
 
@@ -169,12 +173,14 @@ def assemble_graph(
     thresholds: Mapping[tuple[str, str], Threshold],
     min_seconds: float,
 ) -> MotionGraph:
-    """Build the pruned graph of the transitions that pass the thresholds.
+    """Build the pruned graph from the transitions that pass the thresholds.
 
     Parameters
     ----------
-    found : all local minima of the distance grids, each once.
-    half : L; transitions have 2 L + 1 frames.
+    motions : the clips.
+    found : all local minima of the distance grids, each listed once, for one direction.
+    half : L; transitions blend 2 L + 1 frames.
+    threshold, thresholds, min_seconds : see `build_graph` and `GraphOptions`.
     """
     names, frame_labels = collect_labels(motions)
     directed = add_reverses(found)
@@ -197,7 +203,10 @@ def assemble_graph(
 
 
 def collect_labels(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
-    """The labels of all clips, and for each clip (F, K) which frames have them. Unlabeled frames share one label."""
+    """Collect the K labels of all clips, and for each clip a mask (F, K) of which of its F frames carry which label.
+
+    Unlabeled frames share one extra label.
+    """
     names = sorted({name for motion in motions for name in motion.labels.names})
     if UNLABELED in names:
         clip = next(motion.name for motion in motions if UNLABELED in motion.labels.names)
@@ -225,7 +234,8 @@ def find_limits(
     threshold: Threshold,
     thresholds: Mapping[tuple[str, str], Threshold],
 ) -> Floats:
-    """(T,) threshold in meters of each directed transition: the smallest of its label pairs, else the overall one."""
+    """Return the threshold (T,) in meters of each directed transition: the smallest of those given for its label pairs,
+    or else the overall one."""
     out = np.full(len(directed), np.inf)
     given = np.zeros(len(directed), dtype=bool)
     ends = [_labels_at(directed.clips[:, k], directed.frames[:, k], frame_labels) for k in (0, 1)]
@@ -235,14 +245,14 @@ def find_limits(
                 raise InvalidValue(f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}")
         here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
         limit = threshold_in_meters(value, directed.distances[here])
-        # Identical frames have distance 0; a threshold of 0 forbids these, too.
+        # A threshold of 0 must also forbid identical frames, which have distance 0.
         out[here] = np.minimum(out[here], limit if limit > 0.0 else -1.0)
         given |= here
     return np.where(given, out, threshold_in_meters(threshold, found.distances))
 
 
 def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
-    """A threshold in meters; for a percentage such as "10%", that quantile of `distances`."""
+    """Convert a threshold to meters; a percentage such as "10%" gives that quantile of `distances`."""
     text = threshold.strip() if isinstance(threshold, str) else None
     try:
         if text is not None and text.endswith("%"):
@@ -259,7 +269,7 @@ def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
 
 
 def _labels_at(clips: Ints, frames: Ints, frame_labels: list[Bools]) -> Bools:
-    """(T, K) the labels of single frames."""
+    """Look up the labels (T, K) of T frames; `clips` and `frames` (T,) identify each frame."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in frame_labels])])
     return np.asarray(np.concatenate(frame_labels)[firsts[clips] + frames])
 
@@ -273,7 +283,7 @@ def prune_graph(
     min_seconds: float,
     info: BuildInfo,
 ) -> MotionGraph | None:
-    """The graph of nodes and edges without dead ends, or None if it has no cycle."""
+    """Remove dead ends and build the graph of the remaining nodes and edges; return None if there is no cycle."""
     from marey.graph.motion_graph import MotionGraph
 
     keep, members = prune(len(nodes), edges)
@@ -282,13 +292,12 @@ def prune_graph(
     found = components(names, edges, members)
     problems = findings(found, motions[0].fps, min_seconds, info.remedy)
     small, kept = compact(nodes, edges.select(keep))
-    # Keep the membership of the nodes that remain.
     index = find_nodes(small, nodes)
     return MotionGraph(motions, half, small, kept, names, members[:, index], found, problems, info)
 
 
 def find_nodes(some: Ints, nodes: Ints) -> Ints:
-    """(M,) index of each of the nodes `some` (M, 2) in `nodes` (N, 2)."""
+    """Return the index (M,) in `nodes` (N, 2) of each node in `some` (M, 2); rows are (clip, frame)."""
     place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
     return np.array([place[int(c), int(f)] for c, f in some])
 

@@ -1,10 +1,10 @@
 """Find transition points from coarse to fine: compare every n-th frame first, then all frames around promising cells.
 
-Coarse cells are compared with every n-th frame of the window. The fine grid is examined where a coarse cell is the
-smallest of its row or column and not too far above the limit. Minima lie in valleys, often several in one, and a valley
-stays in a row or column for longer than a coarse step, while the minima of the coarse grid itself miss many of them.
-How far above the limit a coarse cell may be depends on the clips: between coarse frames, a frame differs from its
-neighbors as much as frames of its clip that are half a coarse step apart.
+The windows of coarse cells also use only every n-th frame. The fine grid is examined around each coarse cell that is a
+local minimum along its row or its column and not too far above the limit. Minima lie in valleys, often several in one.
+A valley spans more than a coarse step, so it shows up in the rows or columns of the coarse grid, whereas the 2D minima
+of the coarse grid miss many fine minima. How far above the limit a coarse cell may be depends on how fast the clips
+change within half a coarse step; see `_slack`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from marey.graph.minima import Block, align_at_cells, center_clip
 class Side:
     """One clip in the form that the search needs.
 
-    few : every n-th frame of the clip.
-    offset : index of the first of these frames.
+    few : the coarse frames, every n-th frame of the clip.
+    offset : index in the clip of the first coarse frame.
     windows : all frames, and the windows around them.
     """
 
@@ -41,13 +41,19 @@ class Side:
 def make_coarse_search(
     clouds: Sequence[Clouds], weights: Floats, limit: float | None, step: int
 ) -> Callable[[Block], Floats]:
-    """A function that finds nearly all minima of a block, comparing only every `step`-th frame with every other, and
-    the rest where the result is promising.
+    """Return a function that finds nearly all minima of a block. It compares every `step`-th frame first, and all
+    frames where the result is promising.
 
     Every result is a local minimum of D among all frames, with its exact distance. A few minima can be missed: on the
-    clips tried, fewer than 1 in 100. The gain is largest when the limit excludes most cells, with long clips, and with
-    a step of 3 or 4 frames at 30 to 60 Hz. If many cells are within the limit, or without a limit, the full search is
-    faster.
+    test clips, fewer than 1 in 100. The speedup is largest for long clips, a limit that excludes most cells, and a step
+    of 3 or 4 frames at 30 to 60 Hz. Without a limit, or if many cells are within it, the full search is faster.
+
+    Parameters
+    ----------
+    clouds : the markers of all clips.
+    weights : (2 L + 1,) weights of the frames in a window.
+    limit : largest distance in meters, or None.
+    step : from 2 to L frames.
     """
     half = len(weights) // 2
     if not 2 <= step <= half:
@@ -69,7 +75,8 @@ def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
 
 
 def _windowed(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """The mean (F, 2) and squared spread (F,) of the window around each frame, where the window is complete."""
+    """Return the mean (F, 2) and the squared spread (F,) of the window around each frame. Frames without a complete
+    window keep their own values."""
     half = len(weights) // 2
     means, spreads = centers.copy(), squares.copy()
     if len(centers) > 2 * half:
@@ -83,14 +90,15 @@ def _windowed(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats
 
 
 def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
-    """(F,) slack in m^2 for each frame: the larger D to the frames half a coarse step before and after it.
+    """Return the slack (F,) in m^2 of each frame: D to the frame half a coarse step before or after it, whichever is
+    larger, times half the number of frames in a coarse step.
 
-    If changes were independent, their squares would add up and half of D would suffice. They are not, even less for
-    larger steps. Measured on walks, fights and dances, this slack finds 99 % at steps of 2 to 4 frames at 30 Hz.
+    If changes were independent, their squares would add up and half of D would suffice. They are not, and the less so
+    the larger the step. Measured on walks, fights and dances, this slack finds 99 % of the minima at steps of 2 to 4
+    frames at 30 Hz.
     """
     half, step = len(frame_weights) // 2, (coarse + 1) // 2
     out = np.zeros(len(clouds))
-    # Only frames with complete windows are compared.
     first = np.arange(half, len(clouds) - half - step)
     if len(first):
         values = align_at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
@@ -108,7 +116,7 @@ def _minima_in(
     limit: float,
     block: Block,
 ) -> Floats:
-    """(N, 6) as `marey.graph.minima.find_minima`."""
+    """Find the minima of a block, in the form (N, 6) that `marey.graph.minima.find_minima` returns."""
     a, b = sides[block.a], sides[block.b]
     half = len(weights) // 2
     sizes = ((half, len(a.windows.spreads) - half), (half, len(b.windows.spreads) - half))
@@ -130,8 +138,11 @@ def _minima_in(
 
 
 def _coarse_span(run: tuple[int, int], size: tuple[int, int], offset: int, coarse: int) -> tuple[int, int]:
-    """Half-open range of coarse frames within one coarse step of a run of frames that have complete windows, plus one
-    more on each side if there is one, so that the minimum of a row is recognized."""
+    """Return the half-open range of coarse frames within one coarse step of the frames `run`, plus one more on each
+    side if there is one. Local minima along a row or column can only be recognized with both neighbors.
+
+    size : half-open range of the frames with complete windows.
+    """
     first = max(run[0] - coarse + 1, size[0]), min(run[1] + coarse - 2, size[1] - 1)
     begin, end = -((offset - first[0]) // coarse), (first[1] - offset) // coarse
     least, most = -((offset - size[0]) // coarse), (size[1] - 1 - offset) // coarse

@@ -1,7 +1,8 @@
-"""Minima of the fine grid in the neighborhoods that a coarse grid points out.
+"""Find minima of the fine grid near promising cells of a coarse grid.
 
-A tile of the fine grid at a time: mark the cells around each coarse cell that may hide a minimum, compute D of the
-marked ones from sums over pairs of frames, which the windows of neighboring cells share, and keep the minima.
+The fine grid is processed in tiles: request the cells around each promising coarse cell, compute D of the requested
+cells, and keep the minima. D is computed from sums over frame pairs. Windows of neighboring cells share these pairs, so
+each pair is computed once.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ TILE = 64
 
 
 class WindowedClip(NamedTuple):
-    """One clip and the windows around its frames.
+    """A clip of F frames and the windows around its frames.
 
-    markers, centers : (F, 3, N), (F, 2) as in `alike_kernels.CenteredClip`.
-    means : (F, 2) x and z of the window around each frame, meters.
-    spreads : (F,) squared spread about it along the floor, m^2.
-    slack : (F,) what a coarse cell near a frame may be above the limit, m^2.
+    markers, centers : (F, 3, N), (F, 2); see `alike_kernels.CenteredClip`.
+    means : (F, 2) weighted mean x and z of the window around each frame, meters.
+    spreads : (F,) weighted mean squared distance from it along the floor, m^2.
+    slack : (F,) how far D of a coarse cell may exceed the limit because of this frame, m^2.
     """
 
     markers: Floats3D
@@ -35,7 +36,8 @@ class WindowedClip(NamedTuple):
 
 
 class CoarseGrid(NamedTuple):
-    """D of every n-th row and column: cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every)."""
+    """D in m^2 at every n-th row and column. Coarse cell (r, c) lies at the fine cell (corner[0] + r * every, corner[1]
+    + c * every)."""
 
     values: Floats2D
     corner: tuple[int, int]
@@ -43,12 +45,12 @@ class CoarseGrid(NamedTuple):
 
 
 class SearchedCells(NamedTuple):
-    """Which cells of the fine grid may be minima.
+    """The cells of the fine grid to search.
 
-    rows, columns : half-open.
-    sizes : all cells that there are, (first, beyond the last) of rows and columns.
-    min_lag : the least column - row.
-    limit : the largest D, m^2.
+    rows, columns : half-open ranges of the block to search.
+    sizes : half-open ranges of all valid rows and columns, whose frames have complete windows.
+    min_lag : smallest allowed value of column - row.
+    limit : largest allowed D, m^2.
     """
 
     rows: tuple[int, int]
@@ -59,13 +61,13 @@ class SearchedCells(NamedTuple):
 
 
 class FineTile(NamedTuple):
-    """A tile of the fine grid.
+    """A tile of R x C cells of the fine grid; windows have 2 L + 1 frames.
 
-    grid : (R, C) D of its cells, m^2; infinity where it is not known, -1 where it is asked for.
-    extent : (R, 2) the first and beyond the last column that is asked for in each row.
-    place : row and column of its first cell.
-    needed : (R + 2 L, C + 2 L) the pairs of frames that windows take in.
-    sums : (3, 2 n - 1, n) their sums over markers; see `_sum_pairs`.
+    grid : (R, C) D of its cells in m^2; infinity if unknown, -1 if requested.
+    extent : (R, 2) half-open range of the columns requested in each row.
+    place : row and column of its first cell in the fine grid.
+    needed : (R + 2 L, C + 2 L) mask of the frame pairs that the requested windows cover.
+    sums : (3, at least 2 n - 1, at least n) sums over markers for these pairs, n = R + 2 L; see `_sum_pairs`.
     """
 
     grid: Floats2D
@@ -77,7 +79,7 @@ class FineTile(NamedTuple):
 
 @helper
 def _is_valley(coarse: Floats2D, r: int, c: int) -> bool:
-    """Whether a coarse cell is the least of its row or of its column."""
+    """Return whether a coarse cell is a local minimum along its row or along its column."""
     value = coarse[r, c]
     n_rows, n_columns = coarse.shape
     along = not (c > 0 and coarse[r, c - 1] < value) and not (c + 1 < n_columns and coarse[r, c + 1] < value)
@@ -88,7 +90,7 @@ def _is_valley(coarse: Floats2D, r: int, c: int) -> bool:
 
 @helper
 def _request_cells(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -> bool:
-    """Ask for the cells within `reach` of (i, j) that are not known yet; returns whether there are any."""
+    """Request the unknown cells within `reach` rows and columns of (i, j); return whether there are any."""
     requested = False
     n_rows, n_columns = grid.shape
     first, last = max(j - reach, 0), min(j + reach + 1, n_columns)
@@ -103,14 +105,14 @@ def _request_cells(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -
 
 @helper
 def _mark_pairs(tile: FineTile, half: int) -> None:
-    """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal."""
+    """Mark the frame pairs that the windows of the requested cells cover: up to `half` steps along the diagonal."""
     grid, extent, needed = tile.grid, tile.extent, tile.needed
     needed[:] = False
     for i in range(len(grid)):
         for j in range(extent[i, 0], extent[i, 1]):
             if grid[i, j] >= 0.0:
                 continue
-            # What the cell before on the diagonal has asked for is all but the last.
+            # If the previous cell on the diagonal was requested, only the last pair is new.
             first = 2 * half if i > 0 and j > 0 and grid[i - 1, j - 1] < 0.0 else 0
             for k in range(first, 2 * half + 1):
                 needed[i + k, j + k] = True
@@ -118,10 +120,11 @@ def _mark_pairs(tile: FineTile, half: int) -> None:
 
 @helper
 def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) -> None:
-    """Sums over markers of the pairs of frames that are needed.
+    """Compute the sums over markers (dot product, cross product, squared height difference) of the needed frame pairs.
 
-    They are taken about the centers of the first pair's frames, so that no digits are lost far from the origin. Those
-    of pair (i, j) are at sums[:, j - i + n - 1, i], n being the rows: along a diagonal they follow one another.
+    Centers are taken relative to those of the tile's first frame pair, to keep precision far from the origin. The sums
+    of pair (i, j) are stored in sums[:, j - i + n - 1, i], where n is the number of rows of `needed`. Pairs along a
+    diagonal are contiguous.
     """
     needed, sums = tile.needed, tile.sums
     top, left = tile.place[0] - half, tile.place[1] - half
@@ -145,7 +148,7 @@ def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: i
 
 @helper
 def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """D of the marked cells, from the sums of the pairs in their windows."""
+    """Compute D of the requested cells from the sums of the pairs in their windows."""
     grid, extent, place, sums = tile.grid, tile.extent, tile.place, tile.sums
     n = len(weights)
     half = n // 2
@@ -174,7 +177,7 @@ def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weight
 
 @helper
 def _fill_tile(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """Fill in the cells of a tile that are asked for."""
+    """Compute D of the requested cells of a tile."""
     half = len(weights) // 2
     _mark_pairs(tile, half)
     _sum_pairs(ours, theirs, tile, half)
@@ -185,7 +188,10 @@ def _fill_tile(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights
 def find_fine_minima(
     ours: WindowedClip, theirs: WindowedClip, coarse: CoarseGrid, cells: SearchedCells, weights: Floats1D
 ) -> Ints2D:
-    """Cells (N, 2) that are minima of D near what the coarse grid shows; weights (2 L + 1,) are the window's."""
+    """Return the cells (N, 2) that are local minima of D, near promising cells of the coarse grid.
+
+    weights : (2 L + 1,) weights of the frames in a window.
+    """
     rows, columns, sizes, min_lag, limit = cells
     corner, every = coarse.corner, coarse.every
     found = np.empty((64, 2), dtype=np.int64)
@@ -202,7 +208,7 @@ def find_fine_minima(
             bottom, right = min(top + TILE, rows[1]), min(left + TILE, columns[1])
             if right - 1 - top < min_lag:
                 continue
-            # One cell more to each side, as far as there is one.
+            # Add a border of one cell where there is one: a minimum is compared with its neighbors.
             place = (max(top - 1, sizes[0][0]), max(left - 1, sizes[1][0]))
             ends = (min(bottom + 1, sizes[0][1]), min(right + 1, sizes[1][1]))
             grid = whole[: ends[0] - place[0], : ends[1] - place[1]]
@@ -236,7 +242,7 @@ def find_fine_minima(
                     lag = place[1] + j - place[0] - i
                     if grid[i, j] <= limit and lag >= min_lag and is_minimum(grid, i, j):
                         likely[i, j] = True
-            # Of most it is known by now that they are none; of the rest, all neighbors have to be.
+            # Most cells are ruled out by now. Candidates that remain need all of their neighbors.
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(left - place[1], right - place[1]):
                     if likely[i, j] and _request_cells(grid, extent, i, j, 1):

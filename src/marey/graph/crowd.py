@@ -1,6 +1,6 @@
-"""Several characters from one graph, each on its own path (Kovar 4.3.3, "Crowds").
+"""Crowds: several characters from one graph, each on its own path (Kovar 4.3.3, "Crowds").
 
-Prioritized planning (Erdmann and Lozano-Perez 1987) keeps them apart: walks are found one after another, and earlier
+Prioritized planning (Erdmann and Lozano-Perez 1987) keeps them apart: walks are planned one after another, and earlier
 characters are moving obstacles for later ones.
 """
 
@@ -23,8 +23,7 @@ from marey.graph.follow import PathResult, follow
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Fractions of the minimum distance and factors of the beam width that are tried, in this order, before a character is
-# left out.
+# Factors for the minimum distance and for the beam width, tried in order before a character is left out.
 _NEARER = ((1.0, 1), (1.0, 4), (0.8, 4), (0.6, 8))
 
 
@@ -34,9 +33,9 @@ class Crowd:
 
     Attributes
     ----------
-    found : for each path the walk along it; None if there is no free path between the others.
-    places : (T, M, 2) position of each character on each frame in meters; NaN where absent.
-    nearest : smallest distance in meters between any two at the same time; infinity for one character.
+    found : the walk along each path; None if no walk keeps clear of the earlier characters.
+    places : (T, M, 2) hip positions x, z in meters of M characters on T frames; NaN where absent.
+    nearest : smallest distance in meters between any two characters at the same time; infinity for one character.
     """
 
     found: tuple[PathResult | None, ...]
@@ -44,12 +43,12 @@ class Crowd:
     nearest: float
 
     def motions(self, *, feet: Feet = "clean", name: str = "character") -> tuple[Motion, ...]:
-        """The motions of the characters that found a walk, numbered from 0; see `Walk.motion`."""
+        """Return the motions of the characters that have a walk, with names numbered from 0; see `Walk.motion`."""
         walks = [result.walk for result in self.found if result is not None]
         return tuple(walk.motion(feet=feet, name=f"{name}{k:03}") for k, walk in enumerate(walks))
 
     def to_dict(self) -> dict[str, Any]:
-        """How many characters found a walk, and how close they come to each other, JSON-ready."""
+        """Return how many characters have a walk and how close they come to each other, JSON-ready."""
         n = sum(result is not None for result in self.found)
         return {"figures": n, "left_out": len(self.found) - n, "nearest_m": self.nearest if n > 1 else None}
 
@@ -65,17 +64,19 @@ def crowd(
     rng: int | np.random.Generator = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Crowd:
-    """Find a walk along each path so that the characters keep a distance from each other.
+    """Find a walk along each path, with the characters kept apart.
 
     Parameters
     ----------
-    paths : (N, 2) x, z in meters, each; a character whose path ends before `seconds` leaves there.
-    seconds : duration.
-    min_distance : minimum distance in meters between the hips of any two; if there is no walk, 0.8 and 0.6 times this
-        is tried.
-    width : beam width; see `follow`.
-    rng : seed or generator; each character gets its own seed, so that no two walks are the same.
-    progress : called with the fraction done.
+    graph : the graph.
+    paths : one path per character, each (N, 2) x, z in meters. A character that reaches the end of its path before
+        `seconds` disappears there.
+    seconds : duration in seconds.
+    min_distance : minimum distance in meters between the hips of any two characters; if there is no walk, 0.8 and 0.6
+        times this distance are tried.
+    width : beam width; see `follow`. Up to 8 times this width is tried if there is no walk.
+    rng : seed or generator; each character gets its own seed, so walks differ.
+    progress : called with the fraction done, from 0 to 1.
     """
     if not len(paths):
         raise InvalidValue("paths must contain at least one path, not none")
@@ -98,7 +99,7 @@ def crowd(
 
 
 def nearest_pair(places: Floats) -> float:
-    """The smallest distance in meters between any two of (T, M, 2) at the same time."""
+    """Return the smallest distance in meters between any two of M positions (T, M, 2) on the same frame."""
     nearest = np.inf
     for here in places:
         there = here[np.isfinite(here).all(axis=1)]
@@ -109,9 +110,16 @@ def nearest_pair(places: Floats) -> float:
 
 
 def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) -> list[Floats]:
-    """Paths (2, 2) for n characters that stand around a circle and cross to its other side.
+    """Make straight paths, each (2, 2), for n characters that stand around a circle and cross to its other side.
 
-    Their directions are evenly spaced with jitter, and some start further out, so that not all meet in the middle.
+    Start directions are evenly spaced with random jitter. Two of three characters start farther out, so they do not all
+    meet in the middle.
+
+    Parameters
+    ----------
+    n : number of characters.
+    radius : radius in meters of the innermost starting circle; paths end at twice this radius.
+    rng : seed or generator for the jitter.
     """
     if n < 1 or not (np.isfinite(radius) and radius > 0.0):
         raise InvalidValue(f"n must be at least 1 and radius above 0 m, not {n} and {radius}")
@@ -127,7 +135,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
 def _find_walk(
     graph: MotionGraph, path: ArrayLike, seconds: float, others: Floats, min_distance: float, width: int, seed: int
 ) -> PathResult | None:
-    """The walk at the largest distance for which there is one, or None."""
+    """Find the walk that keeps the largest distance in `_NEARER`; return None if there is none."""
     for fraction, wider in _NEARER:
         try:
             return follow(

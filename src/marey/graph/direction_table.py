@@ -1,7 +1,7 @@
-"""Direction tables: the best edge at each node for each wanted direction (Kovar 4.3.3).
+"""Direction tables: the best edge at each node for each requested direction (Kovar 4.3.3).
 
-The source searches for each edge and direction separately. Here the value of a node and a direction follows from the
-values of the nodes behind its edges, by dynamic programming over the graph.
+Kovar searches for each edge and direction separately. Here, value iteration over the graph computes the value of each
+node and direction from the values of the nodes that its edges lead to.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FORMAT = "marey.directions"
 VERSION = 1
 
-# Seconds after which progress counts about half as much as progress now. Turning around takes a second or two without
-# any progress.
+# Time constant of the discount in seconds: progress this far ahead counts 1/e as much as progress now. It must cover a
+# turn on the spot, which takes a second or two without any progress.
 _HORIZON = 4.0
 # Converged when a sweep changes no value by more than this fraction of the largest.
 _SETTLED = 1e-3
@@ -35,15 +35,15 @@ _MAX_SWEEPS = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DirectionTable(FrozenRecord):
-    """The edge to take at each node for each wanted direction.
+    """The edge to take at each of N nodes for each of D requested directions.
 
     Attributes
     ----------
-    choices : (N, D) which of a node's edges to take, counted from its first; -1 if none is allowed.
-    values : (N, D) discounted future progress in meters; used to choose a start.
-    label : the label that all edges have, or None.
-    speed : wanted speed in meters per second, or None for as fast as possible.
-    sweeps : number of sweeps until convergence.
+    choices : (N, D) index of the edge to take among the edges that leave the node; -1 if none is allowed.
+    values : (N, D) discounted future progress in meters; used to choose a start node.
+    label : the label that the edges are restricted to, or None.
+    speed : requested speed in meters per second, or None for as fast as possible.
+    sweeps : number of sweeps of value iteration until convergence.
     """
 
     choices: Ints
@@ -57,16 +57,17 @@ class DirectionTable(FrozenRecord):
 
     @property
     def n_directions(self) -> int:
-        """D."""
+        """Number of directions D."""
         return int(self.choices.shape[1])
 
     def column(self, direction: float) -> int:
-        """The column for a direction in the coordinates of a node's clip: radians from +Z, positive to the left."""
+        """Return the column for a direction in the coordinates of a node's clip: radians from +Z, positive to the
+        left."""
         step = 2.0 * np.pi / self.n_directions
         return int(np.rint(direction / step)) % self.n_directions
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to an .npz file: one or two bytes for a choice and two for a value."""
+        """Write the table to an .npz file. Choices take one or two bytes each, values two."""
         arrays: dict[str, NDArray[Any]] = {
             "choices": self.choices.astype(np.int8 if self.choices.max(initial=0) < 128 else np.int16),
             "values": self.values.astype(np.float16),
@@ -100,14 +101,16 @@ def direction_table(
 ) -> DirectionTable:
     """Compute the best edge at every node for every direction.
 
-    The value is the discounted distance that the hips travel in the wanted direction. With a speed, it is how close
-    their velocity stays to the wanted one.
+    The value to maximize is the discounted distance that the hips travel in the requested direction. With a speed, it
+    is the negative discounted squared difference between their velocity and the requested one, scaled to meters.
 
     Parameters
     ----------
-    n_directions : evenly spaced; column d is d * 360 / n degrees to the left of +Z in the coordinates of the clip.
-    label : use only edges inside this label's component.
-    speed : meters per second; by default as fast as possible.
+    graph : the graph.
+    n_directions : number of evenly spaced directions; column d is d * 360 / n degrees to the left of +Z in the
+        coordinates of the clip.
+    label : use only edges inside this label's component; by default all edges.
+    speed : requested speed in meters per second; by default as fast as possible.
     """
     if n_directions < 2:
         raise InvalidValue(f"n_directions must be at least 2, not {n_directions}")
@@ -127,7 +130,7 @@ def direction_table(
 
 
 def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
-    """(E, D) progress of an edge in each direction, and (E,) the discount of everything after it."""
+    """Return the progress (E, D) of each edge in each direction, and the discount (E,) of everything after the edge."""
     paths, edges = edge_paths(graph), graph.edges
     rate = np.exp(-1.0 / (_HORIZON * graph.fps))
     starts = paths.first[:-1]
@@ -135,7 +138,7 @@ def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[
     weight = rate**along
     before = np.where(along[:, None] > 0, np.roll(paths.points, 1, axis=0), paths.points)
     step = paths.points - before
-    # For an edge's first frame only the step length is known; use the direction of the next step.
+    # On an edge's first frame only the step length is known; use the direction of the next step.
     ahead = np.where((along == 0)[:, None], np.roll(step, -1, axis=0), step)
     size = np.maximum(np.linalg.norm(ahead, axis=1), 1e-12)
     step = np.where((along == 0)[:, None], ahead * (paths.steps / size)[:, None], step)
@@ -146,7 +149,7 @@ def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[
         wanted = speed / graph.fps
         square = np.add.reduceat((step**2).sum(axis=1) * weight, starts)
         frames = np.add.reduceat(weight, starts)
-        # Squared velocity difference, expressed as meters lost per frame of missed full speed.
+        # Squared velocity error, scaled to meters: missing the full speed for one frame costs that frame's distance.
         scale = max(wanted, 0.3 / graph.fps)
         progress = -(square[:, None] - 2.0 * wanted * progress + wanted**2 * frames[:, None]) / scale
     return progress, rate**edges.n_frames

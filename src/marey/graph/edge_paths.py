@@ -1,4 +1,4 @@
-"""The path of each edge over the floor, as flat arrays for searching (Kovar 4.3.1)."""
+"""Paths of the hips over the floor for each edge, as flat arrays for searches (Kovar 4.3.1)."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from marey.maths.ease import ease_in
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Width in seconds of a Gaussian that removes hip sway but keeps turns. Sway adds length to the path without any
+# Width in seconds of a Gaussian that removes hip sway but keeps turns. Sway would add length to the path without
 # progress.
 _SWAY = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgePaths:
-    """Position on every frame of every edge, in the coordinates of the edge's first clip.
+    """Hip positions on the P frames of all E edges, in the coordinates of each edge's first clip.
 
     Attributes
     ----------
-    first : (E + 1,) edge e has the points ``first[e]`` to ``first[e + 1]``.
+    first : (E + 1,) edge e has the points ``first[e]`` to ``first[e + 1]``, half-open.
     points : (P, 2) x, z in meters of the hips, without sway.
     steps : (P,) distance in meters from the previous frame.
-    moves : (E, 4) cos, sin, x, z: the change of the world transform by each edge.
-    headings : (N,) direction of travel at each node in radians, over half a second; if the character stands, the
-        direction in which it goes next.
-    max_step : the largest of `steps`.
+    moves : (E, 4) cos, sin, x, z of the transform by which each edge changes the world transform of the next clip.
+    headings : (N,) direction of travel at each of the N nodes, radians from +Z, measured over half a second; if the
+        character stands still there, over a longer time.
+    max_step : the largest of `steps`, in meters.
     """
 
     first: Ints
@@ -45,12 +45,12 @@ class EdgePaths:
 
 
 def smooth_paths(graph: MotionGraph) -> list[Floats]:
-    """For each clip (F, 2), the path of the hips over the floor, without sway."""
+    """Return the path (F, 2) of the hips over the floor, without sway, for each clip."""
     return [filters.gaussian(clip.travel[:, [0, 2]], _SWAY * graph.fps) for clip in graph.clips]
 
 
 def edge_paths(graph: MotionGraph) -> EdgePaths:
-    """The paths of all edges of a graph; computed once per graph."""
+    """Return the hip paths of all edges of a graph; computed once per graph."""
     known = graph._edge_paths
     if not known:
         known.append(_find_edge_paths(graph))
@@ -67,7 +67,7 @@ def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
     along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
     at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
     points = flat[at[0]]
-    # The frame before an edge's first frame, or the first frame itself at the start of a clip.
+    # The previous frame in the clip, or the frame itself at the start of a clip.
     before = flat[np.maximum(at[0] - 1, np.repeat(clip_first[edges.clips[:, 0]], lengths))]
     jumps = np.repeat(edges.blends, lengths)
     alpha = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
@@ -84,7 +84,8 @@ def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
 
 
 def edge_poses(graph: MotionGraph) -> Floats:
-    """(P, 3) facing in radians, x and z of the hips on every frame of every edge, in the order of `EdgePaths`."""
+    """Return facing in radians, x and z of the hips (P, 3) on every frame of every edge, in the order of
+    `EdgePaths`."""
     edges, lengths = graph.edges, graph.edges.n_frames
     clips = [
         np.column_stack([find_facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]])
@@ -108,14 +109,15 @@ def edge_poses(graph: MotionGraph) -> Floats:
 
 
 def find_sections(graph: MotionGraph, seconds: float) -> Ints:
-    """(N,) index of the section, each of `seconds`, of its clip that each node is in."""
+    """Divide clips into sections of `seconds` and return the section index (N,) of each node."""
     long = max(1, round(seconds * graph.fps))
     where = np.stack([graph.nodes[:, 0], graph.nodes[:, 1] // long], axis=1)
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1]).reshape(-1)
 
 
 def edge_layout(graph: MotionGraph, seconds: float) -> EdgeLayout:
-    """The graph in the form that searches need; nodes in the same `seconds` of a clip are interchangeable."""
+    """Return the graph in the form that searches need. Nodes in the same section of a clip, `seconds` long, count as
+    interchangeable."""
     edges, paths = graph.edges, edge_paths(graph)
     return EdgeLayout(
         find_sections(graph, seconds),

@@ -1,4 +1,4 @@
-"""Graph files: clips, nodes and edges, complete, so that nothing has to be rebuilt."""
+"""Save and load graphs. A file holds the clips, nodes and edges, so nothing has to be rebuilt."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
 
 
 def _read_labels(names: np.ndarray) -> tuple[str, ...]:
-    """Labels of a file; those of earlier releases spell the reserved one differently."""
+    """Return the labels of a file. Earlier releases spelled the reserved label differently."""
     return tuple(UNLABELED if name == "(unlabelled)" else name for name in names.tolist())
 
 

@@ -1,4 +1,4 @@
-"""Walks along a path, by one beam search over the whole path (Kovar 4.3 searches piece by piece)."""
+"""Find walks along a path, by one beam search over the whole path (Kovar 4.3 searches piece by piece)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 # Meters between the sample points of a path.
 SPACING = 0.02
-# Reward in m^2 for each meter of progress when states at one frame are compared. Without it the beam fills with states
-# that linger where it is cheap.
+# Reward in m^2 per meter of progress when states at one frame are compared. Without it the beam fills with states that
+# linger where frames are cheap.
 _REWARD = 0.2
-# Every frame counts as progress of at least this speed, in m/s, so that standing on the path is not free.
+# Every frame counts as progress at this speed or more, in m/s, so standing on the path is not free.
 _MIN_SPEED = 0.1
 # A walk that stays within _SPOT meters for more than _PATIENCE seconds pays _DAWDLING m^2 for every further frame. A
 # turn on the spot takes about that long; a detour in place takes longer.
 _SPOT = 0.25
 _PATIENCE = 0.8
 _DAWDLING = 1.0
-# Cost of a transition in m^2, because blended frames are not as good as recorded ones.
+# Cost of a transition in m^2: blended frames are not as good as recorded ones.
 _PENALTY = 0.5
 # The distance at the end of the path weighs as much as this many frames.
 _END_WEIGHT = 60.0
@@ -46,8 +46,8 @@ _NARROWEST = 25
 # Without a given width, stop at the first of these widths whose walk is this close to the path, in meters: on average
 # and at the end.
 _WIDTHS = {50: (0.05, 0.1), 100: (0.15, 0.25), 200: (np.inf, np.inf)}
-# States within this many seconds of a clip are interchangeable if they have a similar heading and progress. This keeps
-# the beam from filling with walks that left a clip a frame sooner or later.
+# States in the same section of a clip, this many seconds long, are interchangeable if their heading and progress are
+# similar. This keeps the beam from filling with walks that left a clip a frame sooner or later.
 _ALIKE = 0.2
 _N_STARTS = 96
 _MAX_RECORDS = 4_000_000
@@ -60,13 +60,13 @@ class PathResult:
     Attributes
     ----------
     walk : the walk.
-    path : (N, 2) the path.
-    walked_path : (F, 2) the path that the walk took, x, z in meters, without hip sway.
-    cost : m^2, the minimized cost.
-    mean_distance : mean distance in meters from each frame of the walk to the path.
+    path : (N, 2) the requested path, x, z in meters.
+    walked_path : (F, 2) the path of the hips on each frame, x, z in meters, without sway.
+    cost : the minimized cost, m^2.
+    mean_distance : mean over the walk's frames of the distance to the nearest point of the path, in meters.
     largest_distance : the largest of these distances, in meters.
-    mean_uncovered : mean distance in meters from each point of the path to the walk.
-    end_distance : distance in meters between the two ends.
+    mean_uncovered : mean over the path of the distance to the nearest frame of the walk, in meters.
+    end_distance : distance in meters between the end of the walk and the end of the path.
     """
 
     walk: Walk
@@ -81,11 +81,11 @@ class PathResult:
     way = renamed_method("way", "walked_path")
 
     def motion(self, *, feet: Feet = "clean", name: str = "path") -> Motion:
-        """The motion of the walk; see `Walk.motion`."""
+        """Return the motion of the walk; see `Walk.motion`."""
         return self.walk.motion(feet=feet, name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The walk and its distances from the path, JSON-ready."""
+        """Return what the walk plays and its distances from the path, JSON-ready."""
         return self.walk.to_dict() | {
             "mean_distance_m": self.mean_distance,
             "largest_distance_m": self.largest_distance,
@@ -113,31 +113,37 @@ def follow(
     """Find a walk whose hips travel along `path`.
 
     The cost of a walk is the sum over frames of the squared distance to the path point at the same arc length (Kovar
-    4.15), plus a small cost for each transition. Arc lengths ignore hip sway.
+    4.15). Transitions, lingering on one spot and the distance at the end of the path add to it. Arc lengths ignore hip
+    sway.
 
     Parameters
     ----------
+    graph : the graph.
     path : (N, 2) x, z in meters.
     styles : a label for the whole path, or pairs (meters, label): use this label up to this arc length. The last label
         holds to the end.
-    start : a node and the rigid2d that places its clip in the world. By default any node, placed at the start of the
-        path and facing along it.
-    avoid : (M, 3) circles x, z, radius that the character stays out of.
-    other_characters : (T, M, 2) positions x, z in meters of M other characters on each frame; NaN where absent.
+    start : a node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at the
+        start of the path and facing along it.
+    avoid : (K, 3) x, z, radius in meters of K circles to stay out of.
+    other_characters : (T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent.
     min_distance : minimum distance in meters to the other characters.
     seconds : stop after this time, anywhere along the path; by default the walk stops at the end of the path.
-    style_overlap : the next style may begin this many meters before the current one ends; half a person's height (Kovar
-        4.3.1).
-    width : beam width, in states per frame. Beams of 25, 50, 100 and so on up to this width are searched and the best
-        walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close.
+    style_overlap : the next style may begin this many meters before the current one ends. The default is half a
+        person's height (Kovar 4.3.1).
+    width : beam width, in states per frame. Widths 25, 50, 100 and so on up to this one are searched and the best walk
+        is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to the path.
     rng : seed or generator that chooses the start nodes to try.
+
+    Raises
+    ------
+    NoResult : if no walk covers the path.
     """
     course, total = resample_path(path)
     ends, carried = _styles(graph, styles, total)
     circles = check_circles(avoid)
     moving = np.zeros((0, 0, 2)) if other_characters is None else convert_array(other_characters, "other_characters")
     if moving.ndim != 3 or moving.shape[2] != 2:
-        raise InvalidValue(f"other_characters must have shape (characters, frames, 2), not {moving.shape}")
+        raise InvalidValue(f"other_characters must have shape (frames, characters, 2), not {moving.shape}")
     if seconds is not None and not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
         raise InvalidValue(f"seconds must be at least one frame, not {seconds} s")
     last_frame = 0 if seconds is None else round(seconds * graph.fps)
@@ -175,7 +181,7 @@ def measure_path(walk: Walk, path: ArrayLike, cost: float) -> PathResult:
 
 
 def find_walked_path(walk: Walk) -> Floats:
-    """(F, 2) the path of a walk over the floor, without hip sway."""
+    """Return the path (F, 2) of a walk over the floor, x, z in meters, without hip sway."""
     paths = edge_paths(walk.graph)
     out = []
     for place, e in zip(walk.places, walk.edges, strict=False):
@@ -186,7 +192,7 @@ def find_walked_path(walk: Walk) -> Floats:
 
 
 def resample_path(path: ArrayLike) -> tuple[Floats, float]:
-    """Validate a path. Returns its points at even spacing and its length in meters."""
+    """Validate a path; return points (C, 2) along it every `SPACING` meters, and its length in meters."""
     points = freeze_array(path, "a path", (None, 2))
     if len(points) < 2:
         raise InvalidValue(f"path must have at least 2 points (x, z), not {len(points)}")
@@ -201,7 +207,7 @@ def resample_path(path: ArrayLike) -> tuple[Floats, float]:
 
 
 def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
-    """Why there is no walk along a path, and how to fix it, as the end of an error message."""
+    """Compose the end of an error message: why there is no walk along a path, and how to fix it."""
     for place, where in ((course[0], "begins"), (course[-1], "ends")):
         inside = np.flatnonzero(np.hypot(*(circles[:, :2] - place).T) < circles[:, 2])
         if len(inside):
@@ -213,7 +219,7 @@ def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
 
 
 def check_circles(avoid: ArrayLike) -> Floats:
-    """(M, 3) circles x, z, radius."""
+    """Validate circles and return them as an array (M, 3) of x, z, radius in meters."""
     given = convert_array(avoid, "avoid")
     circles = freeze_array(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
     if (circles[:, 2] < 0.0).any():
@@ -222,7 +228,7 @@ def check_circles(avoid: ArrayLike) -> Floats:
 
 
 def _is_close(best: tuple[float, Walk] | None, path: ArrayLike, last_frame: int, mean: float, at_end: float) -> bool:
-    """Whether the walk is so close to the path that a wider beam is not worth its time."""
+    """Return whether the walk is so close to the path that a wider beam is not worth its time."""
     if best is None:
         return False
     found = measure_path(best[1], path, best[0])
@@ -231,7 +237,8 @@ def _is_close(best: tuple[float, Walk] | None, path: ArrayLike, last_frame: int,
 
 
 def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None, total: float) -> tuple[Floats, Bools]:
-    """(S,) arc lengths in meters at which styles end, and (E, S) which edges may be used in each style."""
+    """Return the arc lengths (S,) in meters at which styles end, and a mask (E, S) of which edges each style may
+    use."""
     edges = graph.edges
     if styles is None:
         return np.array([total]), np.ones((len(edges), 1), dtype=bool)
@@ -258,13 +265,13 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
             raise NoResult(
                 f"no transition leads from {before!r} to {label!r}; {graph.build_info.remedy}, or change the styles"
             )
-        # Once entered, a style can be continued.
+        # The head must be in the label's component, so the style can always continue.
         columns.append(edges.labels[:, k] & inside[edges.heads])
     return ends, np.stack(columns, axis=1)
 
 
 def _settings(fps: float, total: float) -> FollowSettings:
-    """Search settings for a path of `total` meters; the width is set later."""
+    """Return search settings for a path of `total` meters; the beam width is set later."""
     return FollowSettings(
         min_step=_MIN_SPEED / fps,
         spot=_SPOT,
@@ -285,7 +292,8 @@ def _starts(
     start: tuple[int, ArrayLike] | None,
     rng: np.random.Generator,
 ) -> Starts:
-    """Start states (S, 9): c, s, x, z, arc length, cost, x and z of the spot, frames on it; and their nodes."""
+    """Return start states (S, 9) and their nodes. A state is c, s, x, z, arc length, cost, spot x, spot z, frames on
+    the spot; see `marey.graph.beam_kernels`."""
     paths = edge_paths(graph)
     if start is not None:
         if not (isinstance(start, tuple | list) and len(start) == 2):
@@ -319,7 +327,7 @@ def _starts(
 def _search_beam(
     graph: MotionGraph, starts: Starts, search: FollowSearch, width: int, best: tuple[float, Walk] | None
 ) -> tuple[float, Walk] | None:
-    """The best walk if its cost is lower than that of `best`, else None."""
+    """Run one beam search. Return the best walk and its cost if it is cheaper than `best`, else None."""
     edges = graph.edges
     settings = search.settings._replace(width=width)
     n_records = min(_MAX_RECORDS, width * settings.max_frames + len(starts.nodes))
@@ -343,7 +351,7 @@ def _search_beam(
 
 
 def _nearest(points: Floats, to: Floats) -> Floats:
-    """(N,) distance in meters from each point to the nearest point of `to`."""
+    """Return the distance (N,) in meters from each point to the nearest point of `to`."""
     from scipy.spatial import cKDTree
 
     distances: Floats = cKDTree(to).query(points)[0]

@@ -1,9 +1,9 @@
-"""Exact arrival: adjust the end of a walk so that the character stops exactly at a position and heading.
+"""Exact arrival: adjust the end of a walk to stop exactly at a position and heading.
 
 A graph has a limited set of steps, so the best walk ends near the target and not on it. The remaining error is spread
-over the last seconds: the path is bent by the missing rotation, and shifted by the remaining offset, both eased in. A
-planted foot moves by a single transform, and cleanup pins it. The size of the adjustment is reported, and an adjustment
-beyond a limit is refused.
+over the last seconds: the path is bent by the heading error and shifted by the position error, both eased in. Each
+planted foot moves as one rigid piece, and cleanup pins it. The size of the adjustment is reported. An adjustment beyond
+the limits raises an error.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from marey.maths.ease import ease_in
 if TYPE_CHECKING:
     from marey.graph.walk import Walk
 
-# Seconds before the adjusted part over which frames blend from the given to the cleaned motion.
+# Seconds before the adjusted part over which the given motion blends into the cleaned one.
 _LEAD = 0.3
-# Cleanup moves the hips a little, too. Repeat until they end within this many meters and radians.
+# Cleanup also moves the hips a little. Repeat, up to _ROUNDS times, until they end within _NEAR meters and radians.
 _NEAR, _ROUNDS = 1e-4, 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LandingResult:
-    """A motion that was adjusted to arrive exactly, and by how much.
+    """A motion that was adjusted to arrive exactly, and the size of the adjustment.
 
     Attributes
     ----------
-    shift : distance in meters between its end and the target.
-    turn : heading difference in radians, positive to the left.
-    seconds : duration of the adjusted part.
-    drag : largest change of speed by the adjustment, in meters per second.
-    swing : largest angular velocity of the adjustment, in radians per second.
+    shift : distance in meters from the original end to the target.
+    turn : heading correction in radians, positive to the left.
+    seconds : duration of the adjusted part, in seconds.
+    drag : largest velocity that the adjustment adds, in meters per second.
+    swing : largest angular velocity that the adjustment adds, in radians per second.
     """
 
     shift: float
@@ -56,11 +56,11 @@ class LandingResult:
     _motion: Motion = field(repr=False)
 
     def motion(self) -> Motion:
-        """The adjusted motion."""
+        """Return the adjusted motion."""
         return self._motion
 
     def to_dict(self) -> dict[str, float]:
-        """The size of the adjustment, JSON-ready."""
+        """Return the size of the adjustment, JSON-ready."""
         return {
             "land_shift_m": self.shift,
             "land_turn_deg": float(np.degrees(self.turn)),
@@ -69,7 +69,7 @@ class LandingResult:
         }
 
     def __getitem__(self, k: int) -> Any:
-        """Deprecated: the motion and the report, as a tuple would hold them."""
+        """Deprecated: index 0 is the motion, index 1 the report."""
         warn_renamed("using a LandingResult as a tuple", "LandingResult.motion()")
         return (self._motion, self)[k]
 
@@ -86,20 +86,23 @@ def land_at(
     feet: Feet = "clean",
     name: str | None = None,
 ) -> LandingResult:
-    """Adjust the end of a motion so that the hips of the last frame are exactly above a position, facing exactly
-    `heading`.
+    """Adjust the end of a motion to put the hips of the last frame exactly above a position, facing exactly `heading`.
 
-    Frames before the last `seconds`, except a few that cleanup needs, keep their exact values.
+    Frames before the last `seconds`, except 0.3 s over which cleanup blends in, keep their exact values.
 
     Parameters
     ----------
-    walk : a walk, which is cleaned first, or any motion.
-    position : (2,) x, z in meters.
+    walk : a walk, whose motion is cleaned first, or any motion.
+    position : (2,) target of the hips, x, z in meters.
     heading : direction that hips and shoulders face, radians from +Z, positive to the left; None leaves it unchanged.
-    seconds : duration of the adjusted part.
+    seconds : duration of the adjusted part, in seconds.
     max_shift, max_turn : largest adjustment allowed, in meters and radians.
     feet : ``"clean"`` keeps planted feet in place; with None they move with the adjustment.
     name : name of the motion; by default that of the given motion.
+
+    Raises
+    ------
+    NoResult : if the adjustment would exceed `max_shift` or `max_turn`.
     """
     goal = freeze_array(position, "the position to land at", (2,))
     if heading is not None and not np.isfinite(heading):
@@ -139,14 +142,17 @@ def land_at(
 
 
 def _end(motion: Motion) -> Floats:
-    """(3,) heading, x, z of the last frame."""
+    """Return heading, x, z (3,) of the last frame."""
     last = motion[-1:]
     return find_placement(last, 0)
 
 
 def _bend(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple[Motion, Floats]:
-    """The tail with its last frame at `wanted`, and (F, 3) rotation, x and z by which each frame was moved about its
-    own position."""
+    """Bend the tail to put its last frame at `wanted` (3,). Also return the rotation, x and z (F, 3) by which each
+    frame was moved, relative to its own position.
+
+    The adjustment eases in over the last n frames. With `clean`, cleanup blends in over the first `lead` frames.
+    """
     alpha = ease_in(np.clip(np.arange(len(tail)) - lead, 0, n) / n)
     aim = wanted
     bent, about = tail, np.zeros((len(tail), 3))
@@ -155,27 +161,27 @@ def _bend(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple
         bent = move_frames(tail, transforms)
         if clean:
             bent, _ = replant_feet(hold_planted_feet(tail, bent, transforms))
-            # Blend in from the original motion: up to here only cleanup changed anything.
+            # Ease from the original into the cleaned motion over the lead frames.
             bent = mix_poses(tail, tail, bent, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
         missed = wanted - _end(bent)
         missed[0] = rigid2d.wrap_angle(missed[0])
         if np.abs(missed).max() < _NEAR:
             break
         aim = aim + missed
-    # The remaining error is invisible; removing it makes the end exact.
+    # The remaining error is too small to see; removing it makes the end exact.
     transforms, _ = _find_moves(bent, wanted, alpha)
     return move_frames(bent, transforms), about
 
 
 def _find_moves(tail: Motion, wanted: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """(F, 3) rigid2d that bend the path so that it ends at `wanted`, and (F, 3) rotation, x and z of each frame
-    relative to where it was."""
+    """Return the rigid2d (F, 3) that bend the path to end at `wanted`, and the rotation, x and z (F, 3) of each frame
+    relative to its original position."""
     route = tail.travel[:, [0, 2]]
     end = _end(tail)
     angles = alpha * float(rigid2d.wrap_angle(wanted[0] - end[0]))
     about = np.stack([angles, np.zeros_like(angles), np.zeros_like(angles)], axis=1)
     steps = np.diff(route, axis=0)
-    # Each step is rotated by the rotation reached at that time.
+    # Rotate each step by the rotation reached at that time.
     middle = 0.5 * (about[1:] + about[:-1])
     there = route[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(rigid2d.apply_vector(middle, steps), axis=0)])
     there += alpha[:, None] * (wanted[1:] - there[-1])
@@ -185,10 +191,10 @@ def _find_moves(tail: Motion, wanted: Floats, alpha: Floats) -> tuple[Floats, Fl
 
 
 def _replace_tail(motion: Motion, tail: Motion, first: int) -> Motion:
-    """The motion with its frames from `first` on replaced by `tail`."""
+    """Return the motion with its frames from `first` on replaced by `tail`."""
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
     root[first:], rotations[first:] = tail.root_positions, tail.rotations
-    # Cleanup may have chosen the opposite quaternion for a rotation.
+    # Cleanup may have flipped the sign of a quaternion; keep signs continuous.
     flip = (rotations[first] * rotations[first - 1]).sum(axis=-1) < 0.0
     rotations[first:, flip] *= -1.0
     bones = motion.bone_offsets

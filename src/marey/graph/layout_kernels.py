@@ -1,4 +1,4 @@
-"""What searches through a motion graph need of it, and how states are compared and thinned out."""
+"""Data structures and helpers that the beam searches through a motion graph share."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from marey.compiled import Bools1D, Floats1D, Floats2D, Ints1D, Ints2D, Out, hel
 
 
 class EdgeLayout(NamedTuple):
-    """A motion graph of N nodes and E edges, and where the hips are on the P frames of all edges.
+    """A motion graph of N nodes and E edges, with the hip positions on the P frames of all edges. Ranges are half-open.
 
-    cells : (N,) numbers that nodes share where one is as good as another.
-    first_out : (N + 1,) the edges that leave node n are ``first_out[n]`` to ``first_out[n + 1]``.
-    heads : (E,) the node at which each edge ends.
-    lengths : (E,) frames of each edge.
-    blends : (E,) whether it is a transition.
-    first : (E + 1,) the frames of edge e are ``first[e]`` to ``first[e + 1]``.
-    points : (P, 2) x, z in the world of the edge's first clip, meters, without the sway of the hips.
-    steps : (P,) meters from the frame before.
-    moves : (E, 4) cos, sin, x, z: how an edge changes the world transform of what follows.
+    cells : (N,) cell of each node; nodes in one cell count as interchangeable.
+    first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]`` leave node n.
+    heads : (E,) the node that each edge enters.
+    lengths : (E,) number of frames of each edge.
+    blends : (E,) whether the edge is a transition.
+    first : (E + 1,) edge e has the frames ``first[e]`` to ``first[e + 1]``.
+    points : (P, 2) x, z of the hips in the coordinates of the edge's first clip, meters, without sway.
+    steps : (P,) distance in meters from the previous frame.
+    moves : (E, 4) cos, sin, x, z of the transform by which each edge changes the world transform of the next clip.
     """
 
     cells: Ints1D
@@ -35,10 +35,11 @@ class EdgeLayout(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """Where a search begins.
+    """The S start states of a search.
 
-    states : (S, 4 or more) cos, sin, x, z of the clips' transforms, and what else a state has.
-    nodes : (S,).
+    states : (S, 4 or more) cos, sin, x, z of the world transform of each node's clip, then the values that the search
+        adds to a state.
+    nodes : (S,) start nodes.
     """
 
     states: Floats2D
@@ -46,10 +47,11 @@ class Starts(NamedTuple):
 
 
 class Trail(NamedTuple):
-    """What a search has found.
+    """The result of a search, as a chain of records that leads back to the start.
 
-    records : (R, 2) for each state that was expanded the record of its parent and the edge from there.
-    end : (3,) the last record, the edge from there and the frames of it that are played; -1 where nothing was found.
+    records : (R, 2) for each expanded state, the record of its parent and the edge from the parent.
+    end : (3,) the last record, the edge taken from it, and how many frames of that edge are played; -1 if no walk was
+        found.
     """
 
     records: Out[Ints2D]
@@ -57,12 +59,12 @@ class Trail(NamedTuple):
 
 
 Transform = tuple[float, float, float, float]
-"""cos, sin, x, z of a rigid transform of the floor."""
+"""cos, sin, x, z of a rigid transform of the floor plane."""
 
 
 @helper
 def find_longest(lengths: Ints1D) -> int:
-    """The frames of the longest edge."""
+    """Return the number of frames of the longest edge."""
     longest = 0
     for e in range(lengths.shape[0]):
         longest = max(longest, lengths[e])
@@ -71,7 +73,7 @@ def find_longest(lengths: Ints1D) -> int:
 
 @helper
 def find_table_size(n: int) -> int:
-    """The size of a hash table for n states: a power of two, at least four times as many."""
+    """Return the size of a hash table for n states: the smallest power of two that is at least 4 n."""
     size = 1
     while size < 4 * n:
         size *= 2
@@ -80,7 +82,7 @@ def find_table_size(n: int) -> int:
 
 @helper
 def apply_move(place: Transform, move: Floats1D) -> Transform:
-    """A transform after a move (4,)."""
+    """Compose a transform with a move (4,) of cos, sin, x, z; the move is applied first."""
     c, s, x, z = place
     mc, ms, mx, mz = move[0], move[1], move[2], move[3]
     return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
@@ -88,9 +90,9 @@ def apply_move(place: Transform, move: Floats1D) -> Transform:
 
 @helper
 def find_next_frame(counts: Ints1D, frame: int, max_frames: int) -> int:
-    """The first frame from `frame` on whose slot holds states, or `max_frames` if there is none before that.
+    """Return the first frame from `frame` on whose slot holds states, or `max_frames` if there is none before it.
 
-    counts : (N,) states in each slot; frame f has slot f modulo N.
+    counts : (N,) number of states in each slot; frame f has slot f modulo N.
     """
     n_slots = counts.shape[0]
     for later in range(frame, min(frame + n_slots, max_frames)):
@@ -101,7 +103,10 @@ def find_next_frame(counts: Ints1D, frame: int, max_frames: int) -> int:
 
 @helper
 def is_noted(kind: int, stamp: int, table: Ints2D) -> bool:
-    """Whether a kind is in the hash table (T, 2) with this stamp already; it is afterwards."""
+    """Return whether `kind` is already in the hash table (T, 2) with this stamp, and insert it if not.
+
+    Entries with another stamp count as empty, so the table need not be cleared.
+    """
     size = table.shape[0]
     place = (kind * 2654435761) % size
     while table[place, 1] == stamp:
@@ -114,7 +119,10 @@ def is_noted(kind: int, stamp: int, table: Ints2D) -> bool:
 
 @helper
 def keep_first(order: Ints1D, keep: int, numbers: Floats2D, marks: Ints2D) -> None:
-    """Put the first `keep` states in this order to the front."""
+    """Move the first `keep` states of `order` to the front of the slot; the others are dropped.
+
+    numbers, marks : (R, any) float and integer values of the slot's states.
+    """
     kept_numbers = np.empty((keep, numbers.shape[1]))
     kept_marks = np.empty((keep, marks.shape[1]), np.int64)
     for k in range(keep):
@@ -129,21 +137,21 @@ def keep_first(order: Ints1D, keep: int, numbers: Floats2D, marks: Ints2D) -> No
             marks[k, c] = kept_marks[k, c]
 
 
-# Ranges no longer than this are sorted by insertion.
+# Ranges of up to this many items are sorted by insertion.
 _SMALL = 15
 
 
 @helper
 def sort_indices(keys: Floats1D) -> Ints1D:
-    """The indices of keys (N,) from the smallest to the largest, by quicksort; equal keys come in no particular order.
+    """Return the indices that sort keys (N,) in ascending order, by quicksort. The order of equal keys is undefined.
 
-    As NumPy's argsort, which in compiled code needs Numba's lists.
+    Replaces NumPy's argsort, which in compiled code needs Numba's lists.
     """
     n = len(keys)
     order = np.empty(n, np.int64)
     for k in range(n):
         order[k] = k
-    # The larger part waits, so that no more parts wait than n has binary digits.
+    # Push the larger part on the stack and continue with the smaller: the stack never exceeds log2(n) entries.
     waiting = np.empty((64, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, n - 1
     n_waiting = 1
@@ -171,7 +179,7 @@ def sort_indices(keys: Floats1D) -> Ints1D:
 
 @helper
 def _partition(keys: Floats1D, order: Ints1D, low: int, high: int) -> int:
-    """Divide order[low : high + 1] by the median of three keys; returns the median's place."""
+    """Partition order[low : high + 1] around the median of three keys; return the position of the median."""
     mid = (low + high) >> 1
     if keys[order[mid]] < keys[order[low]]:
         order[low], order[mid] = order[mid], order[low]

@@ -1,7 +1,7 @@
-"""Letters and digits as single strokes of points (x, y). Lowercase is 1 high, tall letters 2, the baseline is at 0.
+"""Letters and digits as single strokes of points (x, y). The baseline is at y = 0, x-height is 1, cap height is 2.
 
-Each starts near its left side and ends near its right side, where the next letter continues. Instead of lifting the
-pen, strokes go back over themselves.
+Most strokes start near the left side and end near the right side, where the next letter continues. Where a pen would be
+lifted, the stroke retraces itself.
 """
 
 LETTERS: dict[str, list[tuple[float, float]]] = {

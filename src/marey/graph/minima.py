@@ -1,4 +1,4 @@
-"""Find transition points: local minima of the distance grids of all pairs, block by block (Kovar 4.1.1.3)."""
+"""Find transition points: local minima of the distance grids of all clip pairs, block by block (Kovar 4.1.1.3)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
 from marey.graph.transitions import Transitions
 
 Progress = Callable[[float], None]
-# Memory per grid cell: its value, and what the search for minima needs.
+# Memory per grid cell: its value, plus work space of the search for minima.
 _BYTES_PER_CELL = 16
-# Maximum side of a block in frames; in a clip's own grid, blocks on the diagonal are computed whole.
+# Maximum side of a block in frames. In the grid of a clip with itself, blocks on the diagonal are computed whole, so
+# larger blocks would waste work.
 _LARGEST_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Cells rows x columns, half-open, of the grid of clips a and b."""
+    """A block of the distance grid of clips a (rows) and b (columns); `rows` and `columns` are half-open ranges."""
 
     a: int
     b: int
@@ -54,20 +55,29 @@ def find_transitions(
     cache: ResultCache | None = None,
     poses: Sequence[str] = (),
 ) -> Transitions:
-    """Find every local minimum of D whose square root is at most `limit` meters, over all pairs of clips.
+    """Find every local minimum of D, the squared distance of two frames, up to `limit` meters, over all pairs of clips.
 
-    Only frames with complete windows count. In a clip's own grid only pairs at least 2 L + 1 frames apart count: closer
-    pairs are similar because they are nearly the same frames. Each pair of frames is found once.
+    Only frames with complete windows of 2 L + 1 frames count. In the grid of a clip with itself, pairs must be at least
+    2 L + 1 frames apart: closer pairs are similar only because they are nearly the same frames. Each pair of frames is
+    found once.
 
-    With a `coarse_step` above 1, only every n-th frame is compared at first; see `marey.graph.coarse`. With a `cache`,
-    known blocks are not searched again; `poses` are then the cache keys of the clouds. `run` maps
-    blocks; ``map`` uses all cores of this process.
+    Parameters
+    ----------
+    clouds : the markers of all clips.
+    frame_weights : (2 L + 1,) weights of the frames in a window.
+    limit : largest distance in meters; None for no limit.
+    coarse_step : compare only every n-th frame at first; see `marey.graph.coarse`. 1 compares all frames.
+    max_memory : maximum memory for a distance grid, in bytes.
+    run : function that maps work over blocks; ``map`` uses all cores of this process.
+    progress : called with the fraction done, from 0 to 1.
+    cache : known blocks are read from it and not searched again.
+    poses : cache keys of the clouds; required with a cache.
     """
     for other in clouds[1:]:
         check_pair(clouds[0], other)
     weights = check_frame_weights(frame_weights)
     blocks = split_into_blocks([len(each) for each in clouds], len(weights) // 2, max_memory)
-    check_limit(limit)  # before any work
+    check_limit(limit)  # fail before any work
     if coarse_step == 1:
         look: Callable[[Block], Floats] = partial(find_minima, clouds, weights, limit)
     else:
@@ -105,13 +115,14 @@ def _collect_minima(
 def _block_key(
     cache: ResultCache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block, coarse_step: int
 ) -> str:
-    """Cache key of a block's minima; the first number is the version of the algorithm."""
+    """Return the cache key of a block's minima; the first number is the version of the algorithm."""
     pair = (poses[block.a], poses[block.b], block.a == block.b)
     return cache.key("minima", 2, coarse_step, pair, weights, limit, block.rows, block.columns)
 
 
 def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
-    """Split all grids into blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
+    """Split the grids of all clip pairs into blocks of at most `max_memory` bytes. In the grid of a clip with itself,
+    blocks below the diagonal are left out."""
     side = min(max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL))), _LARGEST_SIDE)
     runs = [even_runs(half, n - half, side) if n > 2 * half else [] for n in lengths]
     out = []
@@ -125,7 +136,8 @@ def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> lis
 
 
 def find_minima(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, block: Block) -> Floats:
-    """(N, 6) the block's minima up to `limit` meters: row, column, D in m^2, rigid2d of b's frame onto a's."""
+    """Find the block's minima up to `limit` meters. Each row of the result (N, 6) is row, column, D in m^2, and the
+    rigid2d (theta, x, z) that moves b's frame onto a's."""
     own = block.a == block.b
     a, b = clouds[block.a], clouds[block.b]
     pairing = Pairing(a, b, frame_weights)
@@ -135,7 +147,11 @@ def find_minima(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | 
 
 
 def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
-    """(N, 6) cells (N, 2) with complete windows, with D and transform; independent of the other cells."""
+    """Compute D and the aligning transform at cells (N, 2) with complete windows; rows of the result (N, 6) are as in
+    `find_minima`.
+
+    The result for a cell does not depend on the other cells.
+    """
     out = np.empty((len(cells), 6))
     if len(cells):
         half = len(frame_weights) // 2
@@ -151,7 +167,7 @@ def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> 
 
 
 def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
-    """Frames start .. stop in the form that the kernels need."""
+    """Return frames `start` to `stop`, half-open, in the form that the kernels need."""
     n = stop - start
     clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
     center_markers(clouds.points[start:stop], clouds.weights, *clip)
@@ -159,7 +175,7 @@ def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
 
 
 def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
-    """Sort by clips and frames. Empties `parts` to save memory."""
+    """Collect the minima of all blocks, sorted by clips and frames. Empties `parts` to save memory."""
     n = sum(len(part) for part in parts)
     clips, frames = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
     distances, transforms = np.empty(n), np.empty((n, 3))

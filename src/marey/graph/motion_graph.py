@@ -41,17 +41,20 @@ _UNKNOWN = BuildInfo()
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MotionGraph(SharedClips):
-    """Clips with one skeleton and frame rate, and the pruned graph of their transitions. Create one with `build`.
+    """A motion graph: clips that share a skeleton and a frame rate, and the transitions between them, without dead
+    ends. Create one with `build`.
 
     Attributes
     ----------
     clips : the motions that edges play.
     half_width : L; transitions blend 2 L + 1 frames.
     nodes : (N, 2) clip index and frame index of the next frame to play.
-    edges : sorted by tail.
-    label_names : (K,) names of the columns of ``edges.labels``; unlabeled frames share one label.
-    members : (K, N) whether each node belongs to the label's component, where motion of this label never ends.
-    components : for each label, how much of it the graph keeps and which labels it can reach.
+    edges : the edges, sorted by tail node.
+    label_names : names of the K labels, in the order of the columns of ``edges.labels``; unlabeled frames share one
+        label.
+    members : (K, N) whether each node belongs to the label's component, where motion with this label can continue
+        forever.
+    components : for each label, how much of it the graph keeps and which other labels can be reached from it.
     findings : warnings as sentences, such as labels with little motion or labels that cannot be reached.
     build_info : how the graph was built.
     first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
@@ -87,11 +90,11 @@ class MotionGraph(SharedClips):
 
     @property
     def n_transitions(self) -> int:
-        """The number of edges that blend one clip into another."""
+        """Number of transitions: edges that blend one clip into another."""
         return int(self.edges.blends.sum())
 
     def out_edges(self, node: int) -> range:
-        """The edges that leave a node."""
+        """Return the range of edges that leave a node."""
         return range(int(self.first_out[node]), int(self.first_out[node + 1]))
 
     def index(self, clip: str | None = None, *, label: str | None = None) -> int:
@@ -123,7 +126,7 @@ class MotionGraph(SharedClips):
         return self.index(label=name)
 
     def allowed(self, label: str | None = None) -> Bools:
-        """(E,) mask of the edges inside a label's component; all edges for None."""
+        """Return a mask (E,) of the edges inside a label's component; None allows all edges."""
         if label is None:
             return np.ones(len(self.edges), dtype=bool)
         k = self.index(label=label)
@@ -154,7 +157,15 @@ class MotionGraph(SharedClips):
     thinned = renamed_method("thinned", "reduce_transitions")
 
     def walk(self, edges: ArrayLike, start: ArrayLike = (0.0, 0.0, 0.0), n_frames: int | None = None) -> Walk:
-        """The walk along `edges`; `start` is the rigid2d that places the first edge's clip."""
+        """Create a walk along a sequence of edges.
+
+        Parameters
+        ----------
+        edges : (M,) indices of edges; each must start at the node where the previous one ends.
+        start : (3,) rigid2d (theta, x, z) that places the first edge's clip in the world; by default the clip stays
+            where it was recorded.
+        n_frames : number of frames to play, ending within the last edge; by default all.
+        """
         taken = freeze_array(edges, "edges", (None,), np.int64)
         known = taken[(taken >= 0) & (taken < len(self.edges))]
         total = int(self.edges.n_frames[known].sum())
@@ -171,7 +182,7 @@ class MotionGraph(SharedClips):
         label: str | None = None,
         feet: Feet = "clean",
     ) -> GraphStream:
-        """Endless motion that can be steered while it plays; see `marey.graph.GraphStream`."""
+        """Create a stream of endless motion that can be steered while it plays; see `marey.graph.GraphStream`."""
         from marey.graph.stream import GraphStream
 
         return GraphStream(

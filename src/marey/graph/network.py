@@ -2,7 +2,7 @@
 
 A node is the next frame to play: (clip, frame). An edge plays frames and leads to another node. A clip edge plays
 consecutive frames of one clip unchanged; a transition blends 2 L + 1 frames of one clip into as many of another. A
-transition between frames i and j leaves its clip at i - L and enters the other at j + L + 1.
+transition between frames i and j leaves the first clip at frame i - L and continues in the second at frame j + L + 1.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from marey.maths import rigid2d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges(FrozenRecord):
-    """E edges, sorted by tail.
+    """The E edges of a graph.
 
     Attributes
     ----------
-    tails, heads : (E,) nodes that an edge leaves and enters.
-    clips : (E, 2) the clip that is played, and the clip that is blended into; equal for a clip edge.
+    tails, heads : (E,) the node that each edge leaves, and the node that it enters.
+    clips : (E, 2) index of the clip that is played, and of the clip that is blended into; equal for a clip edge.
     starts : (E, 2) the first frame played in each clip.
     n_frames : (E,) number of frames played.
-    distances : (E,) distance in meters of the frames that a transition joins; 0 for clip edges.
-    moves : (E, 3) rigid2d that moves the second clip onto the first; identity for clip edges. After an edge, the world
-        transform W of its first clip becomes W o move for the next clip.
+    distances : (E,) distance in meters between the frames that a transition joins; 0 for clip edges.
+    moves : (E, 3) rigid2d (theta, x, z) that moves the second clip onto the first; identity for clip edges. If W is the
+        world transform of an edge's first clip, W o move is that of the next clip.
     blends : (E,) True for transitions.
     labels : (E, K) True if every frame of the edge has the label.
     """
@@ -68,12 +68,12 @@ class Edges(FrozenRecord):
 
 
 def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transitions, half: int) -> tuple[Ints, Edges]:
-    """Build nodes (N, 2) of (clip, frame) and edges from clips and directed transitions.
+    """Build nodes (N, 2) of (clip, frame) and edges, sorted by tail, from clips and directed transitions.
 
     Parameters
     ----------
     lengths : (C,) number of frames of each clip.
-    frame_labels : for each clip (F, K), which labels each frame has.
+    frame_labels : for each clip, a mask (F, K) of which of K labels each of its F frames has.
     transitions : directed, from the first clip to the second.
     half : L, number of frames on either side of a transition's center.
     """
@@ -102,7 +102,7 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
 
 
 def add_reverses(transitions: Transitions) -> Transitions:
-    """Each transition and its reverse: similar frames can be joined in both directions."""
+    """Append the reverse of each transition. Similar frames can be joined in both directions."""
     return Transitions(
         np.concatenate([transitions.clips, transitions.clips[:, ::-1]]),
         np.concatenate([transitions.frames, transitions.frames[:, ::-1]]),
@@ -112,7 +112,7 @@ def add_reverses(transitions: Transitions) -> Transitions:
 
 
 def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
-    """The same graph without unused nodes, and with consecutive clip edges merged where nothing branches."""
+    """Remove unused nodes, and merge consecutive clip edges where nothing branches; the graph plays the same motion."""
     n = len(nodes)
     ins, outs = np.bincount(edges.heads, minlength=n), np.bincount(edges.tails, minlength=n)
     runs = np.flatnonzero(~edges.blends)
@@ -126,8 +126,8 @@ def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     heads, lengths = edges.heads.copy(), edges.n_frames.copy()
     keep = np.ones(len(edges), dtype=bool)
     keep[out_of[plain]] = False
-    # Go through each clip from its end, so that complete runs are merged. A clip that loops into itself has no plain
-    # node, as a transition enters it.
+    # Go through each clip backward, so whole runs are merged. A merged run always has an end: a run can only loop
+    # through a transition, and the node that the transition enters is not plain.
     order = np.flatnonzero(plain)[np.lexsort((-nodes[plain, 1], nodes[plain, 0]))]
     for node in order:
         before, after = into[node], out_of[node]
@@ -153,13 +153,13 @@ def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
 
 
 def _label_changes(clip: int, mask: Bools) -> Ints:
-    """(M, 2) nodes where the labels of a clip change, so that each clip edge has one set of labels."""
+    """Return nodes (M, 2) where the labels of a clip change. They split clip edges, so each has one set of labels."""
     frames = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
     return np.stack([np.full(len(frames), clip), frames], axis=1).astype(np.int64)
 
 
 def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
-    """Edges from each node in `tails` to the next node of its clip."""
+    """Create clip edges from each node in `tails` to the next node of its clip."""
     n = len(tails)
     clip, start = nodes[tails].T
     labels = np.array([frame_labels[c][f] for c, f in zip(clip, start, strict=True)], dtype=bool)
@@ -177,7 +177,7 @@ def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
 
 
 def _blended_labels(transitions: Transitions, frame_labels: list[Bools], half: int) -> Bools:
-    """(T, K) labels that every blended frame has in at least one of the two clips."""
+    """Return a mask (T, K) of the labels that every blended frame of a transition has in at least one of its clips."""
     n_labels = frame_labels[0].shape[1] if frame_labels else 0
     out = np.zeros((len(transitions), n_labels), dtype=bool)
     span = np.arange(-half, half + 1)

@@ -1,4 +1,4 @@
-"""Objectives for searches (Kovar 4.2.2, 4.3.1)."""
+"""Objectives for `marey.graph.search` (Kovar 4.2.2, 4.3.1)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from marey.maths import rigid2d
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Cost in meters of one second before a clip is reached.
+# Cost of each second until a clip is reached, as if the character were this many meters away.
 _HURRY = 1.0
 
 
 def _edge_points(walk: PartialWalk, edge: int) -> tuple[Floats, Floats]:
-    """(n, 2) world positions on the frames of an edge after a walk, and (n,) meters from the previous frame."""
+    """Return world positions (n, 2) of the hips on the n frames of an edge appended to a walk, and the distance (n,) in
+    meters from each previous frame."""
     paths = edge_paths(walk.graph)
     begin, stop = int(paths.first[edge]), int(paths.first[edge + 1])
     theta, x, z = walk.place.tolist()
     c, s = math.cos(theta), math.sin(theta)
-    # Same as `rigid2d.apply` without its checks, which take longer than the work.
+    # Same as `rigid2d.apply`, but without its checks, which take longer than the work itself.
     turned = paths.points[begin:stop] @ np.array([[c, -s], [s, c]])
     return turned + np.array([x, z]), paths.steps[begin:stop]
 
@@ -39,12 +40,13 @@ def _edge_points(walk: PartialWalk, edge: int) -> tuple[Floats, Floats]:
 @renamed_fields(least_step="min_step")
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowPath:
-    """Follow a path: squared distance to the path point at the same arc length, summed over frames (Kovar 4.15).
+    """Follow a path. The cost is the squared distance to the path point at the same arc length, summed over frames
+    (Kovar 4.15).
 
     Parameters
     ----------
     path : (N, 2) x, z in meters.
-    min_step : minimum progress in meters that each frame counts for, so that standing still does not pay.
+    min_step : minimum progress in meters that each frame counts for, so standing still does not pay.
     """
 
     path: ArrayLike
@@ -55,7 +57,8 @@ class FollowPath:
         object.__setattr__(self, "_course", resample_path(self.path))
 
     def placed(self, graph: MotionGraph, node: int) -> Floats:
-        """The rigid2d that places the clip so that this node starts the path and faces along it."""
+        """Return the rigid2d (theta, x, z) that places the node's clip to start at the path's first point and face
+        along the path."""
         paths, (course, _) = edge_paths(graph), self._course
         ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
         turn = float(np.arctan2(*ahead) - paths.headings[node])
@@ -63,12 +66,12 @@ class FollowPath:
         return np.array([turn, *(course[0] - here)])
 
     def begin(self, walk: PartialWalk) -> tuple[float, float]:
-        """Arc length 0 and distance 0."""
+        """Return the initial memo: arc length 0 and distance 0."""
         return 0.0, 0.0
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[float, float]]:
-        """The edge's cost; then the arc length after it and the distance from the path there. Frames beyond the end of
-        the path are compared with its last point."""
+        """Return the edge's cost in m^2, and as memo the arc length after it and the distance from the path there, in
+        meters. Frames beyond the end of the path are compared with its last point."""
         course, total = self._course
         points, steps = _edge_points(walk, edge)
         gone = walk.memo[0] + np.cumsum(np.maximum(steps, self.min_step))
@@ -80,11 +83,12 @@ class FollowPath:
         return float((off * off).sum()), (float(gone[-1]), math.hypot(*off[-1].tolist()))
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the walk has covered the length of the path."""
+        """Return whether the walk has covered the length of the path."""
         return bool(walk.memo[0] >= self._course[1])
 
     def bound(self, walk: PartialWalk) -> float:
-        """The character and its target point approach each other by at most twice the largest step per frame."""
+        """Return a lower bound on the remaining cost: in each frame, the character and its target point approach each
+        other by at most twice the largest step."""
         gone, away = walk.memo
         step = max(edge_paths(walk.graph).max_step, self.min_step)
         frames = int(min(away / (2.0 * step), (self._course[1] - gone) / step))
@@ -94,7 +98,13 @@ class FollowPath:
 @renamed_fields(within="max_distance")
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachPoint(FrozenRecord):
-    """Go to a point: the remaining distance, integrated over time, until it is at most `max_distance` meters."""
+    """Go to a point. The cost is the remaining distance, integrated over time, until it is at most `max_distance`.
+
+    Parameters
+    ----------
+    point : (2,) x, z in meters.
+    max_distance : distance in meters at which the walk has arrived.
+    """
 
     point: ArrayLike
     max_distance: float = 0.3
@@ -103,28 +113,30 @@ class ReachPoint(FrozenRecord):
         self._put(point=freeze_array(self.point, "the point", (2,)))
 
     def begin(self, walk: PartialWalk) -> float:
-        """Not there yet: infinite distance."""
+        """Return the initial memo: an infinite distance."""
         return np.inf
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, float]:
-        """The distance to the point, integrated over the edge's frames, and the distance at its last frame."""
+        """Return the distance to the point integrated over the edge's frames, in meter-seconds, and as memo the
+        distance on its last frame."""
         points, _ = _edge_points(walk, edge)
         away = np.hypot(*(points - np.asarray(self.point)).T)
         return float(away.sum() / walk.graph.fps), float(away[-1])
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the walk is close enough to the point."""
+        """Return whether the walk is close enough to the point."""
         return bool(walk.memo <= self.max_distance)
 
     def bound(self, walk: PartialWalk) -> float:
-        """The cost of going straight there with the largest step of the graph."""
+        """Return the cost of going straight to the point with the largest step of the graph."""
         if not math.isfinite(walk.memo):
             return 0.0
         return _sum_distances(walk.memo, self.max_distance, edge_paths(walk.graph).max_step) / walk.graph.fps
 
 
 class _Wanted(NamedTuple):
-    """The target clip, the point where it should begin, and the seconds from each node to an edge into it."""
+    """The target of `ReachClip`: the clip, the point (2,) where it should begin, and the shortest time (N,) in seconds
+    from each node to an edge into it."""
 
     graph: MotionGraph
     clip: int
@@ -137,14 +149,14 @@ class _Wanted(NamedTuple):
 class ReachClip(FrozenRecord):
     """Enter a clip at a position and heading, for example a kick that has to hit (Kovar 4.2.2).
 
-    As the source advises, the cost guides the whole walk and not only its end: each frame costs the remaining distance
-    and a little for its time, and entering the clip costs its squared error. For clips with few incoming
-    transitions, `marey.graph.extend_into_clip` is faster because it knows these in advance.
+    As Kovar advises, the cost guides the whole walk and not only its end. It is the remaining distance plus a constant,
+    integrated over time, plus the squared error when the clip is entered. For clips with few incoming transitions,
+    `marey.graph.extend_into_clip` is faster because it knows them in advance.
 
     Parameters
     ----------
     clip : name or index of the clip.
-    place : (3,) rigid2d at which the clip should lie in the world.
+    place : (3,) rigid2d (theta, x, z) that places the clip in the world.
     max_error : largest error in meters at which a walk may end; a radian of rotation counts as a meter.
     """
 
@@ -157,7 +169,7 @@ class ReachClip(FrozenRecord):
         self._put(place=freeze_array(self.place, "the place", (3,)))
 
     def begin(self, walk: PartialWalk) -> tuple[_Wanted, float, float]:
-        """The target, and infinite distance and error."""
+        """Return the initial memo: the target, and an infinite distance and error."""
         graph = walk.graph
         number = graph.index(self.clip) if isinstance(self.clip, str) else int(self.clip)
         if not 0 <= number < len(graph.clips):
@@ -173,7 +185,8 @@ class ReachClip(FrozenRecord):
         return goal, np.inf, np.inf
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
-        """The edge's cost, and the clip's error if the edge leads into it."""
+        """Return the edge's cost, and as memo the target, the distance to it, and the clip's error if the edge leads
+        into the clip, else infinity."""
         graph, edges = walk.graph, walk.graph.edges
         goal = walk.memo[0]
         points, _ = _edge_points(walk, edge)
@@ -186,15 +199,16 @@ class ReachClip(FrozenRecord):
         return cost + off**2, (goal, float(away[-1]), off)
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the walk is in the clip and the clip is close enough to its target."""
+        """Return whether the walk has entered the clip and the clip is close enough to its target."""
         return bool(walk.memo[2] <= self.max_error)
 
     def bound(self, walk: PartialWalk) -> float:
-        """The cost of the shortest time to an edge into the clip."""
+        """Return the cost of the shortest time to an edge into the clip."""
         return float(_HURRY * walk.memo[0].seconds[walk.node])
 
     def _off(self, here: Floats, place: Floats) -> float:
-        """The error in meters between the character and where it would be with the clip at its target."""
+        """Return the error in meters between the character at `here` (2,) with its clip at `place` (3,), and where it
+        would be if the clip were at its target; a radian of rotation counts as a meter."""
         local = rigid2d.apply(rigid2d.invert(place), here)
         there = rigid2d.apply(np.asarray(self.place), local)
         turn = float(rigid2d.wrap_angle(place[0] - np.asarray(self.place)[0]))
@@ -203,7 +217,13 @@ class ReachClip(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepSpeed:
-    """Keep a speed for some seconds: squared speed error in (m/s)^2, integrated over seconds."""
+    """Keep a speed for some time. The cost is the squared speed error in (m/s)^2, integrated over time.
+
+    Parameters
+    ----------
+    speed : meters per second.
+    seconds : duration of the walk in seconds.
+    """
 
     speed: float
     seconds: float
@@ -213,50 +233,63 @@ class KeepSpeed:
             raise InvalidValue(f"speed must be at least 0 m/s and seconds above 0, not {self.speed} and {self.seconds}")
 
     def begin(self, walk: PartialWalk) -> None:
-        """Nothing."""
+        """Return None; this objective needs no memo."""
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, None]:
-        """The speed error over the edge's frames."""
+        """Return the squared speed error, integrated over the edge's frames."""
         _, steps = _edge_points(walk, edge)
         fps = walk.graph.fps
         return float(((steps * fps - self.speed) ** 2).sum() / fps), None
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the time is over."""
+        """Return whether the time is up."""
         return walk.n_frames >= self.seconds * walk.graph.fps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepStyle:
-    """Keep a label for some seconds: the cost is the seconds spent on edges without it."""
+    """Keep a label for some time. The cost is the time in seconds spent on edges without the label.
+
+    Parameters
+    ----------
+    label : name of the label.
+    seconds : duration of the walk in seconds.
+    """
 
     label: str
     seconds: float
 
     def begin(self, walk: PartialWalk) -> int:
-        """The index of the label."""
+        """Return the memo: the index of the label."""
         return walk.graph.index(label=self.label)
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, int]:
-        """The edge's seconds, if it does not have the label."""
+        """Return the edge's duration in seconds if it does not have the label, else 0."""
         edges = walk.graph.edges
         lost = 0.0 if edges.labels[edge, walk.memo] else float(edges.n_frames[edge]) / walk.graph.fps
         return lost, walk.memo
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the time is over."""
+        """Return whether the time is up."""
         return walk.n_frames >= self.seconds * walk.graph.fps
 
 
 def _sum_distances(away: float, max_distance: float, step: float) -> float:
-    """The remaining distance, summed over the frames needed to come within `max_distance` meters at this step."""
+    """Sum the remaining distance, from `away` meters on, over the frames needed to come within `max_distance` meters
+    with steps of `step` meters."""
     n = max(0, math.ceil((away - max_distance) / step))
     return n * away - 0.5 * n * (n + 1) * step if n else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepOut:
-    """Another objective, restricted to stay outside circles (M, 3) of x, z, radius."""
+    """Another objective, with the constraint to stay outside circles.
+
+    Parameters
+    ----------
+    objective : the objective to minimize.
+    avoid : (M, 3) x, z, radius in meters of M circles.
+    """
 
     objective: Any
     avoid: ArrayLike
@@ -265,11 +298,11 @@ class KeepOut:
         object.__setattr__(self, "avoid", check_circles(self.avoid))
 
     def begin(self, walk: PartialWalk) -> Any:
-        """As the objective."""
+        """Return the initial memo of the wrapped objective."""
         return self.objective.begin(walk)
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, Any]:
-        """The objective's cost, or infinity if the edge enters a circle."""
+        """Return the cost and memo of the wrapped objective; the cost is infinite if the edge enters a circle."""
         points, _ = _edge_points(walk, edge)
         circles = np.asarray(self.avoid)
         away = np.hypot(*(points[:, None] - circles[None, :, :2]).transpose(2, 0, 1))
@@ -279,15 +312,15 @@ class KeepOut:
         return float(cost), memo
 
     def complete(self, walk: PartialWalk) -> bool:
-        """As the objective."""
+        """Return whether the wrapped objective is complete."""
         return bool(self.objective.complete(walk))
 
     def placed(self, graph: MotionGraph, node: int) -> Floats:
-        """As the objective, if it has this method."""
+        """Return the start placement of the wrapped objective; the identity if it does not define one."""
         known = getattr(self.objective, "placed", None)
         return np.zeros(3) if known is None else np.asarray(known(graph, node))
 
     def bound(self, walk: PartialWalk) -> float:
-        """As the objective, if it has this method; else 0."""
+        """Return the lower bound of the wrapped objective; 0 if it does not define one."""
         known = getattr(self.objective, "bound", None)
         return 0.0 if known is None else float(known(walk))

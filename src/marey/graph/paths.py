@@ -1,4 +1,4 @@
-"""Paths from files and from words: points x, z in meters."""
+"""Make paths over the floor, points x, z in meters, from files and from words."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 
 
 def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> Floats:
-    """Read a path (N, 2) from a file: CSV lines ``x,z`` in meters without repeated points, or the first path of an SVG
-    drawing.
+    """Read a path (N, 2) of x, z in meters from a file.
+
+    A .csv file has one point ``x,z`` per line, without repeated points. From an .svg drawing, the first path is read.
 
     Parameters
     ----------
-    length : scale the path to this length in meters; required for drawings, which have no unit.
+    path : name of a .csv or .svg file.
+    length : scale the path to this length in meters and start it at the origin; required for drawings, which have no
+        unit.
     """
     name = os.fspath(path)
     text = read_bytes(path).decode("utf-8", errors="replace")
@@ -48,10 +51,15 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
 
 
 def word_path(word: str, width: float) -> Floats:
-    """A path (N, 2) x, z that writes `word` in one line, `width` meters wide, as seen by a viewer who looks along +Z.
+    """Make a path (N, 2) of x, z in meters that writes a word on the floor.
 
-    It starts at the origin and runs along -X, which is to the right for that viewer; letters stand up along +Z. Each
-    letter is one stroke, joined to the next by a straight line.
+    The path starts at the origin and runs along -X; letters stand up along +Z. A viewer who looks along +Z can read it,
+    because -X is to the right for that viewer. Each letter is one stroke, joined to the next by a straight line.
+
+    Parameters
+    ----------
+    word : letters a to z, A to Z, digits and spaces.
+    width : width of the whole word in meters.
     """
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():
@@ -70,12 +78,12 @@ def word_path(word: str, width: float) -> Floats:
     points = _rounded(points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 1e-9])])
     points -= points[0]
     scale = width / float(np.ptp(points[:, 0]))
-    # Seen from above: writing runs to the right along -X and up along +Z, as +X is left of +Z.
+    # Writing runs to the right along -X: seen from above with +Z up the page, +X is to the left.
     return np.stack([-points[:, 0], points[:, 1]], axis=1) * scale
 
 
 def _rounded(points: Floats) -> Floats:
-    """Round the corners by cutting them twice (Chaikin 1974); straight strokes stay straight."""
+    """Round corners by cutting them twice (Chaikin 1974). Long strokes are subdivided first, so they stay straight."""
     pieces = np.maximum(np.ceil(np.hypot(*np.diff(points, axis=0).T) / 0.4).astype(int), 1)
     at = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(pieces))])
     points = np.stack([np.interp(at, np.arange(len(points)), points[:, c]) for c in (0, 1)], axis=1)
@@ -103,7 +111,7 @@ def _from_csv(text: str, path: str) -> Floats:
             x, z = (float(part) for part in parts)
         except ValueError:
             if not rows and not any(_NUMBER.fullmatch(part) for part in parts):
-                continue  # a heading
+                continue  # a header line
             raise ParseError(f"expected x,z in meters, got {stripped[:40]!r}", path=path, line=number) from None
         if not (np.isfinite(x) and np.isfinite(z)):
             raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
@@ -120,7 +128,8 @@ def _from_csv(text: str, path: str) -> Floats:
 
 
 def _from_svg(text: str, path: str) -> Floats:
-    """Points along the first path of a drawing; y points down the page, z up."""
+    """Read the points of the first path of a drawing and convert them to floor coordinates: y points down the page, z
+    up."""
     found = re.search(r"<path\b[^>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
     if found is not None:
         points = np.array(list(_svg_points(found[2], path)))
@@ -139,7 +148,7 @@ def _from_svg(text: str, path: str) -> Floats:
 
 
 def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
-    """The points of SVG path data; curves become straight pieces."""
+    """Yield the points of SVG path data; curves become straight segments."""
     tokens = _COMMAND.findall(data)
     here, start, control = np.zeros(2), np.zeros(2), None
     command, k, begun = "", 0, False
@@ -162,7 +171,7 @@ def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
         k += _COUNTS[kind]
         if kind == "M":
             if begun:
-                return  # ignore further strokes
+                return  # ignore further subpaths
             here = start = np.array(values) + (here if command == "m" else 0.0)
             begun, command = True, "l" if command == "m" else "L"
             yield float(here[0]), float(here[1])
@@ -177,7 +186,8 @@ def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
 def _svg_curve(
     kind: str, values: Floats, base: Floats, here: Floats, control: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Points from `here` on, and the control point from which a smooth curve would continue."""
+    """Return points along one SVG segment that starts at `here`, and the control point that a following smooth curve
+    mirrors, or None."""
     if kind in "LHV":
         x = here[0] if kind == "V" else base[0] + values[0]
         y = here[1] if kind == "H" else base[1] + values[-1]

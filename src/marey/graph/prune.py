@@ -15,14 +15,14 @@ UNLABELED = "(unlabeled)"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The endless motion of one label.
+    """The part of a label's motion that can be played endlessly.
 
     Attributes
     ----------
     label : name of the label.
-    n_frames : clip frames in the largest strongly connected component of the label's edges.
-    of_frames : clip frames that have the label.
-    reaches : other labels that can be reached from here.
+    n_frames : number of clip frames in the largest strongly connected component of the label's edges.
+    of_frames : number of clip frames that have the label.
+    reaches : other labels that can be reached from this component.
     """
 
     label: str
@@ -32,11 +32,11 @@ class Component:
 
 
 def prune(n_nodes: int, edges: Edges) -> tuple[Bools, Bools]:
-    """Which edges to keep, (E,), and which nodes are in each label's component, (K, N).
+    """Return masks of the edges to keep, (E,), and of the nodes in each label's component, (K, N).
 
-    For each label, take the largest strongly connected component, in clip frames, of the edges that have the label. An
-    edge is kept if its tail and its head are each in the component of one of its labels. Edges inside a component give
-    endless motion of one label, and edges between components change the style.
+    A label's component is the strongly connected component with the most clip frames among the edges that have the
+    label. An edge is kept if its tail and its head are each in the component of one of its labels. Edges inside a
+    component give endless motion with one label; edges between components change the label.
     """
     members = np.stack(
         [_largest_component(n_nodes, edges, edges.labels[:, k]) for k in range(edges.labels.shape[1])]
@@ -45,13 +45,17 @@ def prune(n_nodes: int, edges: Edges) -> tuple[Bools, Bools]:
 
 
 def _leads_on(edges: Edges, members: Bools) -> Bools:
-    """(E,) edges whose tail and head are each in the component of one of their labels."""
+    """Return a mask (E,) of the edges whose tail and head are each in the component of one of their labels."""
     tails, heads = (edges.labels & members[:, ends].T for ends in (edges.tails, edges.heads))
     return np.asarray(tails.any(axis=1) & heads.any(axis=1))
 
 
 def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Component, ...]:
-    """Summary of pruning, from the edges before it: how much of each label remains, and which labels it reaches."""
+    """Summarize pruning: how much of each label remains, and which labels it reaches.
+
+    edges : the edges before pruning.
+    members : (K, N) the nodes in each label's component.
+    """
     reach = _reachable(members, edges.select(_leads_on(edges, members)))
     out = []
     for k, name in enumerate(names):
@@ -63,7 +67,11 @@ def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Co
 
 
 def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remedy: str) -> tuple[str, ...]:
-    """The warnings of Kovar 4.1.3 as sentences: small components and unreachable labels; `remedy` is a fix."""
+    """Return the warnings of Kovar 4.1.3 as sentences: small components and unreachable labels.
+
+    min_seconds : components shorter than this are reported.
+    remedy : advice to append to a warning.
+    """
     out = []
     alive = [each for each in found if each.n_frames]
     for each in found:
@@ -79,14 +87,15 @@ def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remed
 
 
 def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
-    """(N,) nodes of the strongly connected component with the most clip frames; none if there is no cycle."""
+    """Return a mask (N,) of the strongly connected component with the most clip frames, among the edges `carried` (E,);
+    all False if there is no cycle."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     tails, heads = edges.tails[carried], edges.heads[carried]
     links = coo_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(n_nodes, n_nodes))
     _, which = connected_components(links, directed=True, connection="strong")
-    inside = which[tails] == which[heads]  # a node on its own has an edge within only if it leads to itself
+    inside = which[tails] == which[heads]  # a component of one node has an inner edge only if it is a self-loop
     if not inside.any():
         return np.zeros(n_nodes, dtype=bool)
     frames = np.where(edges.blends[carried], 0, edges.n_frames[carried])[inside]
@@ -95,7 +104,7 @@ def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
 
 
 def _reachable(members: Bools, kept: Edges) -> Bools:
-    """(K, K) whether the component of one label leads to that of another."""
+    """Return a mask (K, K) of whether the component of one label (row) leads to that of another (column)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 

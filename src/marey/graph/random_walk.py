@@ -1,8 +1,8 @@
 """Random walks that visit all parts of a graph about equally often.
 
 An unguided random walk stays for minutes in clips that are easy to enter and rarely reaches others. This one prefers
-what it has played least: the value of a node is the unplayed time ahead of it, computed by dynamic programming over
-the graph, and more valuable edges are more likely.
+motion that it has played least: the value of a node is the discounted unplayed time ahead of it, computed by value
+iteration over the graph, and edges of higher value are more likely.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
 
-# Length in seconds of the sections of clips that are counted.
+# Length in seconds of the sections of clips whose plays are counted.
 _STRETCH = 1.0
-# Seconds ahead at which unplayed motion counts about a third as much as here.
+# Time constant of the discount in seconds: unplayed motion this far ahead counts 1/e as much.
 _HORIZON = 8.0
-# Seconds of walk after which the values are recomputed.
+# Recompute the values after this many seconds of walk.
 _RENEWED = 5.0
 # An edge that is worth this many seconds more is chosen e times as often.
 _DRAW = 0.25
-# Maximum factor by which the probability to leave a clip grows if the value elsewhere is higher.
+# Maximum factor by which the rate of leaving a clip grows if the value elsewhere is higher.
 _MAX_URGE = 30.0
 _SETTLED, _MAX_SWEEPS = 0.02, 200
 
@@ -43,13 +43,16 @@ def random_walk(
     label: str | None = None,
     start: int | None = None,
 ) -> Walk:
-    """A random walk of `seconds`; the same seed gives the same walk.
+    """Make a random walk; the same seed gives the same walk.
 
     Parameters
     ----------
-    transition_interval : mean seconds of clip between transitions. The probability to leave a clip at a node grows with
-        the time until the next node, so that regions with many transitions are not favored.
-    label : use only edges inside this label's component.
+    graph : the graph.
+    seconds : duration in seconds.
+    rng : seed or generator.
+    transition_interval : mean time in seconds between transitions. The probability of leaving a clip at a node grows
+        with the time until the clip's next node, so places with many transitions are not favored.
+    label : use only edges inside this label's component; by default all edges.
     start : start node; by default random, with equal probability for each frame of each clip.
     """
     if not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
@@ -79,7 +82,7 @@ def random_walk(
 
 
 class _Worth:
-    """The value of each edge: the unplayed time ahead of it, in seconds."""
+    """The value of each edge: the discounted unplayed time ahead of it, in seconds."""
 
     def __init__(self, graph: MotionGraph, allowed: Bools) -> None:
         self._graph = graph
@@ -97,7 +100,7 @@ class _Worth:
         self._since = np.inf
 
     def play(self, edge: int) -> None:
-        """Record that an edge was played; blended frames do not count."""
+        """Record that an edge was played. Transitions do not count."""
         edges = self._graph.edges
         n = int(edges.n_frames[edge])
         self._since += n / self._graph.fps
@@ -106,7 +109,7 @@ class _Worth:
             np.add.at(self._played, self._stretch[begin : begin + n], self._weight)
 
     def of(self, edges: list[int]) -> Floats:
-        """The values of some edges, in seconds."""
+        """Return the values of some edges, in seconds."""
         if self._since >= _RENEWED:
             self._renew()
             self._since = 0.0

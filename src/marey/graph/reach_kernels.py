@@ -1,8 +1,9 @@
-"""The beam search of `marey.graph.approach`: towards a place, or into a clip at a place.
+"""Beam search of `marey.graph.approach`: toward a position, or into a clip at a position.
 
-A state is a node with the world transform of its clip (c, s, x, z). States lie in slots by the frame at which they
-begin, slots are used in a ring, and in each slot those are kept that have least left to go: the length of the shortest
-way that does not turn too sharply (Dubins 1957), and the time that it takes to get to where the goal can be entered.
+A state consists of a node and the world transform of its clip (c, s, x, z). States are stored in slots by the frame at
+which they begin. The slots form a ring buffer. Each slot keeps the states with the lowest estimated remaining cost: the
+length of the shortest path with bounded curvature (Dubins 1957) to the goal, plus the waiting time until the target
+clip can be entered.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from marey.graph.layout_kernels import (
 from marey.maths.vector_kernels import square
 
 _CIRCLE = 2.0 * np.pi
-# How many times more a meter counts beyond what is near enough.
+# Extra weight of each meter of error beyond `ReachSettings.well`.
 _STEEPNESS = 5.0
 
 
 class ReachSpace(NamedTuple):
-    """Where walks may go.
+    """Allowed edges, positions along them, and obstacles; the graph has N nodes, E edges and P frames.
 
-    allowed : (E,) edges that may be taken.
-    poses : (P, 3) facing, x and z on the frames of edges; empty where walks end by tails.
-    node_points : (N, 2) x, z of each node in its clip.
-    node_headings : (N,) radians, the direction of travel there.
-    avoid : (M, 3) circles x, z, radius to keep out of, meters.
+    allowed : (E,) whether each edge may be used.
+    poses : (P, 3) facing in radians, x and z of the hips on the frames of all edges; empty if the goal is a clip.
+    node_points : (N, 2) x, z of the hips at each node, in the coordinates of its clip, meters.
+    node_headings : (N,) direction of travel at each node, radians.
+    avoid : (M, 3) x, z, radius in meters of circles to keep out of.
     """
 
     allowed: Bools1D
@@ -51,13 +52,14 @@ class ReachSpace(NamedTuple):
 
 
 class ReachGoal(NamedTuple):
-    """What to come to.
+    """The goal of a search: a position, or a clip at a given placement.
 
-    steer : (T, 3) places x, z, heading to steer for; NaN for any heading.
-    position : (3,) x, z, facing (NaN if it does not matter), where every frame may be an end; or empty, where walks
-        end by the tails of their node.
-    wanted : (4,) the transform that the clip should have. Tails put the clip elsewhere, which counts by how far the
-        point `entry` (2,) of the clip is off, a radian as a meter.
+    steer : (T, 3) x, z, heading of the placements to steer toward; NaN for any heading.
+    position : (3,) x, z, facing (NaN for any) of the target position, where the walk may end on any frame. Empty if the
+        goal is a clip; walks then end with one of the tails of their node.
+    wanted : (4,) cos, sin, x, z of the world transform that the clip should have.
+    entry : (2,) point of the clip, x, z in meters, at which placement errors of the clip are measured; a radian of
+        rotation counts as a meter.
     """
 
     steer: Floats2D
@@ -67,13 +69,13 @@ class ReachGoal(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """Ways into a clip, in order of their first nodes; see `find_tails`.
+    """T tails: routes that lead into the target clip, sorted by their first node; see `find_tails`.
 
-    first : (N + 1,) the ways from node n are ``first[n]`` to ``first[n + 1]``.
-    moves : (T, 4) cos, sin, x, z: how each changes the world transform.
-    edges : (T, 2) its first edge, and the way that goes on from there or -1.
-    frames, transitions : (T,).
-    wait : (N,) meters that each node counts as further away, by the time that it takes to an edge into the clip.
+    first : (N + 1,) tails ``first[n]`` to ``first[n + 1]``, half-open, start at node n.
+    moves : (T, 4) cos, sin, x, z of the transform by which each tail changes the world transform.
+    edges : (T, 2) the first edge of each tail, and the tail that continues after it, or -1.
+    frames, transitions : (T,) number of frames and of transitions of each tail.
+    wait : (N,) penalty of each node in meters, proportional to the time from there to an edge into the clip.
     """
 
     first: Ints1D
@@ -85,15 +87,15 @@ class Tails(NamedTuple):
 
 
 class ReachSettings(NamedTuple):
-    """How ends are scored, and how far to search.
+    """Scoring of ends and limits of the search.
 
-    near, well : meters. Ends are scored by how far off they are, no less than `near` and much more beyond `well`.
-    per_frame, penalty : what each frame and each transition adds.
-    turn_weight : meters that a radian counts for at a place.
-    only_clips : whether a walk must begin with frames of a clip.
-    min_frames, max_frames : of the walk.
-    radius : meters of the circles on which a character is taken to turn.
-    width : states to expand for each frame.
+    near, well : in meters. The score of an end is its error, but at least `near`; beyond `well` it grows faster.
+    per_frame, penalty : cost in meters of each frame and of each transition.
+    turn_weight : meters that a radian of heading error counts for at a position.
+    only_clips : whether a walk must begin with a clip edge.
+    min_frames, max_frames : minimum and maximum number of frames of the walk.
+    radius : assumed turning radius of the character, meters.
+    width : number of states to expand per frame.
     """
 
     near: float
@@ -109,12 +111,13 @@ class ReachSettings(NamedTuple):
 
 
 class InEdges(NamedTuple):
-    """The edges of a graph by the nodes at which they end.
+    """The E edges of a graph, indexed by the node that they enter.
 
-    tails, lengths, blends : (E,) the node at which each begins, its frames, and whether it is a transition.
-    moves : (E, 4) cos, sin, x, z: how each changes the world transform.
-    allowed : (E,) which may be taken.
-    first_in : (N + 1,) the edges that end at node n are ``in_edges[first_in[n]]`` to ``in_edges[first_in[n + 1] - 1]``.
+    tails, lengths, blends : (E,) the node that each edge leaves, its number of frames, and whether it is a transition.
+    moves : (E, 4) cos, sin, x, z of the transform by which each edge changes the world transform.
+    allowed : (E,) whether each edge may be used.
+    first_in : (N + 1,) the edges ``in_edges[first_in[n] : first_in[n + 1]]`` enter node n.
+    in_edges : (E,) edge indices, sorted by the node that they enter.
     """
 
     tails: Ints1D
@@ -128,7 +131,7 @@ class InEdges(NamedTuple):
 
 @helper
 def _wrap_positive(angle: float) -> float:
-    """The angle from 0 to below a full circle; 0 where rounding leaves it just short of one."""
+    """Wrap an angle to [0, 2 pi). Angles within 1e-9 below 2 pi, which are rounding errors, become 0."""
     out = angle % _CIRCLE
     return out if out < _CIRCLE - 1e-9 else 0.0
 
@@ -137,10 +140,14 @@ def _wrap_positive(angle: float) -> float:
 def measure_dubins_path(
     x: float, z: float, ahead: float, goal_x: float, goal_z: float, heading: float, radius: float
 ) -> float:
-    """Meters of the shortest way, an arc, a straight line and an arc, from a place and direction to another.
+    """Return the length in meters of the shortest path of arc, straight line and arc (Dubins 1957) to a goal.
 
-    Angles are in radians from +Z, positive to the left. Where `heading` is NaN it does not matter, and there is no
-    last arc.
+    x, z, ahead : start position in meters, and direction of travel there.
+    goal_x, goal_z, heading : goal position in meters, and direction of travel there; if the heading is NaN, it is free
+        and there is no last arc.
+    radius : turning radius in meters.
+
+    Angles are in radians from +Z, positive to the left. If no such path exists, the straight distance is returned.
     """
     free = np.isnan(heading)
     last = 0.0 if free else radius
@@ -149,7 +156,7 @@ def measure_dubins_path(
     for k in range(2 if free else 4):
         first_side = 1.0 if k % 2 == 0 else -1.0
         last_side = 1.0 if k < 2 else -1.0
-        # From the center of one circle to that of the other; to the left of an angle is (cos, -sin) in x, z.
+        # Vector from the center of one circle to that of the other. The left normal of an angle is (cos, -sin) in x, z.
         dx = goal_x + last * last_side * math.cos(into) - x - radius * first_side * math.cos(ahead)
         dz = goal_z - last * last_side * math.sin(into) - z + radius * first_side * math.sin(ahead)
         off = radius * first_side - last * last_side
@@ -166,13 +173,18 @@ def measure_dubins_path(
 
 @helper
 def _wrap(angle: float) -> float:
-    """From -pi to pi."""
+    """Wrap an angle to [-pi, pi)."""
     return (angle + np.pi) % _CIRCLE - np.pi
 
 
 @helper
 def _measure_left(place: Transform, point: Floats1D, heading: float, goals: Floats2D, radius: float) -> float:
-    """Meters from a node, at `point` (2,) and going in `heading` in its clip, to the nearest of goals (T, 3)."""
+    """Return the length in meters of the shortest Dubins path from a node to any of the goals.
+
+    place : world transform of the node's clip.
+    point, heading : (2,) x, z and direction of travel at the node, in the coordinates of its clip.
+    goals : (T, 3) x, z, heading.
+    """
     c, s, x, z = place
     wx, wz = point[0] * c + point[1] * s + x, point[1] * c - point[0] * s + z
     ahead = heading + math.atan2(s, c)
@@ -193,10 +205,11 @@ def search_reach(
     best: Out[Floats1D],
     trail: Trail,
 ) -> int:
-    """Search from the starts, states (S, 4), all at frame 0; returns how many records there are.
+    """Search for the walk with the lowest score, from start states (S, 4) at frame 0; return the number of records.
 
-    best (2,) is the least score so far and how far off it is, and gets those of a better one. Where that ends by a
-    tail, `trail.end` gets its number for the edge and 0 for the frames.
+    best : (2,) the lowest score so far and its error in meters; both are overwritten when a better walk is found.
+    trail : receives the walk. If it ends with a tail, `trail.end` holds the index of the tail in place of the edge, and
+        0 in place of the frame count.
     """
     near, well, per_frame, penalty = settings.near, settings.well, settings.per_frame, settings.penalty
     only_clips, min_frames, width = settings.only_clips, settings.min_frames, settings.width
@@ -206,7 +219,7 @@ def search_reach(
     n_starts = starts.states.shape[0]
     n_slots = find_longest(lengths) + 1
     room = max(6 * width, n_starts)
-    numbers = np.empty((n_slots, room, 6))  # c, s, x, z, what transitions cost, what is left to go
+    numbers = np.empty((n_slots, room, 6))  # c, s, x, z, cost of transitions so far, estimated remaining cost
     marks = np.empty((n_slots, room, 3), np.int64)  # node, parent, edge
     counts = np.zeros(n_slots, np.int64)
     for k in range(n_starts):
@@ -306,17 +319,22 @@ def find_tails(
     numbers: Out[Floats2D],
     marks: Out[Ints2D],
 ) -> int:
-    """Ways that end with one of the edges `enters`, searched backwards from there, soonest first; returns how many.
+    """Find tails, routes that end with one of the edges `enters`, by a backward search, shortest first; return their
+    number.
 
-    numbers (T, 4) gets how each changes the world transform, and marks (T, 5) its first node, first edge, the number
-    of the way that goes on from there or -1, its frames and its transitions. Of ways from one node that bring the point
-    `entry` (2,) of the clip to much the same place and heading, the soonest is kept, and of each node at most
-    `max_of_node`.
+    entry : (2,) point of the clip, x, z. Of the tails from one node that bring it to nearly the same position and
+        heading, only the shortest is kept.
+    max_frames : maximum number of frames of a tail.
+    max_of_node : maximum number of tails from each node; tails of a single edge do not count.
+    numbers : (T, 4) receives cos, sin, x, z of the transform by which each tail changes the world transform.
+    marks : (T, 5) receives its first node, its first edge, the tail that continues after it or -1, and its numbers of
+        frames and of transitions.
     """
     tails, lengths, blends, moves, allowed, first_in, in_edges = graph
     n_nodes = first_in.shape[0] - 1
     room = numbers.shape[0]
-    last = np.full(max_frames + 1, -1, np.int64)  # the last way of each length that waits, and the one before each
+    # Queue by length as linked lists: the last tail of each length, and the previous tail of the same length.
+    last = np.full(max_frames + 1, -1, np.int64)
     before = np.full(room, -1, np.int64)
     counts = np.zeros(n_nodes, np.int64)
     table = np.full((find_table_size(room), 2), -1, np.int64)
@@ -358,13 +376,14 @@ def find_tails(
 
 @helper
 def _measure_miss(off: float, near: float, well: float) -> float:
-    """What an end costs that is so many meters off; a longer way to one that can be landed on is worth it."""
+    """Return the cost of an end with an error of `off` meters. Errors beyond `well` cost more: a longer walk is worth
+    it if its end can be corrected by `land_at`."""
     return max(off, near) + _STEEPNESS * max(0.0, off - well)
 
 
 @helper
 def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout, avoid: Floats2D) -> bool:
-    """Whether all edges of a tail keep out of the circles."""
+    """Return whether all edges of a tail keep out of the circles avoid (M, 3)."""
     if avoid.shape[0] == 0:
         return True
     while tail >= 0:
@@ -378,7 +397,7 @@ def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout,
 
 @helper
 def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -> bool:
-    """Whether an edge keeps out of the circles avoid (M, 3)."""
+    """Return whether an edge keeps out of the circles avoid (M, 3)."""
     if avoid.shape[0] == 0:
         return True
     c, s, x, z = place
@@ -393,7 +412,8 @@ def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -
 
 @helper
 def _hash_state(place: Transform, cell: int, point: Floats1D) -> int:
-    """A number for states within 15 degrees and 20 cm of each other."""
+    """Return a number that states share if they have the same cell, heading bin (15 degrees) and position bin (20
+    cm)."""
     c, s, x, z = place
     px, pz = point[0], point[1]
     column = int(np.floor((px * c + pz * s + x) * 5.0)) & 1023
@@ -404,7 +424,7 @@ def _hash_state(place: Transform, cell: int, point: Floats1D) -> int:
 
 @helper
 def _rank(numbers: Floats2D, n: int) -> Ints1D:
-    """The first n states of a slot from best to worst."""
+    """Return the indices of the first n states of a slot, from best to worst."""
     keys = np.empty(n)
     for k in range(n):
         keys[k] = numbers[k, 5] + numbers[k, 4]

@@ -1,9 +1,9 @@
 """Reduce a graph to the transitions it needs.
 
-The smallest possible set would require trying every subset. Here the choice is greedy: transitions are ranked by how
-much direction tables, shortest routes between labels and walks along curves use them. The first ones are kept, as many
-as needed, found by bisection, on top of a backbone that keeps the graph connected. The result is measured on curves
-that were not used for the ranking.
+Finding the smallest set would require trying every subset. Here the choice is greedy: transitions are ranked by how
+often direction tables, shortest routes between labels, and walks along curves use them. A backbone of transitions that
+keeps the graph connected comes first. Bisection finds how many transitions in this order are needed. The result is
+measured on curves that were not used for the ranking.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
 _DIRECTIONS = 8
-# Length in meters of the curves, how many to learn from and to check with, and the beam width on them.
+# Length of the curves in meters, number of curves for ranking and for checking, and the beam width.
 _LENGTH, _N_LEARN, _N_CHECK, _WIDTH = 12.0, 10, 4, 60
-# Meters by which a walk may always be further from its curve; less is noise.
+# Tolerance in meters for the distance between walk and curve; smaller changes are noise.
 _CHANCE = 0.01
-# Bisection stops at this fraction of the transitions.
+# Bisection stops when the interval is this fraction of the transitions.
 _FINE = 0.01
 _MIN_SECONDS = 2.0
 
@@ -44,10 +44,10 @@ class Usefulness:
     Attributes
     ----------
     transitions : number of transitions.
-    seconds : seconds of clips in the components of all labels, added up.
-    progress : mean value of the direction tables in meters: how fast the graph responds.
+    seconds : total duration in seconds of the clips in the components of all labels.
+    progress : mean value of the direction table in meters: how fast the graph responds to a change of direction.
     change : mean time in seconds to another label by the shortest route; 0 if there is one label.
-    deviation : mean distance in meters between curves and walks along them; infinite if there is no walk.
+    deviation : mean distance in meters between curves and walks along them; infinite if a curve has no walk.
     """
 
     transitions: int
@@ -59,15 +59,15 @@ class Usefulness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReductionResult:
-    """A graph with fewer transitions, and what that costs.
+    """A graph with fewer transitions, and what was lost.
 
     Attributes
     ----------
     graph : the reduced graph.
-    before, after : the measures of the graph before and after.
-    loss : the fraction of each measure that was allowed to be lost.
+    before, after : the measures of the graph before and after the reduction.
+    loss : the fraction by which each measure was allowed to get worse.
     backbone : number of kept transitions that keep the graph connected.
-    tried : number of graphs that were measured.
+    tried : number of reduced graphs that were measured.
     """
 
     graph: MotionGraph
@@ -78,7 +78,7 @@ class ReductionResult:
     tried: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The measures before and after, JSON-ready."""
+        """Return the measures before and after, JSON-ready."""
         return {
             "transitions": [self.before.transitions, self.after.transitions],
             "seconds": [self.before.seconds, self.after.seconds],
@@ -88,21 +88,22 @@ class ReductionResult:
         }
 
     def __getitem__(self, k: int) -> Any:
-        """Deprecated: the graph and the report, as a tuple would hold them."""
+        """Deprecated: index 0 is the graph, index 1 the report."""
         warn_renamed("using a ReductionResult as a tuple", "ReductionResult.graph")
         return (self.graph, self)[k]
 
 
 def reduce_transitions(graph: MotionGraph, *, loss: float = 0.1, rng: int | np.random.Generator = 0) -> ReductionResult:
-    """Remove transitions that a graph does not need, and report the cost.
+    """Remove transitions that a graph does not need, and report what was lost.
 
-    Every label keeps all of its endless motion and everything it could reach. The progress of direction tables drops by
-    at most the fraction `loss`. The time to other labels and the distance to curves grow by at most this fraction, the
-    distance also by up to a centimeter.
+    Every label keeps all of its endless motion and can still reach the same labels. The progress of the direction table
+    drops by at most the fraction `loss`. The time to other labels and the distance to curves grow by at most this
+    fraction; the distance may always grow by 1 cm.
 
     Parameters
     ----------
-    loss : from 0 (nothing may be lost) to below 1.
+    graph : the graph to reduce.
+    loss : fraction from 0 (nothing may get worse) to below 1.
     rng : seed or generator for the curves.
     """
     if not (np.isfinite(loss) and 0.0 <= loss < 1.0):
@@ -113,7 +114,7 @@ def reduce_transitions(graph: MotionGraph, *, loss: float = 0.1, rng: int | np.r
     spine = _backbone(graph)
     order = _rank_transitions(graph, learn, spine)
     before = _measure(graph, graph, check)
-    # All transitions are enough; the backbone alone may be.
+    # Bisect between the backbone alone, which may be enough, and all transitions, which are.
     low, high = int(spine.sum()), len(jumps)
     after, tried = before, 0
     chosen = np.ones(len(graph.edges), dtype=bool)
@@ -143,7 +144,7 @@ def _is_good_enough(before: Usefulness, after: Usefulness, loss: float) -> bool:
 
 
 def _measure(graph: MotionGraph, full: MotionGraph, curves: tuple[Floats, ...]) -> Usefulness:
-    """Measure a part of the `full` graph; lost nodes count as no progress."""
+    """Measure a part of the `full` graph. Nodes that it lacks count as zero progress."""
     seconds = sum(component.n_frames for component in graph.components) / graph.fps
     progress = float(direction_table(graph, _DIRECTIONS).values.sum()) / (_DIRECTIONS * len(full.nodes))
     changes = []
@@ -163,7 +164,7 @@ def _measure(graph: MotionGraph, full: MotionGraph, curves: tuple[Floats, ...]) 
 
 
 def _rank_transitions(graph: MotionGraph, curves: tuple[Floats, ...], spine: Bools) -> Ints:
-    """The transitions: first the backbone, then by decreasing use; among equals the best match first."""
+    """Return the transitions in order: the backbone first, then by decreasing use; ties by increasing distance."""
     edges = graph.edges
     use = np.zeros(len(edges))
     for label in (None, *graph.label_names):
@@ -182,16 +183,17 @@ def _rank_transitions(graph: MotionGraph, curves: tuple[Floats, ...], spine: Boo
             walked = follow(graph, curve, width=_WIDTH).walk.edges
         except NoResult:
             continue
-        # A transition used by a walk is worth as much as one that the table uses at every node.
+        # Use by one walk counts as much as use by a direction table in all directions.
         use[walked] += 1.0
     jumps = np.flatnonzero(edges.blends)
     return np.asarray(jumps[np.lexsort((edges.distances[jumps], -use[jumps], ~spine[jumps]))])
 
 
 def _backbone(graph: MotionGraph) -> Bools:
-    """(E,) transitions that suffice to keep the component of every label and all routes between labels.
+    """Return a mask (E,) of transitions that suffice to keep every label's component and all routes between labels.
 
-    From one node of each label's component: routes with the fewest transitions to all of its nodes and back.
+    These are the routes with the fewest transitions from one root node of each label's component to all of its nodes
+    and back, and the routes between the roots.
     """
     edges = graph.edges
     keep = np.zeros(len(edges), dtype=bool)
@@ -219,8 +221,8 @@ def _find_tree(graph: MotionGraph, allowed: Bools, root: int, back: bool) -> Int
 
 
 def _find_last_edges(graph: MotionGraph, allowed: Bools, root: int, back: bool = False) -> Ints:
-    """(N,) the last edge of the route with the fewest transitions from `root` to each node; with `back` the first edge
-    of the route from each node to `root`. -1 if there is none."""
+    """Return the last edge (N,) of the route with the fewest transitions from `root` to each node; with `back`, the
+    first edge of the route from each node to `root`. -1 if there is no route."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -241,7 +243,7 @@ def _find_last_edges(graph: MotionGraph, allowed: Bools, root: int, back: bool =
 
 
 def _keep_edges(graph: MotionGraph, selected: Bools, *, join: bool) -> MotionGraph:
-    """The pruned graph of the edges `selected`; with `join`, clip edges are merged where nothing branches any more."""
+    """Build the pruned graph of the edges `selected`; with `join`, merge clip edges where nothing branches anymore."""
     edges = graph.edges.select(selected)
     stays, members = prune(len(graph.nodes), edges)
     if not (stays & ~edges.blends).any():
@@ -259,7 +261,7 @@ def _keep_edges(graph: MotionGraph, selected: Bools, *, join: bool) -> MotionGra
     else:
         left = replace(left, tails=np.searchsorted(index, left.tails), heads=np.searchsorted(index, left.heads))
     problems = findings(found, graph.fps, _MIN_SECONDS, graph.build_info.remedy)
-    # Drop the motions of dropped transitions.
+    # With `join`, drop the motions of removed transitions.
     used = np.union1d(np.arange(count_recorded_clips(graph)), left.clips) if join else np.arange(len(graph.clips))
     left = replace(left, clips=np.searchsorted(used, left.clips))
     clips = tuple(graph.clips[k] for k in used)
@@ -269,7 +271,7 @@ def _keep_edges(graph: MotionGraph, selected: Bools, *, join: bool) -> MotionGra
 
 
 def _make_curve(rng: np.random.Generator) -> Floats:
-    """(N, 2) a random smooth curve whose direction varies by about a quarter turn to either side."""
+    """Make a random smooth curve (N, 2) whose direction varies by about a quarter turn to either side."""
     along = np.linspace(0.0, 1.0, 61)
     angle = sum(rng.normal(0.0, 0.7 / k) * np.sin(np.pi * k * along + rng.uniform(0.0, np.pi)) for k in (1, 2, 3))
     step = _LENGTH / 60.0 * np.stack([np.sin(angle), np.cos(angle)], axis=1)

@@ -1,8 +1,8 @@
-"""Longer transitions that keep both clips in step, by registration curves (Kovar 5.4.1).
+"""Registered transitions: longer transitions with both clips time-aligned by registration curves (Kovar 5.4.1).
 
-An ordinary transition blends two clips at equal pace over a fixed time, so the frames must be similar throughout. If
-they are similar in the middle but one clip runs faster than the other, a registration keeps them in step, and a longer
-blend hides more of the difference. Such transitions are created here and added to a graph with their own motions.
+An ordinary transition blends two clips frame by frame over a fixed time, so the frames must be similar throughout. If
+they are similar in the middle but one clip is faster than the other, a registration time-aligns them, and a longer
+blend hides more of the difference. Such transitions are added to a graph as bridges; see `marey.graph.bridges`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from marey.maths import quat, rigid2d
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
+# Seconds kept before and after a transition: smoothing its path over the floor needs them.
 _AROUND = 0.2
-# How much of both clips to use on each side of the middle, as a multiple of the transition's length.
+# How much of each clip to use on either side of the middle, as a multiple of the transition's length.
 _CUT = 1.6
 _MAX_MEMORY = 256 * 2**20
 
@@ -45,20 +45,24 @@ def with_registered_transitions(
     markers: str = "body",
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
-    """Add transitions to a graph, each as long as possible and with both clips in step.
+    """Add registered transitions to a graph: longer transitions with both clips time-aligned.
 
-    They are created at frame pairs less similar than those the graph already uses: the best of these, in both
-    directions. The graph is pruned again; nothing in it is lost.
+    They are created at the most similar frame pairs that the graph does not already join, in both directions. The graph
+    is pruned again; nothing in it is lost.
 
     Parameters
     ----------
     graph : a graph from `MotionGraph.build`.
-    threshold : maximum distance in meters of the middle of a transition and of the registered clips; by default 1.5
-        times the largest distance of the graph's own transitions.
-    lengths : lengths in seconds to try; the first that fits is used.
+    threshold : maximum distance in meters, both at the middle of a transition and between the registered clips; by
+        default 1.5 times the largest distance of the graph's own transitions.
+    lengths : lengths of a transition in seconds, tried in order; the first that fits is used.
     max_transitions : maximum number of new transitions; each direction counts as one and is stored as two short clips.
-    markers : the markers to compare.
+    markers : the markers to compare; see `marey.compare.point_clouds`.
     progress : called with the fraction done, from 0 to 1.
+
+    Raises
+    ------
+    NoResult : if no registered transition is possible.
     """
     tried = [check_number(length, "lengths in seconds", above=True) for length in lengths]
     if not tried:
@@ -90,7 +94,8 @@ def with_registered_transitions(
 
 
 def _find_frame_pairs(graph: MotionGraph, above: float, limit: float, markers: str) -> Transitions:
-    """Directed frame pairs that are similar, but not so similar that the graph already joins them."""
+    """Find directed frame pairs with a distance from `above` to `limit` meters; the graph already joins closer
+    pairs."""
     weights = frame_weights((2 * graph.half_width + 1) / graph.fps, graph.fps, "triangle")
     clouds = [point_clouds(clip, markers) for clip in graph.clips]
     found = add_reverses(find_transitions(clouds, weights, limit, max_memory=_MAX_MEMORY))
@@ -100,7 +105,7 @@ def _find_frame_pairs(graph: MotionGraph, above: float, limit: float, markers: s
 def _find_bridge(
     graph: MotionGraph, place: Transitions, lengths: list[float], limit: float, markers: str
 ) -> Bridge | None:
-    """The longest transition that is possible at a frame pair, or None."""
+    """Return the transition with the first of `lengths` that is possible at a frame pair, or None."""
     (a, b), (i, j) = place.clips[0].tolist(), place.frames[0].tolist()
     for length in lengths:
         bridge = _make_bridge(graph, (a, b), (i, j), length, float(place.distances[0]), markers)
@@ -145,7 +150,7 @@ def _named(motion: Motion, name: str) -> Motion:
 
 
 def _move(b: Motion, frame: int, full: Motion, at: int) -> Floats:
-    """(3,) rigid2d that moves b's `frame` onto frame `at` of a motion that contains it."""
+    """Return the rigid2d (theta, x, z) that moves b's `frame` onto frame `at` of `full`, which shows the same pose."""
     turn = quat.mul_inv(full.rotations[at, 0], b.rotations[frame, 0])
     theta = 2.0 * np.arctan2(turn[2], turn[0])
     spin = np.array([float(theta), 0.0, 0.0])

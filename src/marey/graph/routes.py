@@ -1,4 +1,4 @@
-"""Shortest routes through a graph, in time."""
+"""Find the shortest routes through a graph, measured in time."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ if TYPE_CHECKING:
 
 @renamed_parameters(before="start", after="goal")
 def shortest_walk(graph: MotionGraph, start: int | str, goal: int | str) -> Walk:
-    """The shortest walk, in time, from one node to another, or from one clip to another.
+    """Find the shortest walk, in time, from one node or clip to another.
 
     Parameters
     ----------
-    start, goal : nodes, or names of clips. From a node to itself, the result is the shortest loop.
+    graph : the graph.
+    start, goal : nodes by index, or clips by name. From a node to itself, the result is the shortest loop.
+
+    Raises
+    ------
+    NoResult : if no walk leads there.
     """
     return find_shortest_walk(graph, _find_nodes(graph, start), _find_nodes(graph, goal))
 
 
 def _find_nodes(graph: MotionGraph, which: int | str) -> Ints:
-    """One node by number, or all nodes of a clip by name."""
+    """Return a node given by index, or all nodes of a clip given by name."""
     if isinstance(which, str):
         return np.flatnonzero(graph.nodes[:, 0] == graph.index(which))
     return np.array([which], dtype=np.int64)
 
 
 def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
-    """The shortest walk, in time and with at least one edge, from any node of `before` to any node of `after`."""
+    """Find the shortest walk, in time, with at least one edge, from any node in `before` to any node in `after`."""
     from scipy.sparse.csgraph import dijkstra
 
     n = len(graph.nodes)
@@ -44,7 +49,7 @@ def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     edges = graph.edges
     goals = set(after.tolist())
     away = dijkstra(_times_back(graph), indices=after, min_only=True)
-    # A walk that starts at a goal also needs at least one edge.
+    # Choose the first edge separately: a walk that starts at a goal also needs at least one edge.
     begun = edges.n_frames + away[edges.heads]
     first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
     if not len(first):
@@ -64,7 +69,7 @@ def _describe(graph: MotionGraph, nodes: Ints) -> str:
 
 
 def find_first_edges(graph: MotionGraph, label: str) -> Ints:
-    """(N,) the edge at each node that starts the shortest route to a label's component; -1 if there is none."""
+    """Return the edge (N,) at each node that starts the shortest route to a label's component; -1 if there is none."""
     edges = graph.edges
     total = edges.n_frames + count_frames_to_label(graph, label)[edges.heads]
     best = np.minimum.reduceat(total, graph.first_out[:-1])
@@ -75,14 +80,16 @@ def find_first_edges(graph: MotionGraph, label: str) -> Ints:
 
 
 def count_frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
-    """(N,) frames from each node to the nearest of `nodes` by allowed edges (E,); infinity if unreachable."""
+    """Return the number of frames (N,) from each node to the nearest of `nodes` along allowed edges (E,); infinity if
+    unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
     return dijkstra(_times_back(graph, allowed), indices=nodes, min_only=True)
 
 
 def count_frames_to_label(graph: MotionGraph, label: str) -> Any:
-    """(N,) frames from each node to a label's component by the shortest route; infinity if unreachable."""
+    """Return the number of frames (N,) from each node to a label's component by the shortest route; infinity if
+    unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
     goals = np.flatnonzero(graph.members[graph.index(label=label)])
@@ -92,7 +99,7 @@ def count_frames_to_label(graph: MotionGraph, label: str) -> Any:
 
 
 def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
-    """The shortest edge for each connected pair of nodes, because a sparse matrix would add several up."""
+    """Return the shortest edge between each connected pair of nodes. A sparse matrix would add up parallel edges."""
     edges = graph.edges
     order = np.lexsort((edges.n_frames, edges.heads, edges.tails))
     if allowed is not None:
@@ -104,7 +111,8 @@ def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
 
 
 def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
-    """(N, N) sparse matrix: entry [i, j] is the number of frames of the shortest edge from node j to node i."""
+    """Return a sparse matrix (N, N) whose entry [i, j] is the number of frames of the shortest edge from node j to node
+    i. It is transposed to search backward from the goals."""
     from scipy.sparse import coo_array
 
     edges, n, taken = graph.edges, len(graph.nodes), _shortest_edges(graph, allowed)

@@ -1,4 +1,4 @@
-"""Walks that minimize an objective: branch and bound, one window at a time (Kovar 4.2.1)."""
+"""Find walks that minimize an objective by branch and bound, one time window after another (Kovar 4.2.1)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class PartialWalk:
     ----------
     graph : the graph.
     node : the current node.
-    place : (3,) rigid2d that places the current clip in the world.
-    n_frames : frames played so far.
+    place : (3,) rigid2d (theta, x, z) that places the current clip in the world.
+    n_frames : number of frames played so far.
     cost : cost so far.
     memo : state that the objective carries along the walk.
     before, edge : the walk without its last edge, and that edge; None and -1 for an empty walk.
@@ -53,7 +53,7 @@ class PartialWalk:
         return [part.edge for part in self.parts()][1:]
 
     def parts(self) -> list[PartialWalk]:
-        """The walk at each of its nodes, in order."""
+        """Return the partial walk at each of its nodes, in order; the first is empty."""
         out = []
         part: PartialWalk | None = self
         while part is not None:
@@ -74,42 +74,43 @@ def _after_a_while(walk: PartialWalk) -> bool:
 
 
 class Objective(Protocol):
-    """What a search minimizes: a sum of non-negative edge costs (Kovar 4.14).
+    """The objective that a search minimizes: a sum of non-negative edge costs (Kovar 4.14).
 
-    Two more methods are optional. ``bound(walk)`` returns a lower bound on the cost from here to the end, no more than
-    the cost of an edge plus the bound after it; it makes the search faster. ``placed(graph, node)`` returns the rigid2d
-    (3,) that places the clip when a walk starts at this node.
+    Two more methods are optional. ``bound(walk)`` returns a lower bound on the remaining cost and makes the search
+    faster. It must be consistent: no more than the cost of any next edge plus the bound after it. ``placed(graph,
+    node)`` returns the rigid2d (theta, x, z) that places the clip when a walk starts at this node.
     """
 
     def begin(self, walk: PartialWalk) -> Any:
-        """The initial memo of an empty walk."""
+        """Return the initial memo of an empty walk."""
         ...
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, Any]:
-        """The cost of appending `edge` (infinity forbids it), and the new memo."""
+        """Return the cost of appending `edge` (infinity forbids it), and the new memo."""
         ...
 
     def complete(self, walk: PartialWalk) -> bool:
-        """Whether the walk may end here."""
+        """Return whether the walk may end here."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionObjective:
-    """An objective made of two functions: ``cost(walk, edge)`` and ``done(walk)``, by default true after 4 s."""
+    """An objective made of two functions: ``cost(walk, edge)``, and ``done(walk)``, by default true after 4 s of
+    walk."""
 
     cost: Cost
     done: Callable[[PartialWalk], bool] = _after_a_while
 
     def begin(self, walk: PartialWalk) -> None:
-        """No memo."""
+        """Return None; this objective needs no memo."""
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, None]:
-        """The cost, without a memo."""
+        """Return the cost of the edge, without a memo."""
         return float(self.cost(walk, edge)), None
 
     def complete(self, walk: PartialWalk) -> bool:
-        """The value of ``done``."""
+        """Return the value of ``done(walk)``."""
         return bool(self.done(walk))
 
 
@@ -122,7 +123,7 @@ class SearchResult:
     walk : the best walk.
     cost : its cost.
     complete : whether it satisfies the stopping condition; False if a budget ran out first.
-    proven : whether the walk is optimal: it was searched as a whole and no budget ran out.
+    proven : whether the walk is proven optimal: it was searched in a single window and no budget ran out.
     n_expanded : number of partial walks that were expanded.
     """
 
@@ -133,11 +134,11 @@ class SearchResult:
     n_expanded: int
 
     def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
-        """The motion of the walk; see `Walk.motion`."""
+        """Return the motion of the walk; see `Walk.motion`."""
         return self.walk.motion(feet=feet, name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The walk and how it was found, JSON-ready."""
+        """Return what the walk plays and how it was found, JSON-ready."""
         return self.walk.to_dict() | {
             "cost": self.cost,
             "complete": self.complete,
@@ -152,9 +153,9 @@ class SearchLimits:
 
     Attributes
     ----------
-    max_expanded : number of partial walks to expand in the whole search.
-    max_expanded_per_window : number of partial walks to expand in each window. A few thousand take a second.
-    max_seconds : computing time of the whole search; None for no limit.
+    max_expanded : maximum number of partial walks to expand in the whole search.
+    max_expanded_per_window : maximum number of partial walks to expand in each window. A few thousand take a second.
+    max_seconds : maximum computing time of the whole search in seconds; None for no limit.
     cost_threshold : stop at the first complete walk that costs less than this.
     """
 
@@ -210,23 +211,29 @@ def search(
     """Find the walk with the lowest cost, by branch and bound over windows of `window` seconds.
 
     Children are expanded in order of cost. A branch is cut when its cost, plus the objective's lower bound if it has
-    one, reaches that of the best known walk. Each window is searched, its first `step` seconds are kept, and the search
-    continues from there until a walk is complete. After a dead end it backtracks and looks further ahead. When a budget
-    runs out it returns the best walk so far.
+    one, reaches that of the best known walk. After each window, the first `step` seconds are kept and the search
+    continues from there until a walk is complete. At a dead end it backtracks and looks farther ahead. When a budget
+    runs out, it returns the best walk so far.
 
     Parameters
     ----------
+    graph : the graph.
     objective : costs and the stopping condition; see `marey.graph.objectives`. A plain function ``cost(walk, edge)`` is
         minimized over 4 s; use ``FunctionObjective(cost, done)`` to choose when to stop.
-    start : a node, or a node and the rigid2d that places its clip in the world; by default all nodes are tried. Without
-        a rigid2d, clips stay where they were recorded, or for `FollowPath` at the start of the path.
+    start : a node, or a node and the rigid2d (theta, x, z) that places its clip in the world; by default all nodes are
+        tried. Without a rigid2d, clips stay where they were recorded; with `FollowPath`, they start at the start of the
+        path.
     window : length of a window in seconds. None searches for the whole walk at once, which proves the optimum but takes
         exponential time.
     step : seconds of each window that are kept.
-    label : use only edges inside this label's component.
+    label : use only edges inside this label's component; by default all edges.
     limits : budgets; see `SearchLimits`.
     tolerance : in each window, choose at random among the walks that cost at most this much more than the best.
     rng : seed or generator for that choice.
+
+    Raises
+    ------
+    NoResult : if no walk satisfies the objective, or none was found within the budgets.
     """
     limits = SearchLimits() if limits is None else limits
     if window is not None and not 0.0 < step <= window:
@@ -246,7 +253,7 @@ def search(
         if not found:
             if ahead is None or hunt.is_spent:
                 break
-            # The kept part leads into a dead end: go back one window and look further ahead from there.
+            # The kept part leads into a dead end: go back one window and look farther ahead from there.
             trail.pop()
             ahead *= 2
             continue
@@ -277,7 +284,7 @@ def _as_objective(given: Objective | Cost) -> Objective:
 
 
 class _BranchAndBound:
-    """Branch and bound with budgets."""
+    """Depth-first branch and bound with budgets."""
 
     def __init__(
         self, graph: MotionGraph, objective: Objective, allowed: Bools, limits: SearchLimits, tolerance: float
@@ -291,13 +298,16 @@ class _BranchAndBound:
 
     @property
     def is_spent(self) -> bool:
-        """Whether a budget is used up."""
+        """Whether a budget has run out."""
         if self.n_expanded >= self.limits.max_expanded or (self.until is not None and time.monotonic() > self.until):
             self.is_cut = True
         return self.is_cut
 
     def search_window(self, heads: list[PartialWalk], until: int | None) -> list[PartialWalk]:
-        """The cheapest walks that are complete or have `until` frames, best first."""
+        """Return the cheapest walks that are complete or have at least `until` frames, best first.
+
+        heads : partial walks to start from.
+        """
         found: list[tuple[float, PartialWalk]] = []
         least, n_before, limits = np.inf, self.n_expanded, self.limits
         # Depth first; the cheapest child is on top of the stack.
@@ -326,7 +336,7 @@ class _BranchAndBound:
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
     def _ranked(self, walks: Iterable[PartialWalk]) -> list[tuple[float, PartialWalk]]:
-        """Walks with a lower bound on their total cost, best last."""
+        """Pair walks with a lower bound on their total cost and sort them, best last."""
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])
 
@@ -362,7 +372,7 @@ def _no_bound(walk: PartialWalk) -> float:
 
 
 def _after(place: Floats, move: Floats) -> Floats:
-    """`rigid2d.compose` for a single pair, without its overhead."""
+    """Compose two rigid2d like `rigid2d.compose`, without its overhead."""
     theta, x, z = place.tolist()
     turn, dx, dz = move.tolist()
     c, s = math.cos(theta), math.sin(theta)
@@ -386,5 +396,5 @@ def _beginnings(
 
 
 def _cut_back(walk: PartialWalk, n_frames: int) -> PartialWalk:
-    """The walk cut back to the first node at which it has played at least `n_frames`."""
+    """Cut a walk back to the first node at which it has played at least `n_frames`."""
     return next(part for part in walk.parts() if part.n_frames >= n_frames or part is walk)

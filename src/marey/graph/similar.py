@@ -1,11 +1,16 @@
-"""Motion graphs from similar poses, joined directly and without a visible seam, as in the slides.
+"""Build motion graphs from similar poses, with transitions that cut directly and fade out the remaining offset, as in
+the source slides.
 
-This differs from `MotionGraph.build` in three ways. Frames are compared by joint angles, velocities and accelerations,
-looking back in time, and not by point clouds over a window: the distance of a foot from its target does not count, up
-to a limit that separates stairs from floor. Local maxima of similarity above a threshold from 0 to 1 are taken. And the
-transition does not play on the clip it leaves: if frame i is similar to frame j, frame j + 1 follows frame i, with the
-offset between the two poses added, which then fades out. Transitions are shorter and the other clip shows at once, but
-the fading offset makes a planted foot slide until cleanup holds it.
+This differs from `MotionGraph.build` in three ways:
+
+- Frames are compared by joint angles, velocities and accelerations over the previous frames, and not by point clouds
+  over a window. Positions do not count, except for a limit on distance that separates stairs from floor.
+- Transitions are local maxima of similarity above a threshold from 0 to 1.
+- A transition does not play any more of the clip it leaves. If frame i is similar to frame j, frame j + 1 follows frame
+  i, with the offset between the two poses added. The offset then fades out.
+
+Transitions are shorter and the target clip shows at once, but the fading offset makes a planted foot slide until
+cleanup pins it.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ from marey.maths import quat
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
+# Seconds kept before and after a transition: smoothing its path over the floor needs them.
 _AROUND = 0.2
 
 
@@ -43,9 +48,9 @@ class SimilarityOptions:
 
     Attributes
     ----------
-    fade : seconds over which an offset fades out.
+    fade : seconds over which the offset between two poses fades out.
     weights, velocity, acceleration : weights of the cost; see `marey.compare.pose_cost`.
-    max_distance : maximum distance in meters between the aligned bodies. Frames further apart are not joined, however
+    max_distance : maximum distance in meters between the aligned bodies. Frames farther apart are not joined, however
         similar their poses, for example on a stair and next to it.
     min_seconds, variations, rng : see `GraphOptions`.
     """
@@ -78,12 +83,12 @@ def build_by_similarity(
     """Build a graph whose transitions go from a frame to the successor of a similar frame.
 
     Similarity grids are held in memory, one pair of clips at a time. Each transition stores the frames over which its
-    offset fades out as a short clip of the graph. Distances of edges are in meters over windows as long as the fade, so
-    that graphs can be compared.
+    offset fades out as a short clip of the graph. Edge distances are in meters, over windows as long as the fade, so
+    they can be compared with those of other graphs.
 
     Parameters
     ----------
-    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
     threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, above 0 and at most 1.
     fps : frame rate of the graph; by default the highest rate of the clips.
     options : fade, weights of the cost, maximum distance, variations; see `SimilarityOptions`.
@@ -119,7 +124,14 @@ def build_by_similarity(
 
 
 class _Joins(NamedTuple):
-    """Similar frames of two clips: (N, 2) frames, (N,) similarity, (N, 3) moves and (N,) distances in meters."""
+    """N pairs of similar frames of two clips.
+
+    ends : indices of the source clip and of the target clip.
+    cells : (N, 2) frame of each clip.
+    scores : (N,) similarity, from 0 to 1.
+    moves : (N, 3) rigid2d (theta, x, z) that moves the target clip onto the source clip.
+    apart : (N,) distance in meters.
+    """
 
     ends: tuple[int, int]
     cells: Ints
@@ -137,7 +149,7 @@ def _find_joins(
     costs: dict[str, Any],
     progress: Callable[[float], None] | None,
 ) -> Iterator[_Joins]:
-    """For each pair of clips in both directions, all frames that are similar enough and not too far apart."""
+    """Yield, for each pair of clips in both directions, the frames that are similar enough and not too far apart."""
     lengths = np.array([len(motion) for motion in motions], dtype=np.float64)
     cells_before, total = 0.0, 0.5 * (lengths.sum() ** 2 + (lengths**2).sum())
     window = half + 1.0 - np.abs(np.arange(-half, half + 1))
@@ -160,7 +172,7 @@ def _find_joins(
 
 
 def _explain_no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
-    """Error message: why there is no graph, and which similarity would give one."""
+    """Compose the error message: why there is no graph, and which similarity would give one."""
     problem = f"with a similarity of {threshold:g} the graph has only dead ends"
     names, frame_labels = collect_labels(motions)
     lengths = np.array([len(motion) for motion in motions])
@@ -190,19 +202,24 @@ def _explain_no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half
 
 
 def _find_similar_frames(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
-    """(N, 2) local maxima of similarity with room for a transition in both directions, and their similarity (N,)."""
+    """Return the local maxima (N, 2) of similarity with enough frames after them for a transition in both directions,
+    and their similarity (N,).
+
+    cost : grid of pose costs.
+    own : whether it is the grid of a clip with itself; then pairs must be at least 2 half + 2 frames apart.
+    """
     cells = local_minima(cost, min_lag=2 * half + 2 if own else 0)
     if own:
         cells = cells[cells[:, 1] > cells[:, 0]]
     room = (cells[:, 0] + 2 * half + 2 < cost.shape[0]) & (cells[:, 1] + 2 * half + 2 < cost.shape[1])
-    # Velocities and accelerations look back in time; the first frames have none.
+    # Velocities and accelerations are backward differences; the first frames have none.
     room &= (cells >= 2).all(axis=1)
     cells = cells[room]
     return cells, similarity(cost[cells[:, 0], cells[:, 1]])
 
 
 def _make_bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Bridge]:
-    """Bridges from each frame of the first clip to the successor of its match in the second."""
+    """Yield bridges from each frame of the source clip to the successor of the similar frame in the target clip."""
     a, b = joins.ends
     n = 2 * half + 1
     for (i, j), move, apart in zip(joins.cells.tolist(), joins.moves, joins.apart, strict=True):
@@ -211,8 +228,8 @@ def _make_bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterat
 
 
 def _add_offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
-    """Clip b from frame j + 1 on, moved onto a, with the offset that turns its frame j into a's frame i; and the number
-    of frames before these. Blending it into plain b fades out the offset."""
+    """Return clip b from frame j + 1 on, moved onto a, with the constant offset that turns its frame j into a's frame
+    i; and the number of extra frames before these. Blending it into b itself fades out the offset."""
     around = round(_AROUND * a.fps)
     before = min(around, i, j)
     stop = min(j + 1 + n + around, len(b))

@@ -1,4 +1,4 @@
-"""Footskate of a walk compared with its clips, which shows whether its transitions are good."""
+"""Measure the foot skate of a walk and of its clips. The comparison shows whether its transitions are good."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Sliding(NamedTuple):
-    """One metric for the clips that a walk plays, for the walk before cleanup, and for the final motion.
+    """One foot-skate metric: for the clips that a walk plays, for the walk before cleanup, and for the final motion.
 
     None if there are no feet, or if they never touch the floor.
     """
@@ -28,28 +28,29 @@ class Sliding(NamedTuple):
 
 
 class FootSkate(NamedTuple):
-    """Footskate of a walk.
+    """Foot skate of a walk, as mean speeds in m/s.
 
     Attributes
     ----------
-    planted : m/s, feet in contact (`marey.measure`: slide_contact).
-    low : m/s, feet near the floor, in contact or not (slide_weighted_speed).
+    planted : speed of planted feet (metric slide_contact of `marey.measure`).
+    low : speed of feet near the floor, planted or not (metric slide_weighted_speed).
     """
 
     planted: Sliding
     low: Sliding
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Both metrics in m/s, JSON-ready."""
+        """Return both metrics in m/s, JSON-ready."""
         return {"planted": self.planted._asdict(), "low": self.low._asdict()}
 
 
 @renamed_parameters(made="motion")
 def foot_skate(walk: Walk, motion: Motion | None = None) -> FootSkate:
-    """Measure the footskate of a walk before and after cleanup, and of its clips, weighted by their play time.
+    """Measure the foot skate of a walk before and after cleanup, and of its clips, weighted by their play time.
 
     Parameters
     ----------
+    walk : the walk.
     motion : the cleaned motion of the walk, if already computed.
     """
     motions = walk.motion(feet=None), walk.motion() if motion is None else motion

@@ -1,4 +1,4 @@
-"""Statistics of a graph: how much it contains at which threshold, and how fast it responds."""
+"""Statistics of a graph: its contents, what remains at each threshold, and the time from label to label."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from marey.graph.routes import count_frames_to_label
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
-# Number of thresholds, the largest as a multiple of the graph's own, and the most frames to compare again for it.
+# Number of thresholds, the largest threshold as a multiple of the graph's own, and the maximum number of frames to
+# compare again.
 _N_LIMITS, _BEYOND, _MAX_FRAMES = 41, 2.0, 20_000
 _MAX_MEMORY = 256 * 2**20
 # Tolerance in meters for a recomputed distance.
@@ -33,16 +34,17 @@ class GraphStatistics:
     Attributes
     ----------
     clips : number of clips that the graph plays.
-    seconds : total duration of the clips that it was built from.
+    seconds : total duration in seconds of the clips that it was built from.
     left_out : names of the clips that it does not play at all.
-    nodes, edges, transitions : numbers of these.
-    seconds_kept : seconds of clips that the graph plays.
+    nodes, edges, transitions : number of nodes, edges and transitions.
+    seconds_kept : total duration in seconds of the clip frames that the graph plays.
     mean_edge : mean duration of an edge in seconds.
     mean_distance : mean distance of the transitions in meters.
-    choices_per_second : number of frames with a transition to elsewhere, per second of clip.
-    parts : strongly connected components, largest first: the seconds of clips in each, and the labels that have their
-        component there.
-    to_label : for pairs of labels, seconds from the first to the second by the shortest route, mean over its nodes.
+    choices_per_second : number of nodes with at least one outgoing transition, per second of clip.
+    parts : strongly connected components, largest first: the seconds of clips in each, and the labels whose component
+        has nodes in it.
+    to_label : keyed by pairs of labels (from, to): time in seconds by the shortest route, as the mean over the nodes of
+        the first label's component; infinite if unreachable.
     """
 
     clips: int
@@ -59,7 +61,7 @@ class GraphStatistics:
     to_label: dict[tuple[str, str], float]
 
     def to_dict(self) -> dict[str, Any]:
-        """The statistics, JSON-ready; unreachable labels have the time None."""
+        """Return the statistics, JSON-ready. The time to an unreachable label is None."""
         return {
             "clips": self.clips,
             "clips_left_out": list(self.left_out),
@@ -91,7 +93,7 @@ def graph_statistics(graph: MotionGraph) -> GraphStatistics:
             here = away[graph.members[k]]
             if before != after and here.size:
                 times[before, after] = float(here.mean())
-    # Clips that belong to transitions have no nodes.
+    # The clips of bridges have no nodes.
     played = np.unique(graph.nodes[:, 0])
     own = [graph.clips[k] for k in played]
     others = np.setdiff1d(np.arange(count_recorded_clips(graph)), played)
@@ -129,12 +131,12 @@ def _parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
 
 
 class Connectivity(NamedTuple):
-    """What remains of a graph at each threshold.
+    """What remains of a graph with K labels at each of T thresholds.
 
     limits : (T,) thresholds in meters.
     seconds : (T, K) seconds of clips in each label's component.
     transitions : (T,) number of remaining transitions.
-    ways : (T,) number of label pairs of which the second is reachable from the first.
+    ways : (T,) number of ordered label pairs (from, to) with a route.
     """
 
     limits: Floats
@@ -143,16 +145,17 @@ class Connectivity(NamedTuple):
     ways: Ints
 
     def to_dict(self) -> dict[str, Any]:
-        """The columns as lists, JSON-ready."""
+        """Return the columns as lists, JSON-ready."""
         return {name: column.tolist() for name, column in self._asdict().items()}
 
 
 def connectivity(graph: MotionGraph) -> Connectivity:
-    """What remains of a graph at each of several thresholds, to help choose one.
+    """Measure what remains of a graph at each of 41 thresholds, to help choose one.
 
     Thresholds go up to twice the graph's own. The clips are compared again, and each row describes the graph that would
-    be built with that threshold for all labels. In graphs with very many frames, graphs by similarity and graphs with
-    other markers this is not possible; there, thresholds go up to the graph's own and remove transitions beyond them.
+    be built with that threshold for all labels. This is not possible for graphs with more than 20,000 frames, graphs
+    built by similarity, and graphs built with other markers. For these, thresholds go up to the largest distance of the
+    graph's transitions, and each row describes the graph without the transitions beyond the threshold.
     """
     limits, nodes, edges = _beyond(graph) or _within(graph)
     seconds = np.zeros((len(limits), len(graph.label_names)))
@@ -168,7 +171,7 @@ def connectivity(graph: MotionGraph) -> Connectivity:
 
 
 def own_threshold(graph: MotionGraph) -> float:
-    """The graph's threshold in meters; if unknown, the largest distance of its transitions."""
+    """Return the graph's threshold in meters; if unknown, the largest distance of its transitions."""
     if graph.build_info.kind == "distance" and graph.build_info.threshold > 0.0:
         return graph.build_info.threshold
     blends = graph.edges.blends & plays_own_clips(graph)
@@ -180,8 +183,8 @@ def _within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
 
 
 def _beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
-    """Thresholds, and the nodes and edges of all clips with all transitions up to the largest; None if that takes too
-    long or if the graph's own transitions are not among them."""
+    """Return thresholds up to twice the graph's own, and the nodes and edges of all clips with all transitions up to
+    the largest. Return None if that would take too long, or if the graph's own transitions are not among them."""
     edges, half = graph.edges, graph.half_width
     plain = edges.blends & plays_own_clips(graph)
     clips = graph.clips[: count_recorded_clips(graph)]

@@ -1,4 +1,4 @@
-"""A character that is steered while it plays: a walk chosen edge by edge from direction tables (Kovar 4.3.3)."""
+"""Steer a character while it plays: each next edge is chosen from direction tables (Kovar 4.3.3)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ _COMMANDS = ("direction", "speed", "label")
 
 
 class GraphStream:
-    """Endless motion from a graph. `request` sets the command, `frame` returns the next frame.
+    """A stream of endless motion from a graph. `request` sets the command; `frame` returns the next frame.
 
     Parameters
     ----------
     graph : the graph.
-    n_directions : number of directions in the tables.
+    n_directions : number of directions in the direction tables.
     start : start node; by default the node with the best value for the first direction.
-    place : rigid2d that places the first clip in the world; by default the character starts at the origin.
+    place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
+        origin.
     direction, speed, label : the first command; see `request`.
-    feet : ``"clean"`` removes footskate; frames then come `delay` frames after they were chosen. ``"lock"`` locks
-        planted feet immediately by rotating the legs. None leaves the feet as they are.
+    feet : ``"clean"`` removes foot skate and delays the output by `delay` frames. ``"lock"`` locks planted feet without
+        delay by rotating the legs. None leaves the feet as they are.
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
@@ -71,7 +72,7 @@ class GraphStream:
             np.array([0.0, -here[0], -here[2]]) if place is None else freeze_array(place, "place", (3,)).copy()
         )
         self._ready: deque[Motion] = deque()
-        # Frames that the cleanup has not yet returned.
+        # Frames passed to the cleanup that it has not returned yet.
         self._waiting: deque[Motion] = deque()
         self._last_rotations: Floats | None = None
         self._feet = feet
@@ -81,7 +82,7 @@ class GraphStream:
 
     @property
     def fps(self) -> float:
-        """Frame rate: how often per second to call `frame`."""
+        """Frame rate in frames per second: how often to call `frame`."""
         return self.graph.fps
 
     @property
@@ -91,22 +92,23 @@ class GraphStream:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """The edges taken so far."""
+        """The edges played so far."""
         return tuple(self._edges)
 
     @property
     def upcoming(self) -> tuple[int, Floats]:
-        """The node at which the next edge is chosen, and the rigid2d that places its clip in the world."""
+        """The node at which the next edge is chosen, and the rigid2d (theta, x, z) that places its clip in the
+        world."""
         return self._node, self._place.copy()
 
     def request(self, **command: Any) -> None:
-        """Change the command, from the next edge on. Values that are not given stay as they are.
+        """Change the command; it takes effect at the next edge. Omitted values stay as they are.
 
         Parameters
         ----------
-        direction : radians from +Z in the world, positive to the left.
+        direction : travel direction in the world, radians from +Z, positive to the left.
         speed : meters per second, or None for as fast as possible.
-        label : the label to play, or None for any. A change takes the shortest route there.
+        label : the label to play, or None for any. The character takes the shortest route to a new label.
         """
         for name, value in command.items():
             if name not in _COMMANDS:
@@ -120,14 +122,15 @@ class GraphStream:
             self._command[name] = value
 
     def prepare(self, label: str | None = None, speed: float | None = None) -> DirectionTable:
-        """Build the table for a command ahead of time. Only the first call takes time."""
+        """Return the direction table for a label and a speed, building it on first use. Call this ahead of time to
+        avoid a pause when the command changes."""
         key = (label, None if speed is None else float(speed))
         if key not in self._tables:
             self._tables[key] = direction_table(self.graph, self._n_directions, label=label, speed=key[1])
         return self._tables[key]
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         while not self._ready:
             self._ready.extend(self._clean(self._play_edge()))
         return self._ready.popleft()
@@ -141,7 +144,7 @@ class GraphStream:
         self._node = int(graph.edges.heads[edge])
         self._edges.append(edge)
         if self._last_rotations is not None:
-            # q and -q are the same rotation, but smoothing filters must not see a sign change as a jump.
+            # q and -q are the same rotation, but to smoothing filters a sign change looks like a jump.
             sign = np.where((played.rotations[0] * self._last_rotations).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
             played = replace(played, rotations=set_readonly(played.rotations * sign))
         self._last_rotations = played.rotations[-1]
@@ -202,10 +205,19 @@ class GraphStream:
 def response_time(
     graph: MotionGraph, table: DirectionTable, rng: int | np.random.Generator = 0, *, trials: int = 50
 ) -> tuple[float, float]:
-    """Seconds from a command for another direction until the character goes there: median and 90th percentile.
+    """Measure the time from a change of direction until the character travels that way; return the median and the 90th
+    percentile in seconds.
 
-    After 3 s in one direction, the command changes by at least 60 degrees. The response is complete when the travel
-    over the last half second points within 30 degrees of the new direction. A trial ends after 8 s, and counts as 8 s.
+    In each trial, the requested direction changes after 3 s by 60 to 180 degrees. The response is complete when the
+    travel over the last half second points within 30 degrees of the new direction. A trial without a response within
+    8 s counts as 8 s.
+
+    Parameters
+    ----------
+    graph : the graph.
+    table : a direction table of this graph.
+    rng : seed or generator for start nodes and directions.
+    trials : number of trials.
     """
     generator, paths = np.random.default_rng(rng), edge_paths(graph)
     usable = np.flatnonzero(table.choices[:, 0] >= 0)
@@ -231,7 +243,7 @@ def response_time(
 
 
 def _find_response(walked: Floats, asked: int, wanted: float, fps: float) -> float:
-    """Seconds from frame `asked` until the travel direction is the wanted one."""
+    """Return the seconds from frame `asked` until the travel direction is within 30 degrees of `wanted`; at most 8."""
     back = max(1, round(0.5 * fps))
     for frame in range(asked, asked + round(8.0 * fps)):
         x, z = walked[frame] - walked[frame - back]

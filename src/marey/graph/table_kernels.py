@@ -1,4 +1,4 @@
-"""Value iteration over a motion graph, for `marey.graph.table`."""
+"""Value iteration over a motion graph, for direction tables and random walks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from marey.compiled import Floats1D, Floats2D, Ints1D, Ints2D, Out, kernel
 
 
 class EdgeGains(NamedTuple):
-    """What the E edges of a graph are worth.
+    """Gains of the E edges of a graph for D requested directions.
 
-    gain : (E, D) what an edge gains in each direction, -inf where it may not be taken.
-    fade : (E,) factor for what follows.
-    turns : (E,) by how many columns the wanted direction turns.
-    heads : (E,) the node at which each edge ends.
-    first_out : (N + 1,) the edges that leave node n are ``first_out[n]`` to ``first_out[n + 1]``.
+    gain : (E, D) gain of each edge in each direction; -inf if the edge must not be used.
+    fade : (E,) discount factor for everything after the edge.
+    turns : (E,) rotation of the next clip relative to the edge's first clip, in columns.
+    heads : (E,) the node that each edge enters.
+    first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
     """
 
     gain: Floats2D
@@ -30,10 +30,13 @@ class EdgeGains(NamedTuple):
 def iterate_values(
     edges: EdgeGains, tolerance: float, max_sweeps: int, values: Out[Floats2D], choices: Out[Ints2D]
 ) -> int:
-    """Sweep over all nodes until values (N, D) converge, and write the best edges (N, D), -1 for none; returns the
-    number of sweeps.
+    """Sweep over all nodes until the values converge; return the number of sweeps.
 
-    Nodes are updated in place, forward and backward alternately, so that one sweep carries a gain along a whole clip.
+    tolerance : converged when no value changes by more than this fraction of the largest.
+    values : (N, D) initial values on input, converged values on output.
+    choices : (N, D) receives the best edge, as an index among the edges that leave the node; -1 for none.
+
+    Nodes are updated in place, in alternating order, so one sweep carries a gain along a whole clip.
     """
     gain, fade, turns, heads, first_out = edges
     n_nodes, n_columns = values.shape

@@ -10,13 +10,13 @@ from marey.deprecation import renamed_method
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transitions(FrozenRecord):
-    """T pairs of frames.
+    """T pairs of similar frames.
 
     Attributes
     ----------
-    clips, frames : (T, 2) the two clips, and one frame in each.
+    clips, frames : (T, 2) indices of the two clips, and one frame in each.
     distances : (T,) distance in meters, the square root of D.
-    transforms : (T, 3) rigid2d that moves the second clip onto the first.
+    transforms : (T, 3) rigid2d (theta, x, z) that moves the second clip onto the first.
     """
 
     clips: Ints

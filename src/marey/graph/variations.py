@@ -1,4 +1,4 @@
-"""Random blends of recorded takes of one action, as extra clips for a graph (Kovar figure 5.16)."""
+"""Make random blends of recorded takes of one action, as extra clips for a graph (Kovar figure 5.16)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from marey.register import RegistrationCurve, register
 _MAX_SPREAD = 1.5
 # Two clips of one label are takes of one action if their registered distance is at most this, in meters.
 _ONE_ACTION = 0.12
-# Maximum number of takes that are blended together; of more, a random subset.
+# Maximum number of takes that are blended together; larger groups are reduced to a random subset.
 _MAX_TAKES = 8
 
 
@@ -34,17 +34,19 @@ def variations(
     spread: float = 1.0,
     feet: Feet = "clean",
 ) -> tuple[Motion, ...]:
-    """n blends of takes of one action with random weights; the same seed gives the same result.
+    """Blend takes of one action with random weights; the same seed gives the same result.
 
-    Each is named after the takes and its number. Its provenance lists the weights and which frames of which take were
-    used. Pass the takes and their variations together to `MotionGraph.build`.
+    Each blend is named after the takes and its number. Its provenance lists the weights and which frames of which take
+    were used. Pass the takes and their variations together to `MotionGraph.build`.
 
     Parameters
     ----------
-    motions : two or more takes, registered with the defaults of `marey.register`, or a registration.
-    spread : distance from the mean of the takes: 0 always gives the mean, 1 any mixture with equal probability, and up
-        to 1.5 extrapolates beyond the takes.
-    feet : "clean" keeps contacts in place by foot cleanup; None leaves the feet as they are.
+    motions : two or more takes, which are registered (time-aligned) with default settings, or a registration.
+    n : number of blends.
+    rng : seed or generator for the weights.
+    spread : how far the weights spread from the mean of the takes: 0 always gives the mean, 1 any mixture with equal
+        probability, and values up to 1.5 extrapolate beyond the takes.
+    feet : ``"clean"`` keeps planted feet in place by foot cleanup; None leaves the feet as they are.
 
     Raises
     ------
@@ -70,10 +72,10 @@ def variations(
 
 
 def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator = 0) -> tuple[Motion, ...]:
-    """n variations of each action that has several takes among the clips, named after the action.
+    """Make n variations of each action that has several takes among the clips, named after the action.
 
-    A clip's action is the label it has for the longest time. Clips of one action that can be registered, no further
-    apart than walks of different speeds and curvatures, are its takes.
+    A clip's action is the label it carries longest. Clips of one action are its takes if they can be registered with a
+    distance of at most 0.12 m, as between walks of different speeds and curvatures.
 
     Raises
     ------
@@ -107,7 +109,7 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
 
 
 def _group_by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
-    """Clips by the label that each has longest; ties go to the label that is longest over all clips."""
+    """Group clips by the label that each carries longest; ties go to the label that is longest over all clips."""
     lengths: list[Counter[str]] = []
     for motion in motions:
         lengths.append(
@@ -122,13 +124,13 @@ def _group_by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
 
 
 def _group_takes(clips: list[Motion], generator: np.random.Generator) -> list[list[Motion]]:
-    """Groups of clips that can be blended together; of large groups, a random subset."""
+    """Group clips that can be blended together; large groups are reduced to a random subset."""
     left = list(clips)
     out: list[list[Motion]] = []
     while left:
         first, *others = left
         group = [first, *(other for other in others if _can_blend(first, other))]
-        # Each fits the first, but two of them may not fit each other.
+        # Each can be blended with the first, but maybe not with each other.
         while len(group) > 2 and not _can_blend(*group):
             group.pop()
         taken = {id(motion) for motion in group}

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 
 class WalkPart(NamedTuple):
-    """A section of a walk's motion: output frames `start` to `stop`, and the clip frames they came from.
+    """A section of a walk's motion, and the clip frames it comes from.
 
-    `into` and `into_frame` name the clip being blended into and its first frame, or are None.
+    start, stop : frames of the walk's motion, half-open.
+    clip, frame : name of the clip that is played, and its first frame.
+    into, into_frame : name of the clip that is blended into, and its first frame; None outside transitions.
     """
 
     start: int
@@ -53,8 +55,8 @@ class Walk(FrozenRecord):
     Attributes
     ----------
     graph : the graph.
-    edges : (N,) edges in order.
-    start : (3,) rigid2d that places the first edge's clip in the world.
+    edges : (N,) indices of the edges, in order.
+    start : (3,) rigid2d (theta, x, z) that places the first edge's clip in the world.
     n_frames : number of frames to play; the last edge may be cut short.
     """
 
@@ -88,7 +90,8 @@ class Walk(FrozenRecord):
 
     @property
     def places(self) -> Floats:
-        """(N + 1, 3) rigid2d that place each edge's first clip in the world, and the clip that would come next."""
+        """(N + 1, 3) rigid2d that place each edge's first clip in the world; the last one places the clip after the
+        walk."""
         moves = self.graph.edges.moves[self.edges]
         blends = self.graph.edges.blends[self.edges]
         out = np.empty((len(moves) + 1, 3))
@@ -101,18 +104,19 @@ class Walk(FrozenRecord):
 
     @property
     def end(self) -> Floats:
-        """(3,) rigid2d of the last frame before cleanup: position of the hips and facing direction."""
+        """(3,) placement of the last frame before cleanup: facing direction in radians, and x, z of the hips in
+        meters."""
         last = self._join("walk")[-1:]
         return find_placement(last, 0)
 
     @renamed_parameters(at="position")
     def place_at(self, position: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
-        """Move the walk so that it starts at a position.
+        """Move the walk to start at a position.
 
         Parameters
         ----------
         position : (2,) x, z in meters of the hips on the first frame.
-        heading : direction of travel at the start, radians from +Z; by default it does not change.
+        heading : direction of travel at the start, radians from +Z, positive to the left; by default unchanged.
         """
         paths = edge_paths(self.graph)
         ahead = float(paths.headings[self.graph.edges.tails[self.edges[0]]])
@@ -122,8 +126,8 @@ class Walk(FrozenRecord):
         return replace(self, start=np.array([turn, *(freeze_array(position, "the position to start at", (2,)) - here)]))
 
     def pad(self, before: float, after: float) -> Walk:
-        """Extend the walk by up to `before` seconds of its first clip and `after` seconds of its last, as far as the
-        graph has them."""
+        """Extend the walk by up to `before` seconds of its first clip and up to `after` seconds of its last, as far as
+        the graph has them."""
         edges = self.graph.edges
         chosen = self.edges.tolist()
         frames = round(before * self.graph.fps)
@@ -145,7 +149,7 @@ class Walk(FrozenRecord):
 
     @property
     def parts(self) -> tuple[WalkPart, ...]:
-        """What is played when. Adjacent sections of one clip are merged."""
+        """The sections of the walk: which clip frames are played when. Adjacent sections of one clip are merged."""
         return tuple(self._parts())
 
     def _parts(self) -> Iterator[WalkPart]:
@@ -171,15 +175,15 @@ class Walk(FrozenRecord):
 
     @renamed_parameters(clean=("feet", feet_from_flag))
     def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
-        """The motion that the walk plays.
+        """Generate the motion that the walk plays.
 
         Transitions are blended as in Kovar 4.11 to 4.13. Their contacts come from the first clip in the first half and
         from the second clip in the second half, their labels from both clips. The provenance lists `parts`.
 
         Parameters
         ----------
-        feet : ``"clean"`` removes footskate by the contacts. With None, a walk within one clip equals that clip
-            exactly.
+        feet : ``"clean"`` removes foot skate where the contacts say a foot is planted. With None, a walk within one
+            clip equals that clip exactly.
         name : name of the motion.
         """
         check_feet(feet)
@@ -191,7 +195,7 @@ class Walk(FrozenRecord):
         return clean(joined)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the walk plays, JSON-ready."""
+        """Return what the walk plays, JSON-ready."""
         return {
             "frames": self.n_frames,
             "seconds": self.n_frames / self.graph.fps,
@@ -300,7 +304,8 @@ def _merge_runs(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _gather(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tuple[Floats, Floats, Floats | None]:
-    """Concatenated root positions, rotations and bone offsets of runs (clip, start, n_frames)."""
+    """Concatenate the root positions, rotations and bone offsets (None if no clip has any) of runs (clip, start,
+    n_frames)."""
     roots = np.concatenate([clips[c].root_positions[i : i + n] for c, i, n in runs])
     rotations = np.concatenate([clips[c].rotations[i : i + n] for c, i, n in runs])
     if all(clip.bone_offsets is None for clip in clips):

@@ -1,4 +1,4 @@
-"""Reading and writing files. `load` and `save` choose the format by suffix; only this package converts units and axes.
+"""Read and write files. `load` and `save` choose the format by suffix; only this package converts units and axes.
 
 Names are listed in __init__.pyi and imported on first use: reading a file does not load the writers.
 """

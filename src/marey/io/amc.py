@@ -1,9 +1,10 @@
 """AMC: the motion half of the Acclaim format.
 
-After a few keywords come the frames: a line with the frame's number, then a line for each bone, its name
-followed by one value for each of the degrees of freedom that the ASF file gives it. Angles rotate a bone in its
-own frame C (`axis` in the ASF): its rotation in world-aligned joint frames is C * M * inv(C), where M rotates
-about the axes of `dof`, the first listed first ("rx ry rz" is Rz * Ry * Rx). The root's are as `order` says.
+A few keywords come first, then the frames. Each frame is a line with the frame number, followed by one line per bone:
+its name, then one value for each degree of freedom that the ASF file gives it. Angles rotate a bone in its own
+coordinate frame C (`axis` in the ASF). In world-aligned joint frames the rotation is C * M * inv(C), where M rotates
+about the axes of `dof`, the first listed first ("rx ry rz" is Rz * Ry * Rx). The root lists its degrees of freedom in
+`order`.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from marey.maths import quat
 __all__ = ["asf_motion", "find_asf", "read_amc"]
 
 _FRAME = re.compile(r"[+-]?[0-9]{1,15}")
-# Lines split at a time: large enough for speed, small enough for little memory.
+# Lines split at a time: large enough to be fast, small enough to save memory.
 _LINES_AT_ONCE = 20_000
 
 
 @dataclass(slots=True)
 class _Head:
-    """The keywords before the first frame, which starts at index `first` of the lines."""
+    """Settings from the keywords before the first frame; that frame starts at index `first` of the lines."""
 
     first: int
     degrees: bool
@@ -58,7 +59,7 @@ class _Head:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Each bone's values in a row: the first column is `first[i]`, and `dofs[i]` has one entry per value."""
+    """Where each bone's values are in a row: `first[i]` is the column of bone i, `dofs[i]` names its values."""
 
     names: tuple[str, ...]
     index: dict[str, int]
@@ -68,12 +69,14 @@ class _Columns:
 
 
 def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None = None) -> RawMotion:
-    """An AMC file's motion on the skeleton of its ASF file, in the file's own unit and axes.
+    """Read an AMC file's motion on the skeleton of its ASF file, in the file's own unit and axes.
 
     Parameters
     ----------
-    skeleton : from `read_asf`; `find_asf` finds the file.
-    fps : frames per second; by default the rare ``:SAMPLES-PER-SECOND``, else 120.
+    data : the bytes of the file.
+    path : the file name, for messages.
+    skeleton : from `read_asf`; `find_asf` locates the file.
+    fps : frames per second; by default the rate in ``:SAMPLES-PER-SECOND`` (rare), else 120.
     """
     lines = decode_text(data).split("\n")
     while lines and not lines[-1].strip():
@@ -108,8 +111,8 @@ def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None
 def find_asf(amc_path: str | os.PathLike[str]) -> Path:
     """Find the skeleton file of an AMC file in the same folder.
 
-    It is the ASF file of the same name; or of the name up to an underscore, the longest first, as ``16.asf``
-    goes with ``16_11.amc``; or else the only ASF file in the folder.
+    Tries the ASF file of the same name; then names shortened at an underscore, longest first (``16.asf`` for
+    ``16_11.amc``); then the only ASF file in the folder.
     """
     path = Path(amc_path)
     try:
@@ -195,7 +198,7 @@ def _check_size(n_frames: int, joints: AsfJoints, n_bytes: int, path: str) -> No
 def _read_regular(
     lines: Sequence[str], first: int, columns: _Columns, joints: AsfJoints, n_bytes: int, path: str
 ) -> Floats | None:
-    """(F, C) values if all frames are laid out like the first and have no errors; else None."""
+    """Return values (F, C) if all frames are laid out like the first and have no errors; else None."""
     per_frame = next(
         (i for i in range(1, len(lines) - first) if _FRAME.fullmatch(lines[first + i].strip())),
         len(lines) - first,
@@ -249,7 +252,7 @@ def _read_lines(
     warnings: list[str],
     path: str,
 ) -> Floats:
-    """(F, C) values, read line by line: slower, reports errors with their lines, tolerates harmless ones.
+    """Read values (F, C) line by line. Slower, but it reports errors by line and tolerates harmless ones.
 
     `cut_off`: the file does not end with a newline, so its last line may be truncated.
     """
@@ -283,14 +286,14 @@ def _read_lines(
 
 
 def _content(line: str) -> str:
-    """A line without comment and surrounding blanks."""
+    """Return a line without its comment and surrounding whitespace."""
     return line.partition("#")[0].strip()
 
 
 def _read_frame(
     lines: Sequence[str], start: int, stop: int, columns: _Columns, row: Floats, may_break_off: bool, path: str
 ) -> dict[int, None]:
-    """Write the values of one frame, whose number is in line `start`, into its row; returns its bones in order."""
+    """Write one frame, whose number is on line `start`, into `row`; return its bones in file order."""
     seen: dict[int, None] = {}
     for i in range(start + 1, stop):
         tokens = _content(lines[i]).split()
@@ -310,7 +313,7 @@ def _read_frame(
 
 
 def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, line: int) -> int:
-    """Write a bone's values into the frame's row, and return the bone's index."""
+    """Write a bone's values into the frame's row and return the bone's index."""
     bone = columns.index.get(bone_key(tokens[0]))
     if bone is None:
         if tokens[0].startswith(":"):
@@ -336,12 +339,12 @@ def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, lin
 
 
 def _numbers(tokens: list[str], path: str, line: int) -> list[float]:
-    """The values of a bone's line."""
+    """Parse the values on a bone's line."""
     try:
         values = [float(token) for token in tokens[1:]]
     except ValueError:
         values = []
-    is_plain = bool(values) and all(abs(value) <= MAX_NUMBER for value in values)  # False for not-a-number too
+    is_plain = bool(values) and all(abs(value) <= MAX_NUMBER for value in values)  # False for NaN too
     if is_plain and not any("_" in token for token in tokens):
         return values
     return [parse_number(token, f"bone {shown(tokens[0])}", path, line) for token in tokens[1:]]
@@ -376,7 +379,10 @@ def _warn_missing(missing: dict[int, list[int]], columns: _Columns, n_frames: in
 def _pose(
     values: Floats, skeleton: AsfSkeleton, joints: AsfJoints, columns: _Columns, degrees: bool
 ) -> tuple[Floats, Floats]:
-    """Root positions (F, 3) and local rotations (F, J, 4) in world-aligned joint frames, signs continuous."""
+    """Return root positions (F, 3) and local rotations (F, J, 4) in world-aligned joint frames.
+
+    Quaternion signs are continuous over time.
+    """
     scale = math.pi / 180.0 if degrees else 1.0
     rotations = quat.identity((len(values), len(joints.names)))
     by_axes: dict[str, list[int]] = {}

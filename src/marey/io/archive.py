@@ -1,9 +1,8 @@
-"""The files of built results: a format name, a version and the content, nothing of it executable.
+"""Read and write files of built results: a format name, a version and the content, none of it executable.
 
-Results with large arrays are NPZ archives (`read_arrays`, `write_arrays`), small ones that people may edit are JSON
-objects (`read_json`, `write_json`). The same content always gives the same bytes; sizes and types of arrays are
-checked before anything is unpacked. A file of another kind, or of a newer version, is refused in the same words
-everywhere.
+Results with large arrays are NPZ archives (`read_arrays`, `write_arrays`); small ones that people may edit are JSON
+objects (`read_json`, `write_json`). The same content always gives the same bytes. Array sizes and types are checked
+before anything is unpacked. A file of another kind or version raises the same error everywhere.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ __all__ = [
     "write_json",
 ]
 
-# What each format name stands for, in messages.
+# How messages describe each format.
 KINDS = {
     "marey.action_space": "an action space",
     "marey.directions": "a direction table",
@@ -62,12 +61,12 @@ KINDS = {
     "marey.web": "a match web",
 }
 
-# Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge all.
+# Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge them all.
 _MAX_TEXT = 4096
 _MAX_FORMAT_BYTES = 4096
 # Code points D800 to DFFF are surrogates, which are invalid on their own.
 _SURROGATES = 0xD800 >> 11
-# The earliest time that a zip can store; the current time would make every save differ.
+# The earliest time that a zip file can store; with the current time, every save would differ.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
@@ -80,12 +79,12 @@ _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
 
 
 def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], kind: str) -> None:
-    """Raise UnknownFormat if a file to read or to write does not have the suffix of its kind.
+    """Raise UnknownFormat if a file name does not have the suffix of its kind.
 
     Parameters
     ----------
-    path : the file; upper and lower case suffixes are the same.
-    suffix : such as ``".npz"``, or several that are allowed.
+    path : the file to read or write; the case of the suffix does not matter.
+    suffix : the required suffix, such as ``".npz"``, or a tuple of allowed ones.
     kind : what the file holds, with its article, such as ``"a motion graph"``.
     """
     allowed = (suffix,) if isinstance(suffix, str) else suffix
@@ -96,7 +95,7 @@ def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], ki
 
 
 def check_format(got: tuple[object, object], expected: tuple[str, int], path: str | os.PathLike[str]) -> None:
-    """Raise UnknownVersion if a file is of another kind or version; both are pairs (format name, version)."""
+    """Raise UnknownVersion if a file has another format or version; `got` and `expected` are (format name, version)."""
     (form, version), (expected_form, expected_version) = got, expected
     if form != expected_form:
         raise UnknownVersion(
@@ -116,13 +115,16 @@ def _describe_format(form: str) -> str:
 
 
 def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays to an .npz file with format name and version."""
+    """Write arrays to an .npz file, with the format name and version."""
     check_suffix(path, ".npz", KINDS[form])
     write_bytes(path, [pack(form, version, arrays)])
 
 
 def read_json(path: str | os.PathLike[str], form: str, version: int, *, required: bool = True) -> dict[str, Any]:
-    """Read a JSON object with this format name and version, which are not `required` in files written by hand."""
+    """Read a JSON object that has this format name and version.
+
+    With `required` False, files written by hand may leave out both.
+    """
     kind = KINDS[form]
     check_suffix(path, ".json", kind)
     try:
@@ -139,7 +141,7 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
 
 
 def write_json(path: str | os.PathLike[str], form: str, version: int, content: Mapping[str, Any]) -> None:
-    """Write a JSON object with format name and version, one line for each innermost object or list."""
+    """Write a JSON object with format name and version, one line per innermost object or list."""
     check_suffix(path, ".json", KINDS[form])
     entries = {"format": form, "version": version, **content}
     lines = [f" {json.dumps(key)}: {_to_json(value, 1)}" for key, value in entries.items()]
@@ -159,7 +161,7 @@ def _to_json(value: Any, depth: int) -> str:
 
 
 def read_format(path: str | os.PathLike[str]) -> str:
-    """The format name in an NPZ file, such as ``"marey.graph"``; empty if it has none or is not an NPZ file."""
+    """Return the format name in an NPZ file, such as ``"marey.graph"``; "" if it has none or is not an NPZ file."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
             begin = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
@@ -170,7 +172,7 @@ def read_format(path: str | os.PathLike[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A member's header, read before its data; `start` is where the data begin."""
+    """The header of an array in the archive, read before its data, which begin at byte `start`."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -179,12 +181,12 @@ class Head:
 
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The arrays as the bytes of an NPZ file, little-endian, with format name and version."""
+    """Return the bytes of an NPZ file with these arrays, little-endian, and the format name and version."""
     members: dict[str, NDArray[Any]] = {"format": np.array(form), "version": np.array(version, dtype="<i8")}
     members |= {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, zipfile.ZIP_DEFLATED)
-    # A long motion that hardly moves compresses so well that a careful reader would take it for a zip bomb.
+    # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.
     if n_bytes > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
         packed = _zip_arrays(members, zipfile.ZIP_STORED)
     return packed
@@ -203,10 +205,11 @@ def read_arrays(
 
     Parameters
     ----------
-    path : the file, also for messages. data : its contents, if they are read already.
-    form, version : the expected format name and version; others raise an error that names them.
-    required, optional : the arrays to read; others are ignored.
-    check : called with shapes and types before anything is unpacked; raises if they are wrong.
+    path : the file; also named in messages.
+    form, version : the expected format name and version; any others raise an error that names them.
+    required, optional : names of the arrays to read; other arrays are ignored.
+    check : called with the headers, keyed by array name, before anything is unpacked; raises if they are wrong.
+    data : the contents of the file, if already read.
     """
     wanted, name = tuple(required), os.fspath(path)
     if data is None:
@@ -238,7 +241,7 @@ def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
 
 
 def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[Any]:
-    """Text for an archive; `what` names it in error messages."""
+    """Return text as an array for an archive; `what` names it in error messages."""
     for part in (text,) if isinstance(text, str) else text:
         if len(part) > _MAX_TEXT or part.endswith("\0"):
             raise InvalidValue(
@@ -264,7 +267,7 @@ def _zip_arrays(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
 
 @contextmanager
 def _reporting(path: str) -> Iterator[None]:
-    """Convert exceptions of zipfile and zlib on broken archives to ParseError."""
+    """Convert exceptions from zipfile and zlib about broken archives to ParseError."""
     try:
         yield
     except MareyError:
@@ -287,7 +290,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> dict[str, Head]:
-    """The headers of the arrays to read; nothing else is unpacked."""
+    """Read the headers of the named arrays; unpack nothing else."""
     heads: dict[str, Head] = {}
     present = set(archive.namelist())
     for name in names:
@@ -310,7 +313,7 @@ def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> di
 
 
 def _parse_head(begin: bytes, name: str, path: str) -> Head:
-    """Parse a member's first bytes as text, never evaluated."""
+    """Parse the header of an array from its first bytes, as text that is never evaluated."""
     if begin[:6] != b"\x93NUMPY" or begin[6:7] not in (b"\1", b"\2", b"\3"):
         raise ParseError(f"array {name!r} is not in the NumPy format", path=path)
     width = 2 if begin[6] == 1 else 4
@@ -331,7 +334,7 @@ def _parse_head(begin: bytes, name: str, path: str) -> Head:
 
 
 def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, version: int, path: str) -> None:
-    """Check format and version, and remove their two members from `heads`."""
+    """Check the format name and version, and remove their two entries from `heads`."""
     marks = []
     for name, kind in (("format", "U"), ("version", "iu")):
         head = heads.pop(name, None)
@@ -348,7 +351,7 @@ def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray
     n_bytes = math.prod(head.shape) * head.dtype.itemsize
     with archive.open(f"{name}.npy") as stream:
         stream.read(head.start)
-        # One byte more than expected, so that zipfile reaches the end and compares checksums.
+        # Read one byte more than expected: zipfile then reaches the end and compares checksums.
         content = stream.read(n_bytes + 1)
     if len(content) != n_bytes:
         raise ParseError(f"array {name!r} is truncated", path=path)

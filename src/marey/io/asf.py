@@ -1,9 +1,9 @@
 """ASF: the skeleton half of the Acclaim format, as Vicon and the CMU collection write it.
 
-An ASF file describes bones; marey's skeletons have joints. A bone runs from its parent's end to its own, by
-`length` along `direction` (world axes of the rest pose). The joint with the bone's name is where
-the bone starts, as in BVH, so its offset is its parent bone's vector; a leaf bone gets an End Site joint
-``<bone>End`` at its tip. In the rest pose all joint frames are aligned with the world.
+An ASF file describes bones; marey's skeletons have joints. A bone runs from its parent's end to its own, by `length`
+along `direction` (world axes of the rest pose). The joint with the bone's name is at the start of the bone, as in BVH,
+so its offset is the vector of its parent bone. A leaf bone gets an End Site joint ``<bone>End`` at its tip. In the rest
+pose all joint frames are aligned with the world.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ MAX_NUMBER = 1e12
 _DOFS = ("rx", "ry", "rz", "tx", "ty", "tz", "l")
 _ROOT_DOFS = ("tx", "ty", "tz", "rx", "ry", "rz")
 _INCH = 0.0254
-# A standing body's largest extent, from a child to a giant with raised arms, in meters.
-_FIGURE_METRES = (0.7, 2.9)
+# Largest extent of a standing body in meters, from a child to a very tall person with raised arms.
+_BODY_METERS = (0.7, 2.9)
 # CMU directions are unit vectors to six digits; larger deviations are not rounding.
 _UNIT_SLACK = 0.01
 
@@ -44,23 +44,24 @@ Line = tuple[int, list[str]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AsfSkeleton:
-    """N bones, the root first and parents before children; lengths in the file's unit.
+    """The N bones of an ASF file: the root first, parents before children; lengths in the file's unit.
 
     Parameters
     ----------
-    path : the path that was loaded.
+    path : the path of the file.
     name : the name in the file; "" if it has none.
     names : N bone names; the first is "root".
     parents : (N,) index of each bone's parent bone; -1 for the root.
     directions : (N, 3) unit vectors in world axes; 0 for the root.
     lengths : (N,) in the file's unit; 0 for the root.
-    axes : (N, 4) each bone's own frame in the world, in which its angles are measured; 1 0 0 0 for the root.
-    dofs : for each bone the values that an AMC line holds, in order: "rx", "ry", "rz", "tx", "ty", "tz", "l".
-    root_position : (3,) in the file's unit; the root's place before any motion.
+    axes : (N, 4) world rotation of each bone's own coordinate frame, in which its angles are measured; 1 0 0 0 for the
+        root.
+    dofs : the values that each bone's AMC line holds, in order: "rx", "ry", "rz", "tx", "ty", "tz", "l".
+    root_position : (3,) the root's position before any motion, in the file's unit.
     root_rotation : (4,) the root's orientation before any motion.
     length_factor : the value of ``:units length``; 1 if missing.
-    degrees : whether angles are in degrees, else radians.
-    warnings : problems of the file that did not prevent reading it.
+    degrees : True if angles are in degrees, False if in radians.
+    warnings : problems in the file that did not prevent reading it.
     """
 
     path: str
@@ -80,7 +81,7 @@ class AsfSkeleton:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AsfJoints:
-    """An ASF skeleton as J joints, as `Skeleton` has them; `of_bone` (N,) is where each bone starts."""
+    """An ASF skeleton as J joints, laid out as in `Skeleton`; `of_bone` (N,) is the joint at the start of each bone."""
 
     names: tuple[str, ...]
     parents: Ints
@@ -114,7 +115,7 @@ class _Section:
 
 
 def read_asf(data: bytes, path: str) -> AsfSkeleton:
-    """Read an ASF file's bytes; `path` is for messages. Joint limits and masses are not used."""
+    """Parse an ASF file's bytes; `path` is for messages. Joint limits and masses are ignored."""
     sections = _split_sections(decode_text(data), path)
     for keyword in (":root", ":bonedata", ":hierarchy"):
         if keyword not in sections:
@@ -151,7 +152,7 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
 
 
 def asf_motion(skeleton: AsfSkeleton, path: str | os.PathLike[str]) -> RawMotion:
-    """The skeleton alone: one frame in its rest pose."""
+    """Return the skeleton alone, as a motion of one frame in the rest pose."""
     joints = asf_joints(skeleton)
     rotations = quat.identity((1, len(joints.names)))
     rotations[:, 0] = skeleton.root_rotation
@@ -172,7 +173,7 @@ def asf_motion(skeleton: AsfSkeleton, path: str | os.PathLike[str]) -> RawMotion
 
 
 def asf_joints(skeleton: AsfSkeleton) -> AsfJoints:
-    """The bones as joints, each at its bone's start, with an End Site at the tip of every leaf bone."""
+    """Convert bones to joints: one at the start of each bone, and an End Site at the tip of each leaf bone."""
     n_bones = len(skeleton.names)
     is_leaf = np.ones(n_bones, dtype=bool)
     is_leaf[skeleton.parents[1:]] = False
@@ -205,11 +206,10 @@ def asf_joints(skeleton: AsfSkeleton) -> AsfJoints:
 
 
 def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None, list[str]]:
-    """Meters per unit if the file states it and the body's size agrees, else None; and the evidence.
+    """Return meters per unit if the file states it and the body's size agrees, else None; and the evidence.
 
-    The format's authors meant ``:units length`` as the factor from inches to the file's numbers: CMU's 0.45
-    gives 0.0254 / 0.45 = 0.056444 m. Writers that do not care about units write a factor of 1, so 1 is
-    ignored.
+    The authors of the format meant ``:units length`` as the factor from inches to the file's numbers: CMU's 0.45 gives
+    0.0254 / 0.45 = 0.056444 m. Writers that do not care about units write a factor of 1, so 1 is ignored.
     """
     factor = skeleton.length_factor
     if factor == 1.0:
@@ -218,16 +218,16 @@ def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None,
     for j, parent in enumerate(joints.parents[1:].tolist(), start=1):
         places[j] = places[parent] + joints.offsets[j]
     size = float(np.ptp(places, axis=0).max()) * _INCH / factor
-    if not _FIGURE_METRES[0] <= size <= _FIGURE_METRES[1]:
+    if not _BODY_METERS[0] <= size <= _BODY_METERS[1]:
         return None, []
     return _INCH / factor, [
-        f"the skeleton's unit is an inch times {factor:g}, {_INCH / factor:.6f} m: the ASF says so, "
-        f"and the figure comes to {size:.2f} m"
+        f"the skeleton's unit is an inch divided by {factor:g}, {_INCH / factor:.6f} m: the ASF file says so, "
+        f"and the body is then {size:.2f} m tall"
     ]
 
 
 def ordered_rotation(angles: Floats, order: str) -> Floats:
-    """(..., 4) from angles (..., k) in radians about the axes in `order`, the first applied first.
+    """Return quaternions (..., 4) from angles (..., k) in radians about the axes in `order`, the first applied first.
 
     "xyz" is Rz * Ry * Rx: the format uses rotations about fixed axes.
     """
@@ -235,7 +235,7 @@ def ordered_rotation(angles: Floats, order: str) -> Floats:
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 with or without a byte-order mark, else Latin-1, which accepts any bytes; line ends become newlines."""
+    """Decode UTF-8 with or without a byte-order mark, else Latin-1, which accepts any bytes; make line ends LF."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -244,7 +244,7 @@ def decode_text(data: bytes) -> str:
 
 
 def parse_number(token: str, what: str, path: str, line: int) -> float:
-    """A finite number; else raises a ParseError with `what` was expected."""
+    """Parse a finite number; raise ParseError, naming `what`, for anything else."""
     try:
         value = float(token)
     except ValueError:
@@ -255,17 +255,17 @@ def parse_number(token: str, what: str, path: str, line: int) -> float:
 
 
 def shown(token: str) -> str:
-    """A token for a message: quoted, and shortened if long."""
+    """Format a token for a message: quoted, and shortened if long."""
     return repr(token if len(token) <= 40 else token[:37] + "...")
 
 
 def bone_key(name: str) -> str:
-    """The dictionary key of a bone: the root is a keyword in any case; other bones keep their case."""
+    """Return the dictionary key of a bone name: "root" in any case is the root; other names keep their case."""
     return ROOT if name.lower() == ROOT else name
 
 
 def _split_sections(text: str, path: str) -> dict[str, _Section]:
-    """Lower-case keyword to its section; commas and parentheses are white space, # starts a comment."""
+    """Map each lower-case keyword to its section. Commas and parentheses count as whitespace; # starts a comment."""
     sections: dict[str, _Section] = {}
     current: _Section | None = None
     blanks = str.maketrans(",()", "   ")
@@ -348,7 +348,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
 
 
 def _read_bone_line(bone: _Bone, word: str, values: list[str], path: str, line: int) -> None:
-    """Read the needed values; others (id, limits, masses, vendor extensions) are ignored."""
+    """Read one line of a bone into `bone`; ids, limits, masses and vendor extensions are ignored."""
     if word == "name":
         if not values:
             raise ParseError("expected a bone name, got none", path=path, line=line)
@@ -385,7 +385,7 @@ def _check_bone(bone: _Bone, bones: dict[str, _Bone], path: str) -> None:
 
 
 def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tuple[list[str], list[int]]:
-    """Bone names from the root down, a bone's entire limb before its next sibling, and each one's parent."""
+    """Return the bone names in depth-first order from the root, and the index of each one's parent."""
     children: dict[str, list[str]] = {ROOT: [], **{name: [] for name in bones}}
     placed: dict[str, int] = {}
     for line, tokens in section.lines:
@@ -435,7 +435,7 @@ def _refuse_loose(loose: set[str], placed: dict[str, int], bones: dict[str, _Bon
 
 
 def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, Floats]:
-    """Directions (N, 3) and lengths (N,), with zeros for the root in front."""
+    """Return directions (N, 3) and lengths (N,); the first entry is the root's and zero."""
     directions = np.zeros((len(bones) + 1, 3))
     lengths = np.zeros(len(bones) + 1)
     for i, bone in enumerate(bones, start=1):
@@ -454,7 +454,7 @@ def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, 
 
 
 def _bone_frames(bones: Sequence[_Bone], scale: float) -> Floats:
-    """(N, 4), the identity for the root in front."""
+    """Return the rotation (N, 4) of each bone's own coordinate frame; the first entry is the root's, the identity."""
     frames = quat.identity(len(bones) + 1)
     by_order: dict[str, list[int]] = {}
     for i, bone in enumerate(bones, start=1):
@@ -462,7 +462,7 @@ def _bone_frames(bones: Sequence[_Bone], scale: float) -> Floats:
             by_order.setdefault(bone.axis[1], []).append(i)
     for order, rows in by_order.items():
         angles = np.array([axis[0] for i in rows if (axis := bones[i - 1].axis) is not None])
-        # Angles are listed as x y z whatever the order in which they are applied.
+        # Angles are always listed as x y z, in whatever order they are applied.
         frames[rows] = ordered_rotation(scale * angles[:, ["xyz".index(letter) for letter in order]], order)
     return frames
 
@@ -496,5 +496,5 @@ def _dof_words(values: Iterable[str], allowed: Sequence[str], path: str, line: i
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """Up to five names for a message."""
+    """Format up to five names for a message."""
     return format_list([repr(re.sub(r"\s+", " ", name[:40])) for name in names], 5)

@@ -1,4 +1,4 @@
-"""Convert between a file's axes and marey's: right-handed, Y up. All rotations are by right angles and so exact."""
+"""Convert between a file's axes and marey's: right-handed, Y up. All rotations are by right angles, hence exact."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UPS = tuple(_FROM_FILE)
 
 
 def check_up(up: str) -> str:
-    """Check an up axis given by the user."""
+    """Check an up axis given by the user and return it in lower case, without a plus sign."""
     cleaned = str(up).strip().lower().removeprefix("+")
     if cleaned not in _FROM_FILE:
         raise InvalidValue(f"up must be one of {', '.join(UPS)}, got {up!r}")
@@ -28,13 +28,13 @@ def check_up(up: str) -> str:
 
 
 def vectors_from_file(vectors: Floats, up: str) -> Floats:
-    """(..., 3) from the file's axes to marey's."""
+    """Convert vectors (..., 3) from the file's axes to marey's."""
     order, signs = _FROM_FILE[up]
     return vectors if up == "y" else vectors[..., order] * np.array(signs, dtype=np.float64)
 
 
 def vectors_to_file(vectors: Floats, up: str) -> Floats:
-    """(..., 3) from marey's axes to the file's."""
+    """Convert vectors (..., 3) from marey's axes to the file's."""
     if up == "y":
         return vectors
     order, signs = _FROM_FILE[up]
@@ -44,12 +44,12 @@ def vectors_to_file(vectors: Floats, up: str) -> Floats:
 
 
 def rotations_from_file(rotations: Floats, up: str) -> Floats:
-    """(..., 4) the same rotations in marey's axes: the vector part is rotated, the angle stays."""
+    """Convert quaternions (..., 4) from the file's axes to marey's: rotates the vector part, keeps the angle."""
     return _with_vectors(rotations, vectors_from_file(rotations[..., 1:], up), up)
 
 
 def rotations_to_file(rotations: Floats, up: str) -> Floats:
-    """(..., 4) the same rotations in the file's axes."""
+    """Convert quaternions (..., 4) from marey's axes to the file's."""
     return _with_vectors(rotations, vectors_to_file(rotations[..., 1:], up), up)
 
 

@@ -1,8 +1,8 @@
-"""The hierarchy of a BVH file: joints, offsets and channels.
+"""Parse the hierarchy of a BVH file: joints, offsets and channels.
 
-The format has no official specification, so the reader accepts what real exporters write: any keyword case, names
-with blanks, colons or dots in several encodings, several ROOTs, any number and order of channels, joints without an
-End Site, nested or several End Sites. Ambiguous files raise an error that names the line.
+The format has no official specification, so the reader accepts what real exporters write: keywords in any case; names
+with blanks, colons or dots in several encodings; several ROOTs; any number and order of channels; joints without an End
+Site; nested or multiple End Sites. Ambiguous files raise an error that names the line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEYWORDS = (b"{", b"}", b"OFFSET", b"CHANNELS", b"JOINT", b"END", b"ENDSITE", b
 _COMMENTS = (b"#", b"//")
 
 _NAME = re.compile(rb"[^\r\n{}]*")
-# The next two are rarely needed and compiled on first use. In Shift-JIS a brace may be the second byte of a character.
+# The next two are rarely needed and compiled on first use. In Shift-JIS, a brace may be a character's second byte.
 _SHIFT_JIS_NAME = rb"(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]|[\xe0-\xfc][\x80-\xfc]|[^\r\n{}])*"
 # First bytes of most Shift-JIS characters; in Windows-1252, symbols that names do not contain, such as per mille.
 _SHIFT_JIS = rb"[\x81-\x89\x8b\x8d\x8f-\x99\x9b\x9d]"
@@ -32,7 +32,7 @@ _SHOWN = 5  # maximum number of places that a warning lists
 
 
 class Joint:
-    """One joint or End Site as the file has it.
+    """One joint or End Site, as given in the file.
 
     `at` is its byte position in the file, `column` the column of its first channel. `name` is unique in its tree.
     `file_name` is the name in the file; for End Sites it is ``End Site`` followed by any name.
@@ -48,7 +48,7 @@ class Joint:
 
 
 class Header(NamedTuple):
-    """All trees of the file, each with parents before children; `n_columns` numbers make a row.
+    """All trees of the file, each with parents before children; a row has `n_columns` numbers.
 
     `end` is the byte after the keyword MOTION. `evidence` explains how names were decoded, `warnings` lists oddities.
     """
@@ -61,7 +61,7 @@ class Header(NamedTuple):
 
 
 def parse_header(data: bytes, path: str) -> Header:
-    """Parse everything up to MOTION."""
+    """Parse everything up to and including the keyword MOTION."""
     parser = _Parser(data, path)
     parser.run()
     header = Header(parser.trees, parser.n_columns, parser.at, evidence=[], warnings=parser.oddities())
@@ -79,7 +79,7 @@ def parse_header(data: bytes, path: str) -> Header:
 
 
 def line_number(data: bytes, at: int) -> int:
-    """1-based line of a byte, whichever line end the file uses."""
+    """Return the 1-based line of byte `at`, for any kind of line end."""
     head = data[:at]
     return head.count(b"\n") + head.count(b"\r") - head.count(b"\r\n") + 1
 
@@ -99,7 +99,7 @@ class _Parser:
     # Words.
 
     def take(self) -> bytes:
-        """The next word or brace; b"" at the end of the file."""
+        """Consume and return the next word or brace; b"" at the end of the file."""
         match = _WORD.search(self.data, self.at)
         if match is None:
             self.at = self.word_at = len(self.data)
@@ -108,12 +108,15 @@ class _Parser:
         return match[0]
 
     def next(self) -> bytes:
-        """The next word without consuming it."""
+        """Return the next word without consuming it."""
         match = _WORD.search(self.data, self.at)
         return match[0] if match else b""
 
     def take_keyword(self) -> bytes:
-        """The next word in upper case. Skips comment lines: exporters use ``#`` here only for comments."""
+        """Consume the next word and return it in upper case.
+
+        Skips comment lines: here exporters use ``#`` only for comments.
+        """
         while (word := self.take()).startswith(_COMMENTS):
             self.comments.append(self.word_at)
             self.at += len(self.ahead(_LINE_REST))
@@ -124,7 +127,7 @@ class _Parser:
         return match[0] if match else b""
 
     def got(self) -> str:
-        """The last word, formatted for a message."""
+        """Format the last word for a message."""
         return shown(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
 
     def error(self, message: str) -> ParseError:
@@ -205,7 +208,7 @@ class _Parser:
         limits.check_joints(len(tree), self.path)
 
     def name(self) -> bytes:
-        """The rest of this line before a brace."""
+        """Consume and return the rest of this line, up to a brace."""
         given = self.ahead(_NAME)
         if _encoding(given) != "utf-8":
             given = self.ahead(re.compile(_SHIFT_JIS_NAME))
@@ -270,7 +273,7 @@ class _Parser:
 
 
 def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
-    """The names as text; one encoding serves the whole file."""
+    """Decode the joint names; one encoding applies to the whole file."""
     joined = b"\n".join(joint.given for joint in joints)
     encoding = _encoding(joined)
     if encoding != "utf-8":
@@ -280,7 +283,7 @@ def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
 
 
 def _encoding(text: bytes) -> str:
-    """UTF-8; else Shift-JIS if it looks like it; else Windows-1252; else Latin-1, which accepts any bytes."""
+    """Guess the encoding: UTF-8; else Shift-JIS if it looks like it; else Windows-1252; else Latin-1 (any bytes)."""
     if _is_in(text, "utf-8"):
         return "utf-8"
     guesses = ("cp932", "cp1252") if re.search(_SHIFT_JIS, text) else ("cp1252",)

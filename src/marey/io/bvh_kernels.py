@@ -1,4 +1,4 @@
-"""BVH files: the numbers of the rows, and the rotations that they stand for."""
+"""BVH kernels: parse the rows of numbers and convert Euler angles to quaternions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, UInt8s1D, 
 
 Array = Any
 
-# 10**0 to 10**308 as float64, and what that leaves of them.
+# 10**0 to 10**308 as float64, and the rounding errors.
 _POWERS = np.array([float(10**k) for k in range(309)])
 _POWER_RESTS = np.array([float(10**k - int(float(10**k))) for k in range(309)])
 # float64 holds all whole numbers up to 2**53, and powers of ten up to 10**22.
 _MAX_EXACT, _MAX_EXACT_POWER = 1 << 53, 22
-# Splits a float64 into two halves of 26 bits; up to this power of ten, that does not overflow.
+# Splits a float64 into two halves of 26 bits; this does not overflow up to the given power of ten.
 _SPLITTER, _MAX_SPLIT_POWER = 134217729.0, 290
 
 
 class RotationChannels(NamedTuple):
-    """Which columns of the rows are rotations, by joints (J,) and by channels (K,).
+    """The rotation columns of the rows, indexed by joint (J,) and by rotation channel (K,).
 
-    first, counts : (J,) the first rotation channel of each joint, and how many it has, in listed order.
-    columns : (K,) of the rows.
+    first, counts : (J,) index of each joint's first rotation channel, and how many it has, in listed order.
+    columns : (K,) column of each channel in the rows.
     axes : (K,) 0, 1 or 2 for X, Y or Z.
     """
 
@@ -38,11 +38,11 @@ class RotationChannels(NamedTuple):
 def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Out[Floats1D]) -> tuple[int, int]:
     """Read rows of `n_columns` numbers from bytes `start` to `stop` of `data` into `values` (flat).
 
-    The byte before `stop` must be a line end: numbers then end before it, and no digit needs a bounds check. A row is
-    a line. Stops before the first line that is anything else, for which there is no room, or that has a number of more
-    than 18 significant digits. Returns the number of rows and the place of the line it stopped at. Numbers from
-    1e-272 to 1e15 come out as `float` reads them, others to within two units in the last place; one beyond all range
-    is infinite.
+    The byte before `stop` must be a line end: numbers then end before it, and no digit needs a bounds check. Each row
+    is one line. Stops before the first line that is not a row, does not fit into `values`, or has a number with more
+    than 18 significant digits. Returns the number of rows and the byte position of the line it stopped at. Numbers from
+    1e-272 to 1e15 are the same as from `float`; others are within two units in the last place. Numbers too large for
+    float64 become infinite.
     """
     n_rows = 0
     base = 0
@@ -112,7 +112,7 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
 
 @helper
 def _read_digits(data: Array, start: int, mantissa: int) -> tuple[int, int]:
-    """Append the digits from byte `start` on to a whole number; returns it and where they end."""
+    """Append the digits from byte `start` onward to `mantissa`; return the result and the byte after the last digit."""
     end = start
     digit = int(data[end]) - 48
     while 0 <= digit <= 9:
@@ -124,7 +124,7 @@ def _read_digits(data: Array, start: int, mantissa: int) -> tuple[int, int]:
 
 @helper
 def _scale(mantissa: int, exponent: int) -> float:
-    """mantissa * 10**exponent."""
+    """Return mantissa * 10**exponent."""
     value = float(mantissa)
     if exponent == 0 or mantissa == 0:
         return value
@@ -139,7 +139,7 @@ def _scale(mantissa: int, exponent: int) -> float:
     quotient = value / power
     if places > _MAX_SPLIT_POWER or (mantissa <= _MAX_EXACT and places <= _MAX_EXACT_POWER):
         return quotient
-    # What the quotient leaves of the mantissa, by the exact product of quotient and power (Dekker 1971).
+    # Correct the quotient by its remainder, from the exact product of quotient and power (Dekker 1971).
     q_high = _SPLITTER * quotient - (_SPLITTER * quotient - quotient)
     p_high = _SPLITTER * power - (_SPLITTER * power - power)
     q_low, p_low = quotient - q_high, power - p_high
@@ -151,7 +151,7 @@ def _scale(mantissa: int, exponent: int) -> float:
 
 @helper
 def _read_long_number(data: Array, start: int, stop: int) -> tuple[int, int, bool]:
-    """The first 18 significant digits, the power of ten that belongs to them, and whether only zeros follow."""
+    """Return the first 18 significant digits, their power of ten, and whether all further digits are zeros."""
     mantissa = 0
     exponent = 0
     n_used = 0
@@ -176,7 +176,10 @@ def _read_long_number(data: Array, start: int, stop: int) -> tuple[int, int, boo
 
 @kernel
 def convert_rotations(values: Floats2D, channels: RotationChannels, start: int, stop: int, out: Out[Floats3D]) -> None:
-    """Local quaternions (F, J, 4) of joints `start` to `stop` from rows (F, C) in degrees; signs are continuous."""
+    """Convert angles in rows (F, C), degrees, to local quaternions (F, J, 4) for joints `start` to `stop`.
+
+    Quaternion signs are continuous over time.
+    """
     half = np.pi / 360.0
     for f in range(values.shape[0]):
         for j in range(start, stop):

@@ -1,4 +1,4 @@
-"""Reading BVH."""
+"""Read BVH files."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ _WIDE = (
 
 
 def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | int | None = None) -> RawMotion:
-    """A BVH file's motion in its own unit and axes.
+    """Read a BVH file's motion in the file's own unit and axes.
 
     Parameters
     ----------
-    fps : overrides the file's frame time; required if that is missing or zero.
+    data : the bytes of the file.
+    path : the file name, for messages.
+    fps : frames per second; overrides the file's frame time, and is required if that is missing or zero.
     root : name or index of the ROOT to read if the file has several; the first by default.
 
-    Position channels replace the OFFSET of a joint, also of the root: every tool that writes a nonzero root OFFSET
+    Position channels replace the OFFSET of a joint, including the root: every tool that writes a nonzero root OFFSET
     expects this.
     """
     _keep_freed_memory()
@@ -87,14 +89,15 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
 def _keep_freed_memory() -> None:
     """Speed up the first load of a process, which otherwise returns memory to the system and requests it again.
 
-    The C library on Linux reuses freed memory only for blocks smaller than the largest block freed so far, so free a
-    large block once. It is never written to and so uses no memory. On other systems this has no effect.
+    The C library on Linux reuses freed memory only for blocks smaller than the largest block freed so far, so this
+    frees a large block once. The block is never written to, so it uses no physical memory. On other systems this has no
+    effect.
     """
     np.empty(1 << 24, dtype=np.uint8)
 
 
 def _as_bytes(data: bytes, path: str) -> bytes:
-    """The text as bytes without a byte-order mark: UTF-8, or the file's own 8-bit encoding."""
+    """Return the text as bytes without a byte-order mark: UTF-8, or the file's own 8-bit encoding."""
     if data[:4].isalnum():  # HIERARCHY
         return data
     if data.startswith(codecs.BOM_UTF8):
@@ -135,7 +138,7 @@ def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
 
 
 def _file_names(tree: list[Joint]) -> tuple[str, ...]:
-    """The file's joint names, if a save could not derive them from the skeleton's names; else ()."""
+    """Return the file's joint names if they cannot be derived from the skeleton's names when saving; else ()."""
     for joint in tree:
         if joint.file_name != (END_SITE if joint.is_end else joint.name):
             return tuple(joint.file_name for joint in tree)
@@ -145,7 +148,7 @@ def _file_names(tree: list[Joint]) -> tuple[str, ...]:
 
 
 def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
-    """Root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary."""
+    """Return root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary."""
     n_frames = len(values)
     offsets = file_offsets.copy()
     moving: dict[int, Floats] = {}
@@ -172,7 +175,7 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
 
 
 def _rotations(values: Floats, tree: list[Joint]) -> Floats:
-    """(F, J, 4) local rotations, sign-continuous over time."""
+    """Return local rotations (F, J, 4), with quaternion signs continuous over time."""
     listed = [
         [(joint.column + k, _AXES.index(name[0])) for k, name in enumerate(joint.channels) if name.endswith("rotation")]
         for joint in tree

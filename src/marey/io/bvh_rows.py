@@ -1,8 +1,8 @@
-"""The MOTION section of a BVH file: frame count, frame time, and the rows of numbers.
+"""Parse the MOTION section of a BVH file: frame count, frame time, and the rows of numbers.
 
-A kernel reads rows as long as they are clean. From the first irregular line on, a slower reader takes over. It drops a
-truncated last row and trailing junk with a warning, splits rows that are wrapped over several lines or share one if
-that is unambiguous, and raises an error with the position for anything else. Rows are never shifted.
+A kernel reads rows as long as they are clean. At the first irregular line, a slower reader takes over. It drops a
+truncated last row and trailing junk with a warning. It splits rows that are wrapped over several lines or share a line,
+if that is unambiguous, and raises an error with the position for anything else. Rows are never shifted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PADDING = b" \t\r\n\0\x1a"  # blanks, and bytes that some programs pad the end 
 
 
 class Rows(NamedTuple):
-    """values (F, C); the text of the frame time, None if missing, and its line."""
+    """The values (F, C) of the rows, and the text of the frame time (None if missing) with its line number."""
 
     values: Floats
     frame_time_text: str | None
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 class _Section:
-    """The bytes of the rows, from `start` to `stop`, and what the header says about them."""
+    """The bytes of the rows, from `start` to `stop`, and their number of columns and frames according to the header."""
 
     def __init__(
         self, data: bytes, path: str, start: int, n_columns: int, n_announced: int | None, warnings: list[str]
@@ -54,7 +54,7 @@ class _Section:
 
 
 def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
-    """Everything after the keyword MOTION, which ends at byte `start`."""
+    """Parse everything after the keyword MOTION, which ends at byte `start`."""
     warnings: list[str] = []
     n_announced, time, start = _preamble(data, start, warnings)
     section = _Section(data, path, start, n_columns, n_announced, warnings)
@@ -88,7 +88,11 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
 
 
 def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
-    """``Frames:`` and ``Frame Time:`` in either order; returns where the rows begin."""
+    """Parse ``Frames:`` and ``Frame Time:`` in either order.
+
+    Returns the number of frames (None if missing or invalid), the match of the frame time, and the byte where the rows
+    begin.
+    """
     frames: re.Match[bytes] | None = None
     time: re.Match[bytes] | None = None
     while True:
@@ -110,7 +114,7 @@ def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re
 
 
 def _content_end(data: bytes) -> int:
-    """The byte after the last one that is not padding."""
+    """Return the byte position after the last byte that is not padding."""
     end, step = len(data), 1 << 16
     while end > 0:
         rest = data[max(end - step, 0) : end].rstrip(_PADDING)
@@ -121,7 +125,7 @@ def _content_end(data: bytes) -> int:
 
 
 def _clean_rows(section: _Section) -> tuple[Floats, int]:
-    """Rows up to the first irregular line: (F, C), and the position of that line, or the end if there is none."""
+    """Read rows (F, C) up to the first irregular line; also return the byte position of that line, or of the end."""
     rows, at = _parse_clean_rows(section)
     if len(rows) and not max(rows.max(), -rows.min()) <= LARGEST:
         return rows[:0], section.start
@@ -129,7 +133,7 @@ def _clean_rows(section: _Section) -> tuple[Floats, int]:
 
 
 def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
-    """As `_clean_rows`, with numbers of any size."""
+    """Do the work of `_clean_rows`, but accept numbers of any size."""
     data, start, n_columns = section.data, section.start, section.n_columns
     text = np.frombuffer(data, np.uint8)
     # The kernel needs a line end to stop at; a last line without one is read on its own.
@@ -157,7 +161,7 @@ def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
 
 
 def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Floats) -> tuple[int, int]:
-    """As `parse_rows`, with two threads; may stop in the middle if the second half does not fit or lines have no LF.
+    """Run `parse_rows` in two threads. May stop at the middle if the second half does not fit or lines have no LF.
 
     Rows have similar lengths, so each half of the text has about half of the rows.
     """
@@ -178,13 +182,13 @@ def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Float
 
 
 def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:
-    """The rows from byte `at` on, line by line, after the rows `done`; and whether the content ends there."""
+    """Read the rows from byte `at` line by line and append them to `done`; also return whether the last is complete."""
     from array import array  # rarely needed, like this whole function
 
     numbers = array("d")
-    ends: list[int] = []  # how many numbers there are up to the end of each line
+    ends: list[int] = []  # cumulative count of numbers at the end of each line
     bad = None
-    odd: tuple[int, int] | None = None  # the first line that is not exactly a row, and how many numbers it has
+    odd: tuple[int, int] | None = None  # position and number count of the first irregular line
     for line in _LINE.finditer(section.data, at, section.stop):
         found, bad = parse_numbers(line[0])
         if bad is not None:
@@ -229,7 +233,7 @@ def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) 
 
 
 def _has_row(section: _Section, at: int) -> bool:
-    """Whether the lines from byte `at` on have enough numbers for a row."""
+    """Return whether the lines from byte `at` onward have enough numbers for a row."""
     count = 0
     for line in _LINE.finditer(section.data, at, section.stop):
         found, bad = parse_numbers(line[0])
@@ -240,12 +244,12 @@ def _has_row(section: _Section, at: int) -> bool:
 
 
 def _is_unambiguous(section: _Section, ends: np.ndarray, n_done: int) -> bool:
-    """Whether irregular lines can be split into rows unambiguously.
+    """Return whether irregular lines can be split into rows in only one way.
 
-    `ends` counts the numbers up to each line's end. A short last line is a truncated row. Otherwise row ends must
-    coincide with line ends. As missing numbers could produce the same pattern, also either all rows must be wrapped, or
+    `ends` counts the numbers up to the end of each line. A short last line is a truncated row. Otherwise row ends must
+    coincide with line ends. Missing numbers could produce the same pattern, so in addition all rows must be wrapped, or
     all must be on one line, or the resulting number of rows must match the header. If the header's number matches the
-    number of lines, each line is a row, but a damaged one.
+    number of lines instead, each line is a row, and some are damaged.
     """
     n_columns, n_announced = section.n_columns, section.n_announced
     counts = np.diff(ends, prepend=0)
@@ -263,7 +267,7 @@ def _is_unambiguous(section: _Section, ends: np.ndarray, n_done: int) -> bool:
 
 
 def _ends_within_number(section: _Section) -> bool:
-    """Whether the file is truncated within its last number: no newline follows, and decimals are missing.
+    """Return whether the file is truncated within its last number: no newline follows, and decimals are missing.
 
     This can be detected only if all earlier numbers have the same number of decimals.
     """

@@ -1,7 +1,7 @@
-"""Writing BVH: joint order, channel order, End Sites, offsets and frame-time text as they were read.
+"""Write BVH files: joint order, channel order, End Sites, offsets and frame-time text as they were read.
 
-A joint with unchanged rotations is written with the exact angles of its file, other joints with angles that are
-continuous in time.
+Joints with unchanged rotations are written with the exact angles from their file, other joints with angles that are
+continuous over time.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from marey.maths import euler, quat
 
 _POSITIONS = ("Xposition", "Yposition", "Zposition")
 _ROTATIONS = ("Zrotation", "Xrotation", "Yrotation")
-# Quaternions that agree this well are the same rotation. Angles below this many degrees are none: they are below the
-# last digit written.
+# Quaternions that agree to _SAME are the same rotation. Angles below _NO_DEGREES count as zero: they are smaller than
+# the last digit written.
 _SAME = 1e-9
 _NO_DEGREES = 5e-9
 _CHUNK = 1 << 18  # numbers formatted at a time
-_DEEPEST_INDENT = 64  # else a chain of thousands of joints would give mostly tabs
+_DEEPEST_INDENT = 64  # otherwise a chain of thousands of joints would be mostly tabs
 
 
 def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> Iterator[bytes]:
-    """The file in parts.
+    """Yield the bytes of the file, in chunks.
 
     Parameters
     ----------
     unit : meters per unit of the file.
-    up : its upward axis.
-    rigid : drop changes of bone length, which would be written as position channels.
+    up : the up axis of the file: "y", "z", "x", "-y", "-z" or "-x".
+    rigid : if True, drop changes of bone length, which would be written as position channels.
     """
-    decimals = 6 if unit < 0.1 else 8  # a position is written to well under a micrometer
+    decimals = 6 if unit < 0.1 else 8  # enough for positions to well under a micrometer
     tracks = _Tracks(motion, unit, up, rigid)
     order = _depth_first(motion.skeleton)
     written = {j: tracks.of(j) for j in order}
@@ -57,7 +57,7 @@ def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> I
 
 @dataclass(slots=True)
 class _Track:
-    """A joint as it is written: OFFSET (3,), channels, and their values (F, n)."""
+    """One joint as it is written: OFFSET (3,), channel names, and their values (F, n)."""
 
     offset: Floats
     channels: tuple[str, ...]
@@ -65,7 +65,7 @@ class _Track:
 
 
 class _Tracks:
-    """A motion in the file's unit and axes, and data of the file it was loaded from."""
+    """A motion in the file's unit and axes, plus data from the file it was loaded from."""
 
     def __init__(self, motion: Motion, unit: float, up: str, rigid: bool) -> None:
         skeleton, source = motion.skeleton, motion.source
@@ -78,7 +78,7 @@ class _Tracks:
         self.bones = None if bones is None else axes.vectors_to_file(bones, up) / unit
         self.file_offsets = self.offsets.copy()
         self.file_offsets[0] = 0.0
-        # Data of the file are usable only if they describe the same joints, and any motion at all.
+        # The file's channels are usable only if they belong to the same joints, and if there are any.
         channels = source.channels or ()
         self.file_channels = channels if len(channels) == len(skeleton) and any(channels) else None
         self.file_rotations: list[tuple[str, ...] | None] = [None] * len(skeleton)
@@ -108,7 +108,7 @@ class _Tracks:
         return _Track(offset, channels, values)
 
     def _place(self, j: int) -> tuple[Floats, Floats]:
-        """Where a joint is in its parent's frame over time (F, 3), and where it would be without channels (3,)."""
+        """Return a joint's position in its parent's frame over time (F, 3), and its position without channels (3,)."""
         if j == 0:
             return self.root, self.root[0]
         if self.bones is None:
@@ -116,7 +116,7 @@ class _Tracks:
         return self.bones[:, j], self.offsets[j]
 
     def _position_channels(self, j: int, path: Floats, rest: Floats) -> tuple[str, ...]:
-        """The file's position channels; all three if those cannot describe the joint's movement."""
+        """Return the file's position channels, or all three if those cannot describe the joint's movement."""
         file_names: tuple[str, ...] = _POSITIONS if j == 0 else ()
         if self.file_channels is not None and not (self.rigid and j > 0):
             file_names = tuple(name for name in self.file_channels[j] if name in _POSITIONS)
@@ -124,7 +124,7 @@ class _Tracks:
         return file_names if moving <= set(file_names) else _POSITIONS
 
     def _arrange_channels(self, j: int, positions: tuple[str, ...], rotations: tuple[str, ...]) -> tuple[str, ...]:
-        """The channels in the file's order, if it has just these; else positions first."""
+        """Return the channels in the file's order if it has exactly these; else positions first."""
         if self.file_channels is not None:
             names = self.file_channels[j]
             if set(names) == {*positions, *rotations} and _rotation_names(names) == rotations:
@@ -132,7 +132,7 @@ class _Tracks:
         return (*positions, *rotations)
 
     def _rotation_channels(self, j: int) -> tuple[tuple[str, ...], Floats]:
-        """Rotation channels of a joint and their values in degrees (F, n)."""
+        """Return the rotation channels of a joint and their values in degrees (F, n)."""
         now = self.rotations[:, j]
         file_names, angles = self.file_rotations[j], self.file_angles[j]
         if file_names is not None and angles is not None and _same_rotations(angles, file_names, now):
@@ -143,7 +143,7 @@ class _Tracks:
         order = "".join(name[0] for name in names)
         angles = np.rad2deg(euler.continuous(euler.to_euler(now, order), order))
         n = len(names) if file_names is None or names[: len(file_names)] != file_names else len(file_names)
-        if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now rotates about axes without a channel
+        if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now rotates about an axis without a channel
             n = len(names)
         return names[:n], angles[:, :n]
 
@@ -153,7 +153,7 @@ def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
-    """The file's own angles of each joint, (F, n) degrees."""
+    """Return each joint's angles from the file, (F, n) degrees; None for all joints if the columns do not match."""
     out: list[Floats | None] = []
     first = 0
     for names in channels:
@@ -164,14 +164,14 @@ def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Float
 
 
 def _same_rotations(angles: Floats, names: tuple[str, ...], rotations: Floats) -> bool:
-    """Whether angles in degrees (F, n) about these axes give these rotations (F, 4)."""
+    """Return whether angles in degrees (F, n) about these axes give these rotations (F, 4)."""
     again = euler.from_axes(np.deg2rad(angles), "".join(name[0] for name in names))
     again *= np.where(quat.dot(again, rotations) < 0.0, -1.0, 1.0)[:, None]
     return bool(np.abs(again - rotations).max() <= _SAME)
 
 
 def _complete_channels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Three rotation channels that begin with `names` and can represent every rotation, if possible."""
+    """Return three rotation channels that can represent every rotation, starting with `names` if possible."""
     if len(names) < 3:
         names = (*names, *(name for name in _ROTATIONS if name not in names))[:3]
     return names if len(names) == 3 and names[0] != names[1] != names[2] else _ROTATIONS
@@ -182,7 +182,7 @@ def _differ(path: Floats, rest: float) -> bool:
 
 
 def _depth_first(skeleton: Skeleton) -> list[int]:
-    """The joints in depth-first order: the order of the hierarchy and of the columns."""
+    """Return the joints in depth-first order: the order of the hierarchy and of the columns."""
     children = skeleton.children
     order, todo = [], [0]
     while todo:
@@ -192,7 +192,7 @@ def _depth_first(skeleton: Skeleton) -> list[int]:
 
 
 def _hierarchy(motion: Motion, order: list[int], tracks: dict[int, _Track], decimals: int) -> str:
-    """HIERARCHY as text."""
+    """Format the HIERARCHY section."""
     parents = motion.skeleton.parents
     headings = _headings(motion, tracks)
     offsets = format_rows(np.stack([tracks[j].offset for j in order]), decimals).decode().splitlines()
@@ -215,14 +215,14 @@ def _indent(depth: int) -> str:
 
 
 def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
-    """``ROOT Hips``, ``JOINT Head`` and ``End Site``, with the file's own names where they still apply."""
+    """Return headings such as ``ROOT Hips``, ``JOINT Head``, ``End Site``, with the file's own names if still valid."""
     names, is_end = motion.skeleton.names, motion.skeleton.is_end_site.tolist()
     file_names, is_bvh = motion.source.file_names, motion.source.channels is not None
     if len(file_names) != len(names):
         file_names, is_bvh = names, False
-    if not is_bvh:  # only BVH distinguishes an End Site from a joint of such a name
+    if not is_bvh:  # only BVH distinguishes an End Site from a joint with such a name
         file_names = tuple(END_SITE if end else name for name, end in zip(file_names, is_end, strict=True))
-    for j in reversed(range(1, len(names))):  # whatever rotates or moves is a joint, and so are its ancestors
+    for j in reversed(range(1, len(names))):  # anything that rotates or moves is a joint, as are its ancestors
         is_end[j] &= not tracks[j].channels and file_names[j].startswith(END_SITE)
         is_end[motion.skeleton.parents[j]] &= is_end[j]
     headings, changed = [], []
@@ -230,7 +230,7 @@ def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
         if is_end[j]:
             headings.append(file_name)
             continue
-        # A second 'Arm' goes by 'Arm_2' here; it is 'Arm' again in the file.
+        # A second 'Arm' is called 'Arm_2' in marey; the file gets 'Arm' again.
         is_double = bool(file_name) and re.fullmatch(re.escape(file_name) + r"_\d+", name)
         wanted = file_name if is_double else name
         written = re.sub(r"[{}\x00-\x1f\x7f]", "_", wanted).strip(" ") or f"joint_{j}"

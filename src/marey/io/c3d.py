@@ -1,7 +1,7 @@
-"""C3D: marker positions, the format of motion capture laboratories.
+"""C3D: marker positions, the standard format of motion capture labs.
 
-Reads all variants of the format: 16-bit integers and 32-bit floats, from Intel, DEC and MIPS machines, with or
-without analog values between the frames.
+Reads all variants of the format: 16-bit integers and 32-bit floats, from Intel, DEC and MIPS machines, with or without
+analog values between the frames.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from marey.io import axes, recognize
 from marey.io.c3d_parameters import Layout, Parameters, float_type, read_layout, to_floats
 from marey.io.files import read_bytes
 
-# Lists of points that are not positions, by the names of the format's manual and of Vicon's software.
+# Parameters that list points other than positions, named as in the format's manual and in Vicon's software.
 _NOT_POSITIONS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 _UNIT_WORDS = {
     "m": 1.0, "meter": 1.0, "dm": 0.1, "cm": 0.01, "centimeter": 0.01, "mm": 0.001, "millimeter": 0.001,
@@ -35,21 +35,22 @@ _N_LOOKS = 64
 # How much worse the second-best up axis must fit for the best one to be certain, in body sizes.
 _CLEAR = 0.2
 _STATURE = 1.7
-# Values unpacked at a time: large enough for speed, small enough for little memory.
+# Values unpacked at a time: large enough to be fast, small enough to save memory.
 _PART_VALUES = 2**18
 
 
 def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, up: str | None = None) -> Markers:
-    """The markers of a C3D file in meters, Y up.
+    """Read the markers of a C3D file, in meters, Y up.
 
     Parameters
     ----------
-    unit : overrides POINT:UNITS; a name (m, cm, mm, in) or meters per unit.
-    up : overrides the upward axis, which POINT:Y_SCREEN states or the markers' own posture shows.
+    unit : overrides POINT:UNITS; a name (m, cm, mm, in, cmu) or meters per unit.
+    up : overrides the up axis ("y", "z", "x", "-y", "-z", "-x"), which by default comes from POINT:Y_SCREEN or from the
+        posture of the markers.
 
-    A marker is not valid in a frame where its residual is negative, where it is not a number, or where it
-    lies exactly at the origin, which some writers use for unseen markers. Points that the file lists as angles,
-    forces, moments, powers or scalars are left out; markers without a label (``*12``) stay.
+    A marker is invalid in frames where its residual is negative, where a coordinate is not finite, or where it lies
+    exactly at the origin, which some writers use for occluded markers. Points that the file lists as angles, forces,
+    moments, powers or scalars are left out; markers without a label (``*12``) are kept.
     """
     name = os.fspath(path)
     given_unit = None if unit is None else recognize.parse_unit(unit)
@@ -79,10 +80,10 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
 
 
 def _unpack_points(data: bytes, layout: Layout, selected: Sequence[int]) -> tuple[Floats, Bools]:
-    """Positions (F, M, 3) of the points `selected`, in the file's unit and axes, 0 if not valid; and validity (F, M).
+    """Unpack the points `selected`: positions (F, M, 3) in the file's unit and axes, 0 if invalid; and validity (F, M).
 
-    A point is four numbers: x, y, z, and a word that is negative where the point was not seen, and otherwise says
-    which cameras saw it and how well. Integers are steps of `layout.scale`; floats are in the file's unit already.
+    A point is four numbers: x, y, z, and a word that is negative if the point was occluded; otherwise it encodes which
+    cameras saw the point and how well. Integers are multiples of `layout.scale`; floats are already in the file's unit.
     """
     width, order = (4, "") if layout.is_float else (2, ">" if layout.processor == "mips" else "<")
     raw: NDArray[Any] = np.ndarray(
@@ -108,25 +109,25 @@ def _unpack_points(data: bytes, layout: Layout, selected: Sequence[int]) -> tupl
 
 
 def _to_meters_y_up(positions: Floats, up: str, meters: float) -> None:
-    """Convert from the file's axes and unit to marey's, in place."""
+    """Convert positions from the file's axes and unit to marey's, in place."""
     for part in _parts(len(positions), positions[0].size):
         positions[part] = axes.vectors_from_file(positions[part], up) * meters
 
 
 def _parts(n_frames: int, frame_values: int) -> Iterator[slice]:
-    """Frame ranges small enough to process with little memory."""
+    """Split the frames into chunks that fit a small memory budget."""
     step = max(1, _PART_VALUES // frame_values)
     return (slice(begin, begin + step) for begin in range(0, n_frames, step))
 
 
 def _labels(parameters: Parameters, n_points: int) -> list[str]:
-    """The file's label of each point, "" if it has none."""
+    """Return the file's label of each point, "" if it has none."""
     labels = parameters.texts("POINT", "LABELS")[:n_points]
     return labels + [""] * (n_points - len(labels))
 
 
 def _unique_labels(labels: Sequence[str], selected: Sequence[int]) -> list[str]:
-    """Unique names for the selected points: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
+    """Return unique names for the selected points: ``LANK_2`` for a second LANK, ``unlabelled3`` for no label."""
     wanted = [labels[i] or f"unlabelled{i}" for i in selected]
     taken, used = set(wanted), dict.fromkeys(wanted, 0)
     names: list[str] = []
@@ -141,10 +142,10 @@ def _unique_labels(labels: Sequence[str], selected: Sequence[int]) -> list[str]:
 
 
 def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[str], path: str) -> list[int]:
-    """Indices of the points that are positions."""
+    """Return the indices of the points that are positions."""
     groups = set(_NOT_POSITIONS)
     stated = parameters.texts("POINT", "TYPE_GROUPS")
-    # Two rows, read column by column: the name of a list, then its content.
+    # A table of two rows, stored column by column: the name of a list, then its kind.
     groups.update(g for g, kind in zip(stated[::2], stated[1::2], strict=False) if kind.upper() != "LENGTH")
     other = {label for group in groups for label in parameters.texts("POINT", group)} - {""}
     selected = [i for i, label in enumerate(labels) if label not in other]
@@ -159,7 +160,10 @@ def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[
 
 
 def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
-    """Lowest and highest coordinate (N, 3) of the labeled markers in up to 64 frames that have some."""
+    """Return the lowest and highest coordinates, each (N, 3), of the labeled markers in N frames.
+
+    Uses up to 64 frames with at least three visible markers.
+    """
     labeled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
     columns = labeled or list(range(len(labels)))
     seen = np.flatnonzero(valid[:, columns].sum(axis=1) >= min(3, len(columns)))
@@ -172,9 +176,9 @@ def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Float
 
 
 class _Clues(NamedTuple):
-    """What unit and up axis are found from; `evidence` says how.
+    """Data from which unit and up axis are inferred; `evidence` collects the explanations.
 
-    looks : lowest and highest coordinate (N, 3) of the markers in some frames.
+    looks : lowest and highest coordinates, each (N, 3), of the markers in N frames.
     """
 
     parameters: Parameters
@@ -184,7 +188,7 @@ class _Clues(NamedTuple):
 
 
 def _find_unit(clues: _Clues, given: float | None) -> float:
-    """Meters per unit."""
+    """Return meters per unit of the file."""
     parameters, looks, evidence, path = clues
     if given is not None:
         evidence.append(f"unit {recognize.unit_name(given)} as given")
@@ -208,7 +212,7 @@ def _find_unit(clues: _Clues, given: float | None) -> float:
 
 
 def _find_up(clues: _Clues, given: str | None) -> str:
-    """The file's up axis."""
+    """Return the file's up axis."""
     parameters, looks, evidence, path = clues
     if given is not None:
         evidence.append(f"{given.upper()} up as given")
@@ -232,10 +236,10 @@ def _find_up(clues: _Clues, given: str | None) -> str:
 
 
 def _recognize_up(low: Floats, high: Floats) -> tuple[str, bool, str]:
-    """The axis along which the markers stand, whether that is clear, and why.
+    """Return the axis along which the markers stand, whether that is clear, and the reason.
 
-    Along the upward axis the lowest marker stays near 0, where laboratories put the floor, it wanders little,
-    and the body is long. The sum of these, in body sizes, is the misfit.
+    Along the up axis the lowest marker stays near 0, where labs put the floor, and varies little, and the body is long.
+    The misfit of an axis is the sum of the deviations from these, in body sizes.
     """
     extent = np.median(high - low, axis=0) if len(low) else np.zeros(3)
     size = float(extent.max())

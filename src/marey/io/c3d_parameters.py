@@ -1,6 +1,6 @@
-"""C3D: the header and the parameters of a file.
+"""C3D: parse the header and the parameters of a file.
 
-The manual of the format calls the parameters the master and the header a copy of them. In real files the two
+According to the manual of the format, the parameters are authoritative and the header is a copy. In real files the two
 may differ; then the length of the file decides which is right.
 """
 
@@ -43,13 +43,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a file by group and name, both in upper case."""
+    """The parameters of a file, keyed by group and name, both in upper case."""
 
     processor: str
     groups: dict[str, dict[str, Parameter]]
 
     def numbers(self, group: str, name: str) -> list[float]:
-        """A parameter's numbers, flat; [] if it is absent, empty or text."""
+        """Return a parameter's numbers, flat; [] if it is absent, empty or text."""
         parameter = self.groups.get(group, {}).get(name)
         if parameter is None or parameter.kind == -1:
             return []
@@ -59,11 +59,11 @@ class Parameters:
         return [float(value) for value in np.frombuffer(parameter.content, f"{order}i{parameter.kind}").tolist()]
 
     def number(self, group: str, name: str) -> float:
-        """A parameter's first number, 0 where it has none."""
+        """Return a parameter's first number, 0 if it has none."""
         return next(iter(self.numbers(group, name)), 0.0)
 
     def count(self, group: str, name: str) -> int:
-        """A parameter's first number as a count, 0 where it has none; integers have no sign."""
+        """Return a parameter's first number as a count, 0 if it has none; integers are read as unsigned."""
         value = self.number(group, name)
         if not math.isfinite(value):
             return 0
@@ -71,14 +71,14 @@ class Parameters:
         return max(int(value), 0) if kind == 4 else int(value) % 256**kind
 
     def kind(self, group: str, name: str) -> int:
-        """A parameter's type; 2 for one that is absent."""
+        """Return a parameter's type; 2 if it is absent."""
         parameter = self.groups.get(group, {}).get(name)
         return 2 if parameter is None else parameter.kind
 
     def texts(self, group: str, name: str) -> list[str]:
-        """The texts of a parameter and of its continuations, without blanks around them.
+        """Return the strings of a parameter and its continuations, without surrounding blanks.
 
-        LABELS goes on in LABELS2, LABELS3, ..., which are needed beyond 255 entries.
+        LABELS continues in LABELS2, LABELS3, ..., which are needed for more than 255 entries.
         """
         present = self.groups.get(group, {})
         found: list[str] = []
@@ -92,14 +92,14 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the points are and how they are stored.
+    """Where the points are in the file and how they are stored.
 
     Parameters
     ----------
-    processor : "intel", "dec" or "mips", which differ in the order of bytes and in their floats.
+    processor : "intel", "dec" or "mips"; they differ in byte order and float format.
     start : the first byte of the first frame.
-    n_points, n_analog : values in a frame: four for each point, then the analog ones.
-    scale : file units per step of 16-bit integers; negative where points are floats of 32 bits.
+    n_points, n_analog : a frame holds four values per point, then `n_analog` analog values.
+    scale : file units per step of the 16-bit integers; negative if points are 32-bit floats.
     n_frames : the number of complete frames in the file.
     fps : frames per second.
     """
@@ -123,7 +123,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The header fields that are used."""
+    """The header fields that marey uses."""
 
     n_points: int
     n_analog: int
@@ -136,15 +136,15 @@ class _Header:
 
 
 def float_type(processor: str) -> str:
-    """The NumPy type that `to_floats` takes the processor's floats as."""
+    """Return the NumPy type in which `to_floats` expects the processor's floats."""
     return {"intel": "<f4", "dec": "<u4", "mips": ">f4"}[processor]
 
 
 def to_floats(raw: NDArray[Any], processor: str) -> Floats:
-    """Floats of 32 bits in the processor's form as float64; any shape."""
+    """Convert 32-bit floats in the processor's format to float64; any shape."""
     if processor == "dec":
-        # VAX floats have the upper half first and an exponent larger by two. An exponent of 0 means the number 0,
-        # and numbers too small for IEEE's exponents are treated as 0.
+        # VAX floats store the upper half first, and their exponent is larger by two. An exponent of 0 means the
+        # number 0; numbers too small for an IEEE exponent become 0.
         bits = (raw << np.uint32(16)) | (raw >> np.uint32(16))
         has_exponent = (bits & np.uint32(0x7F800000)) > np.uint32(2 << 23)
         raw = np.where(has_exponent, bits - np.uint32(2 << 23), np.uint32(0)).view(np.float32)
@@ -153,7 +153,7 @@ def to_floats(raw: NDArray[Any], processor: str) -> Floats:
 
 
 def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
-    """Header and parameters, with every claim about the points checked against the file's length."""
+    """Parse the header and parameters, and check everything they state about the points against the file's length."""
     if len(data) < 2 * BLOCK:
         raise ParseError(f"not a C3D file: expected at least {2 * BLOCK} bytes, got {len(data)}", path=path)
     if data[1] != _KEY or data[0] < 2:
@@ -209,10 +209,10 @@ def _read_header(data: bytes, processor: str) -> _Header:
 def _read_records(
     data: bytes, at: int, stop: int, processor: str, path: str
 ) -> tuple[dict[str, dict[str, Parameter]], int]:
-    """Walk the group and parameter records from byte `at` on, none beyond `stop`; also where they end.
+    """Read the group and parameter records from byte `at`, at most up to `stop`; also return the byte after the last.
 
-    Groups and parameters come in any order. Each record says where the next begins, so what stands between them,
-    descriptions for one, is passed over.
+    Groups and parameters come in any order. Each record gives the position of the next, so anything between them, such
+    as descriptions, is skipped.
     """
     names: dict[int, str] = {}
     found: list[tuple[int, str, Parameter]] = []
@@ -255,7 +255,7 @@ def _read_records(
 
 
 def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tuple[Parameter, int]:
-    """A parameter from its type byte on, and where its content ends."""
+    """Read a parameter, starting at its type byte; also return the byte after its content."""
     kind = int.from_bytes(data[at : at + 1], signed=True)
     n_dimensions = data[at + 1] if at + 1 < stop else _MAX_DIMENSIONS + 1
     begin = at + 2 + n_dimensions
@@ -269,7 +269,10 @@ def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tu
 
 
 def _count_frames(parameters: Parameters, header: _Header) -> int:
-    """Frames as stated: POINT:LONG_FRAMES, else POINT:FRAMES; where 16 bits do not suffice, TRIAL; else the header."""
+    """Return the stated number of frames.
+
+    Uses POINT:LONG_FRAMES, else POINT:FRAMES; if 16 bits do not suffice, the TRIAL group; else the header.
+    """
     if (long := parameters.count("POINT", "LONG_FRAMES")) > 0:
         return long
     frames = parameters.count("POINT", "FRAMES")
@@ -283,7 +286,7 @@ def _count_frames(parameters: Parameters, header: _Header) -> int:
 
 
 def _long_number(words: list[float]) -> int:
-    """A number of 32 bits in two words, the lower first; -1 where there are not two."""
+    """Combine two 16-bit words, the lower first, to one number; -1 unless there are exactly two."""
     if len(words) != 2 or not all(map(math.isfinite, words)):
         return -1
     return (int(words[0]) & _FULL_WORD) + ((int(words[1]) & _FULL_WORD) << 16)
@@ -292,7 +295,7 @@ def _long_number(words: list[float]) -> int:
 def _choose_layout(
     parameters: Parameters, header: _Header, section: tuple[int, int, int], timing: tuple[int, float], path: str
 ) -> tuple[Layout, int]:
-    """The layout, and how many bytes there are for it.
+    """Return the layout of the data, and the number of bytes available for it.
 
     If parameters and header contradict each other, the layout that the data fill to the last block is used. If there is
     none, the parameters are used, provided that there is enough data.
@@ -300,7 +303,7 @@ def _choose_layout(
     Parameters
     ----------
     section : first byte of the parameters, the byte after them, and the file's length.
-    timing : frames as stated, frames per second.
+    timing : the stated number of frames, and frames per second.
     """
     at, _, length = section
     stated, fps = timing
@@ -345,7 +348,7 @@ def _choose_layout(
 
 
 def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
-    """Possible starts of the data: outside the header and the parameters, and within the file."""
+    """Return the possible starts of the data: outside the header and the parameters, and within the file."""
     at, end, length = section
     blocks = (parameters.count("POINT", "DATA_START"), header.data_block)
     starts = [(block - 1) * BLOCK for block in blocks if block >= 2]
@@ -367,7 +370,7 @@ def _point_counts(parameters: Parameters, header: _Header, path: str) -> list[fl
 
 
 def _scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
-    """POINT:SCALE, and the header's if it means another form of storage."""
+    """Return POINT:SCALE, and also the header's scale if that implies the other storage format."""
     stated = parameters.number("POINT", "SCALE")
     scales = [scale for scale in (stated, header.scale) if math.isfinite(scale) and scale != 0.0]
     if not scales:
@@ -377,7 +380,7 @@ def _scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
 
 
 def _analog_counts(parameters: Parameters, header: _Header, fps: float) -> list[float]:
-    """Analog values in a frame by the parameters, and by the header where nothing in the parameters confirms it."""
+    """Return the analog values per frame from the parameters, and from the header if the two disagree."""
     used = parameters.count("ANALOG", "USED")
     rate = parameters.number("ANALOG", "RATE")
     samples = round(rate / fps) if 0.0 < rate <= _FULL_WORD * fps else header.n_samples

@@ -17,7 +17,7 @@ from marey.errors import InvalidValue, JointNotFound, MareyWarning, ParseError
 from marey.io import axes, recognize
 from marey.io.raw import RawMotion
 
-# Rates outside this range come from frame times in milliseconds, or from rates in place of frame times.
+# Rates outside this range come from frame times in milliseconds, or from rates written as frame times.
 _SLOWEST, _FASTEST = 1.0, 1000.0  # Hz
 # Roles that are needed to infer unit and axes from the body.
 _BODY = ("hips", "head", "left_upper_leg", "left_foot", "right_upper_leg", "right_foot")
@@ -29,7 +29,7 @@ def to_motion(
     up: str | None = None,
     role_map: Mapping[str, str] | None = None,
 ) -> Motion:
-    """The motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
+    """Convert to a Motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
         raw.warnings.append(
             f"a frame rate of {raw.fps:.3g} Hz is implausible; pass file_fps= or --file-fps to set another"
@@ -92,7 +92,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
 
 
 def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
-    """The skeleton; if its rest pose does not show all roles, with the roles that a posed frame shows."""
+    """Return the skeleton; if its rest pose does not show all roles, add the roles that the middle frame shows."""
     if all(role in skeleton.roles for role in _BODY):
         return skeleton
     middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)

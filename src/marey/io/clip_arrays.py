@@ -1,27 +1,27 @@
-"""Several motions of one skeleton and rate as plain arrays, for archives that play without the source files.
+"""Convert motions with the same skeleton and rate to plain arrays, for archives that play without the source files.
 
 =====================  ==============  ====================================================================
 array                  shape           content
 =====================  ==============  ====================================================================
-clip_names             (C,)            of the clips
-clip_lengths           (C,)            frames of each; below, F is their sum
+clip_names             (C,)            names of the clips
+clip_lengths           (C,)            number of frames of each; below, F is their sum
 clip_fps               ()              frames per second
-joint_names            (J,)            of the skeleton
+joint_names            (J,)            names of the joints
 joint_parents          (J,)            index of each joint's parent; -1 for joint 0
 joint_offsets          (J, 3)          meters
 role_names             (R,)            roles assigned by hand ...
 role_joints            (R,)            ... and the names of their joints
 root_positions         (F, 3)          meters
 rotations              (F, J, 4)       local unit quaternions, wxyz
-bone_offsets           (F, J, 3)       only where bones move in any clip
+bone_offsets           (F, J, 3)       meters; only if bone offsets vary in any clip
 contact_names          (K,)            contact points ...
-contact_joints         (K,)            ... the joint that each is fixed to ...
-contact_offsets        (K, 3)          ... and where
-contact_mask           (F, K)          whether they are in contact
-contact_known          (C,)            whether the clip has contacts at all
+contact_joints         (K,)            ... the index of the joint that each is attached to ...
+contact_offsets        (K, 3)          ... and its offset from that joint, meters
+contact_mask           (F, K)          True where a point is in contact
+contact_known          (C,)            whether the clip has contact data
 label_names            (L,)            labels ...
-label_spans            (L, 3)          ... as clip, start, stop
-floors                 (C,)            meters, or NaN where not known
+label_spans            (L, 3)          ... each as clip, start frame, stop frame
+floors                 (C,)            floor height in meters, NaN if unknown
 =====================  ==============  ====================================================================
 """
 
@@ -50,7 +50,7 @@ OPTIONAL = ("bone_offsets",)
 
 
 def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
-    """The clips as arrays by name; they must have the same skeleton, rate and contact points."""
+    """Return the clips as arrays, keyed by name; they must have the same skeleton, rate and contact points."""
     first = clips[0]
     points = next((clip.contacts.points for clip in clips if clip.contacts is not None), ())
     names = [point.name for point in points]
@@ -90,7 +90,7 @@ def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
 
 
 def clips_from(arrays: Mapping[str, NDArray[Any]], path: str) -> tuple[Motion, ...]:
-    """The clips from their arrays; `path` is for messages."""
+    """Rebuild the clips from their arrays; `path` is for messages."""
     try:
         return _clips(arrays)
     except (MareyError, ValueError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""The content of a file as plain data, for `marey info`."""
+"""Describe the content of a file as plain data, for `marey info`."""
 
 from __future__ import annotations
 

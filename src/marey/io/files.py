@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
 MARKER_SUFFIXES = (".c3d",)
-SIDECAR_SUFFIX = ".marey.json"  # in place of a file's own
+SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The whole file. Raises `UnreadableFile` if it is missing, unreadable or empty."""
+    """Read the whole file. Raises `UnreadableFile` if it is missing, unreadable or empty."""
     try:
         kind = os.stat(path).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # reading a pipe without a writer would block forever
@@ -41,13 +41,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """``("walk", ".bvh")`` for ``folder/walk.BVH``, like pathlib, which takes longer to import than this file."""
+    """Split into stem and lower-case suffix: ``("walk", ".bvh")`` for ``folder/walk.BVH``.
+
+    Works like pathlib, which takes longer to import than this file.
+    """
     name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
 
 
 def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Write under a temporary name in the same folder, then rename: a failure leaves the old file in place."""
+    """Write `parts` to a temporary file in the same folder, then rename it: a failure leaves the old file in place."""
     import tempfile  # imported here because readers do not need them
     from pathlib import Path
 
@@ -75,7 +78,7 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
 
 
 def _new_file_mode(target: Path) -> int:
-    """The mode of the replaced file, or the default mode of a new file."""
+    """Return the mode of the replaced file, or the default mode of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o7777
     umask = os.umask(0)

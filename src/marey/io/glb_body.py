@@ -1,4 +1,4 @@
-"""A simple body for a skeleton, so that every glTF viewer shows a person: an octahedron along each bone."""
+"""Build a simple body mesh for a skeleton, an octahedron along each bone: glTF viewers then show a person."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.skeleton import Skeleton
 
-# Fractions of a bone's length, and bounds as fractions of the body's size (diagonal of its box, about 2.4 m).
+# Fractions of a bone's length, and bounds as fractions of the body's size (bounding box diagonal, about 2.4 m).
 THICKNESS = 0.18
 THINNEST, THICKEST = 0.004, 0.028
 WAIST = 0.22
 # The head's minimum height as a fraction of the body's size, and its radius as a fraction of its height.
 HEAD_SIZE = 0.085
 HEAD_THICKNESS, HEAD_WAIST = 0.38, 0.55
-# A skeleton without bones is drawn as one shape of this many meters.
+# A skeleton without bones is drawn as one shape with this radius in meters.
 LUMP = 0.05
 _SHORTEST = 1e-5
 
 # An octahedron's corners: start, end, and the ring between; faces wind counter-clockwise seen from outside.
 _FACES = np.array([[0, 3, 2], [0, 4, 3], [0, 5, 4], [0, 2, 5], [1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 2]])
 
-# Start, end, fraction of the length at which it is widest, radius there, joint it is attached to.
+# Start, end, fraction of the length at which the shape is widest, radius there, joint it is attached to.
 _Shape = tuple[Floats, Floats, float, float, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyMesh:
-    """Triangles of three vertices: positions and unit normals (V, 3) at rest, and each one's joint (V,)."""
+    """Triangles of three vertices each: positions and unit normals (V, 3) at rest, and joints (V,) of the vertices."""
 
     positions: Floats
     normals: Floats
@@ -38,14 +38,15 @@ class BodyMesh:
 
 
 def build_body_mesh(skeleton: Skeleton, rigid: Bools) -> BodyMesh:
-    """The body in the rest pose, with joint 0 at its offset.
+    """Build the body in the rest pose, with joint 0 at its offset.
 
     Parameters
     ----------
     skeleton : the joints.
     rigid : (J,) False for joints that move relative to their parent: a fixed shape would not reach them.
 
-    A bone's shape is attached to its upper joint. Bones of zero length have no shape; leaves get a small one.
+    Each bone's shape is attached to the bone's parent joint. Bones of zero length have no shape; leaf joints get a
+    small one.
     """
     places = skeleton.rest_positions + skeleton.offsets[0]
     lengths = skeleton.bone_lengths
@@ -78,7 +79,7 @@ def _lump(place: Floats, radius: float, joint: int) -> _Shape:
 
 
 def _head(skeleton: Skeleton, places: Floats, head: int, visible: Bools, size: float) -> _Shape:
-    """One shape for the head, along its longest bone, else on from the neck, else upright."""
+    """Return one shape for the head: along its longest bone, else continuing the neck, else upright."""
     bones = [skeleton.offsets[j] for j in skeleton.children[head] if visible[j]]
     if bones:
         along = max(bones, key=np.linalg.norm)
@@ -90,11 +91,11 @@ def _head(skeleton: Skeleton, places: Floats, head: int, visible: Bools, size: f
 
 
 def _octahedra(shapes: Sequence[_Shape]) -> BodyMesh:
-    """An octahedron with flat faces, 24 vertices, for each shape."""
+    """Build a flat-shaded octahedron with 24 vertices for each shape."""
     starts, ends, waists, radii, carriers = (np.array(column) for column in zip(*shapes, strict=True))
     along = ends - starts
     direction = along / np.linalg.norm(along, axis=1, keepdims=True)
-    # Any axis that is not along the bone will do to find the two across it.
+    # Any axis not parallel to the bone yields two axes perpendicular to it.
     helper = np.eye(3)[np.argmin(np.abs(direction), axis=1)]
     across = np.cross(direction, helper)
     across /= np.linalg.norm(across, axis=1, keepdims=True)

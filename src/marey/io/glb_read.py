@@ -1,11 +1,12 @@
-"""Reading motion from glTF 2.0 binary files.
+"""Read motion from glTF 2.0 binary files.
 
-A glTF node has its own rest rotation and scale; a `Skeleton` has neither. With G the rest rotation and A the
-rest rotation-and-scale of a node in the world, and p a joint's parent, a joint is read as
+A glTF node has its own rest rotation and scale; a `Skeleton` has neither. Let t and r be a node's local translation and
+rotation, G its rest rotation in the world, A its rest rotation and scale in the world, and p its parent. A joint is
+then read as
 
     offset' = A_p t        rotation' = G_p r inv(G)        (root: world rotation times inv(G), world position)
 
-which leaves every joint where it was in the world, and makes the rest pose the one without rotations.
+which leaves every joint where it was in the world and gives all joints zero rotation in the rest pose.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from marey.io.raw import RawMotion
 from marey.maths import quat
 
 DEFAULT_FPS = 30.0
-# Below this, keys were set by hand rather than sampled, and the motion between them has to be sampled too.
+# Below this rate, keys were set by hand rather than sampled, so the motion between them must be sampled too.
 SLOWEST_FPS = 10.0
 COMMON_FPS = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0, 100.0)
-# Rates this near to a whole number are that number: 1/30 s in float32 is off by 1e-7, 29.97 Hz by 1e-3.
+# Rates this close to a whole number are rounded to it: 1/30 s in float32 is off by 1e-7, 29.97 Hz by 1e-3.
 WHOLE_FPS = 1e-4
-# Translations that stray less than this fraction of the body's size (10 µm for a person) are rounding:
-# exporters put up to 3 µm between a node's translation and the keys that repeat it.
+# Translations that vary by less than this fraction of the body's size (10 µm for a person) are rounding errors:
+# exporters leave up to 3 µm between a node's translation and the keys that repeat it.
 STILL = 4e-6
-# Axes whose scales differ by less than this, relatively, count as scaled evenly.
+# Scales along the axes count as uniform if their relative difference is below this.
 EVEN = 1e-4
 _FLOAT32 = 2.0**-24
 _PATHS = {"translation": 3, "rotation": 4, "scale": 3}
@@ -45,14 +46,14 @@ Tracks = dict[tuple[int, str], Track]
 
 @np.errstate(all="ignore")  # non-finite values raise an error below
 def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | int | None = None) -> RawMotion:
-    """The motion of one animation in a GLB file.
+    """Read one animation of a GLB file.
 
     Parameters
     ----------
-    data : the file's bytes.
-    path : its name, for messages.
-    fps : the rate to sample the animation at; by default what marey stored, else the spacing of its keys.
-    clip : the animation, by name or index; by default the first.
+    data : the bytes of the file.
+    path : the file name, for messages.
+    fps : sampling rate in frames per second; by default the rate that marey stored, else the spacing of the keys.
+    clip : name or index of the animation; by default the first.
     """
     if fps is not None:
         fps = check_rate(fps)
@@ -95,7 +96,7 @@ def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | in
 
 
 def clip_names(data: bytes, path: str) -> tuple[str, ...]:
-    """The animations of a GLB file, in order; nameless ones are called ``animation_<i>``."""
+    """Return the names of the animations in a GLB file, in order; unnamed ones are called ``animation_<i>``."""
     return _clip_names(Gltf(data, path))
 
 
@@ -127,7 +128,7 @@ def _choose_clip(gltf: Gltf, clip: str | int | None) -> Json | None:
 
 
 def _read_channels(gltf: Gltf, animation: Json, n_nodes: int) -> dict[tuple[int, str], int]:
-    """Sampler by (node, path), of the channels that move nodes."""
+    """Map (node, path) to the index of the sampler, for all channels that move nodes."""
     n_samplers = len(gltf.objects("samplers", animation, "animation"))
     channels: dict[tuple[int, str], int] = {}
     doubles: set[int] = set()
@@ -150,7 +151,7 @@ def _read_channels(gltf: Gltf, animation: Json, n_nodes: int) -> dict[tuple[int,
 def _read_tracks(
     gltf: Gltf, animation: Json | None, channels: dict[tuple[int, str], int], nodes: Iterable[int]
 ) -> Tracks:
-    """The keys of the channels that move `nodes`; other channels are ignored."""
+    """Read the keys of the channels that move `nodes`; other channels are ignored."""
     samplers = [] if animation is None else gltf.objects("samplers", animation, "animation")
     tracks: Tracks = {}
     for node in nodes:
@@ -163,7 +164,7 @@ def _read_tracks(
 
 
 def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]) -> list[int]:
-    """The nodes that make the skeleton: parents before children, else in the order of the skin's joints."""
+    """Choose the nodes that form the skeleton: parents before children, otherwise in the order of the skin's joints."""
     n_nodes = len(nodes.parents)
     animated = {node for node, _ in channels}
     entries = gltf.objects("skins")
@@ -179,7 +180,7 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
             if nodes.parents[node] in wanted:
                 wanted.add(node)
         rank = {node: i for i, node in enumerate(n for n in nodes.order if n in wanted)}
-    # Bottom up: how many wanted nodes each node has at or below it, and the first rank among them.
+    # Bottom up: the number of wanted nodes in each node's subtree, and the first rank among them.
     counts, first = [0] * n_nodes, [n_nodes] * n_nodes
     for node in reversed(nodes.order):
         if node in rank:
@@ -209,7 +210,7 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
 
 
 def _common_root(nodes: Nodes, counts: Sequence[int], wanted: Container[int], top: int) -> int:
-    """The lowest node at or below `top` that has all its wanted nodes at or below it."""
+    """Return the lowest node in the subtree of `top` whose own subtree has all wanted nodes."""
     while top not in wanted:
         below = [child for child in nodes.children[top] if counts[child]]
         if len(below) != 1:
@@ -219,7 +220,7 @@ def _common_root(nodes: Nodes, counts: Sequence[int], wanted: Container[int], to
 
 
 def _node_name(gltf: Gltf, node: int) -> str:
-    """The joint name that marey stored, else the node's own name."""
+    """Return the joint name that marey stored, else the node's own name."""
     where = f"nodes[{node}]"
     entry = gltf.objects("nodes")[node]
     extras = entry.get("extras")
@@ -231,7 +232,7 @@ def _node_name(gltf: Gltf, node: int) -> str:
 
 
 def _joint_names(gltf: Gltf, joints: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Unique joint names, and the file's own names if any had to change."""
+    """Return unique joint names, and the file's own names if any had to change."""
     given = tuple(_node_name(gltf, node) for node in joints)
     names = tuple(unique_names(given))
     if names == given:
@@ -250,32 +251,32 @@ def _list_names(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """The rate, the number of frames, and for each time accessor its key times in frames."""
+    """The frame rate, the number of frames, and the key times in frames, keyed by time accessor."""
 
     fps: float
     n_frames: int
     keys: dict[int, Floats]
 
     def sample(self, track: Track) -> Floats:
-        """(F, C) the track's values at all frames."""
+        """Return the track's values (F, C) at all frames."""
         return track.sample(self.keys[track.clock], np.arange(self.n_frames, dtype=np.float64))
 
 
 def _in_frames(times: Floats, start: float, fps: float) -> tuple[Floats, float]:
-    """Times in frames, and by how many frames they may be off because they are stored as float32."""
+    """Convert times to frames; also return the possible error, in frames, from float32 storage."""
     slack = 1e-3 + 2.0 * _FLOAT32 * float(np.abs(times).max()) * fps
     return (times - start) * fps, min(slack, 0.25)
 
 
 def _onto_frames(times: Floats, start: float, fps: float) -> Floats:
-    """Times in frames, rounded to a frame if they differ from it only by rounding errors."""
+    """Convert times to frames, snapping those that differ from a whole frame only by rounding errors."""
     frames, slack = _in_frames(times, start, fps)
     nearest = np.rint(frames)
     return np.where(np.abs(frames - nearest) <= slack, nearest, frames)
 
 
 def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple[_Clock, str]:
-    """The rate and the frames from the first key to the last, and one sentence on how the rate was found."""
+    """Choose the rate and the frames from the first key to the last; also return a sentence that explains the rate."""
     by_clock = {track.clock: track.times for track in tracks.values()}
     times = np.unique(np.concatenate(list(by_clock.values()))) if by_clock else np.zeros(1)
     if fps is not None:
@@ -291,7 +292,7 @@ def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple
 
 
 def _recognize_rate(times: Floats) -> tuple[float, str]:
-    """The rate at which keys at `times` (sorted, seconds) were sampled."""
+    """Infer the rate at which keys at `times` (sorted, seconds) were sampled; also return the reason."""
     apart = np.diff(times) > max(1e-5, 4.0 * _FLOAT32 * float(np.abs(times).max()))
     keys = times[np.concatenate([[True], apart])]
     if len(keys) == 1:
@@ -321,7 +322,7 @@ def _fraction_on_frames(keys: Floats, rate: float) -> float:
 
 
 def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
-    """The rate that marey's own writer left in the animation's extras."""
+    """Return the rate that marey's own writer stored in the animation's extras, or None."""
     extras = None if animation is None else animation.get("extras")
     own = extras.get("marey") if isinstance(extras, dict) else None
     value = own.get("fps") if isinstance(own, dict) else None
@@ -339,7 +340,7 @@ def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
 
 @dataclass(slots=True)
 class _Local:
-    """A node in its parent, at rest and, where it moves, over time; `stretch` is its scale and shear."""
+    """A node's transform relative to its parent: at rest and, if animated, over time; `stretch` is scale and shear."""
 
     translation: Floats
     rotation: Floats
@@ -349,14 +350,14 @@ class _Local:
 
     @property
     def linear(self) -> Floats:
-        """(3, 3) rotation and scale at rest."""
+        """Rotation and scale at rest as a matrix (3, 3)."""
         return np.asarray(quat.to_matrix(self.rotation) @ self.stretch)
 
 
 def _bake(
     gltf: Gltf, nodes: Nodes, above: Sequence[int], joints: Sequence[int], tracks: Tracks, clock: _Clock
 ) -> tuple[Floats, Floats, Floats, Floats | None]:
-    """Offsets (J, 3), root positions (F, 3), rotations (F, J, 4), bone offsets (F, J, 3) if bones move."""
+    """Return offsets (J, 3), root positions (F, 3), rotations (F, J, 4), and bone offsets (F, J, 3) if bones move."""
     locals_ = {node: _read_local(gltf, node, tracks, clock) for node in (*above, *joints)}
     _warn_of_scales(gltf, nodes, locals_, tracks)
     rest: dict[int, tuple[Floats, Floats, Floats]] = {-1: (quat.identity(), np.eye(3), np.zeros(3))}
@@ -394,7 +395,7 @@ def _bake(
 
 
 def _compose(chain: Sequence[_Local]) -> tuple[Floats, Floats]:
-    """World position (F, 3) or (3,) and rotation (F, 4) or (4,) of the last node of a chain, over time."""
+    """Return world position (F, 3) and rotation (F, 4) of the last node of a chain; (3,) and (4,) if it is static."""
     position, turn = np.zeros(3), quat.identity()
     for i, here in enumerate(reversed(chain)):
         translation = here.translation if here.translations is None else here.translations
@@ -447,10 +448,10 @@ def _unit(gltf: Gltf, rotation: Floats, where: str) -> Floats:
 
 
 def _split_scale(scale: Floats) -> tuple[Floats, Floats]:
-    """Scale as a rotation followed by a stretch that is all positive or all negative.
+    """Split a scale into a rotation followed by a stretch that is all positive or all negative.
 
-    Flipping two axes is a half turn; flipping one or three is a half turn or none with all three flipped, and
-    a scale of -1 along all axes commutes with rotations like any even scale. So mirrored nodes are exact too.
+    Flipping two axes is a half turn. Flipping one axis is a half turn followed by flipping all three. A scale of -1
+    along all axes commutes with rotations, like any uniform scale. So mirrored nodes are exact too.
     """
     signs = np.where(scale < 0.0, -1.0, 1.0)
     signs *= signs.prod()
@@ -459,12 +460,12 @@ def _split_scale(scale: Floats) -> tuple[Floats, Floats]:
 
 
 def _split_linear(gltf: Gltf, linear: Floats, where: str) -> tuple[Floats, Floats]:
-    """Rotation (4,) and stretch (3, 3) of a node's matrix, by polar decomposition."""
+    """Split a node's matrix into rotation (4,) and stretch (3, 3) by polar decomposition."""
     sign = -1.0 if np.linalg.det(linear) < 0.0 else 1.0
     try:
         left, sizes, right = np.linalg.svd(sign * linear)
         turn = left @ right
-        if np.linalg.det(turn) < 0.0:  # the smallest size is 0, and its direction free
+        if np.linalg.det(turn) < 0.0:  # the smallest singular value is 0, so its direction is free
             turn = left @ np.diag([1.0, 1.0, -1.0]) @ right
         return quat.from_matrix(turn), sign * (right.T * sizes) @ right
     except (np.linalg.LinAlgError, InvalidValue):
@@ -477,7 +478,7 @@ def _varies(track: Track) -> bool:
 
 
 def _warn_of_scales(gltf: Gltf, nodes: Nodes, locals_: dict[int, _Local], tracks: Tracks) -> None:
-    """Name the nodes whose scale, passed on to nodes below, cannot be represented in a skeleton."""
+    """Warn about nodes whose scale, inherited by their children, cannot be represented in a skeleton."""
     carriers = {nodes.parents[node] for node in locals_} & locals_.keys()
     uneven, animated = [], []
     for node in sorted(carriers):

@@ -1,6 +1,6 @@
-"""Writing motions as glTF 2.0 binary: joints as nodes, a skin with a simple body, and animations.
+"""Write motions as glTF 2.0 binary: joints as nodes, a skin with a simple body, and animations.
 
-glTF is right-handed, Y up and in meters, as marey is; only quaternions change their order, to xyzw.
+glTF is right-handed, Y up and in meters, like marey; only quaternions change their order, to xyzw.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from marey.maths import quat
 
 # Skeletons whose offsets agree to this many meters are considered equal.
 SAME_OFFSETS = 1e-9
-# A bone that moves by more than this fraction of its length is not drawn: the shape would not follow it.
+# A bone whose offset varies by more than this fraction of its length is not drawn: the shape would not follow it.
 LOOSE = 0.25
 MAX_SKIN_JOINTS = 65_535
 _ARRAY_BUFFER = 34962
@@ -40,15 +40,15 @@ _MATERIAL = {
 
 
 def write_glb(motions: Sequence[Motion], *, body: bool = True) -> bytes:
-    """The bytes of a GLB file with all `motions`.
+    """Return the bytes of a GLB file with all `motions`.
 
     Parameters
     ----------
-    motions : at least one. Those with the same skeleton share its nodes; other skeletons get nodes of their
-        own, whose names begin with ``figure2:``, ``figure3:`` and so on.
-    body : whether to add a simple body, so that viewers show more than bare joints.
+    motions : at least one. Motions with the same skeleton share its nodes; each other skeleton gets its own nodes,
+        whose names begin with ``figure2:``, ``figure3:`` and so on.
+    body : add a simple body mesh; without it, viewers show bare joints at most.
 
-    Animations have the names of the motions, with a number appended to duplicates. Their extras store the rate.
+    Animations have the names of the motions, with a number appended to duplicates. Their extras store the frame rate.
     """
     if not motions:
         raise InvalidValue("motions must hold at least one motion, got none")
@@ -89,7 +89,7 @@ def _check(motion: Motion) -> None:
 
 
 def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
-    """Indices of motions, in groups that share a skeleton; the root's offset does not matter to a motion."""
+    """Group motion indices by skeleton, ignoring the root offset (it does not affect the motion)."""
     groups: list[list[int]] = []
     for i, motion in enumerate(motions):
         for group in groups:
@@ -106,7 +106,7 @@ def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """(J,) which joints rotate, which move relative to their parents, and which move too little to be visible."""
+    """Masks (J,): which joints rotate, which move relative to their parents, and which are rigid enough to be drawn."""
 
     rotates: Bools
     slides: Bools
@@ -114,10 +114,10 @@ class _Moving:
 
     @staticmethod
     def of(motions: Sequence[Motion]) -> _Moving:
-        """What moves in any of `motions`, all of one skeleton.
+        """Find which joints move in any of `motions`, which all have the same skeleton.
 
-        An End Site that never rotates needs no channel. Every other joint gets one, so that no joint keeps its pose
-        from another clip that a viewer played before.
+        An End Site that never rotates needs no channel. Every other joint gets one; otherwise it would keep its pose
+        from the clip that a viewer played before.
         """
         skeleton = motions[0].skeleton
         rotates = ~skeleton.is_end_site
@@ -133,7 +133,7 @@ class _Moving:
 
 @dataclass(slots=True)
 class _File:
-    """The document as it grows, and the bytes that its accessors point into."""
+    """The document under construction, and the bytes that its accessors point into."""
 
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -147,7 +147,7 @@ class _File:
     names: set[str] = field(default_factory=set)
 
     def add_view(self, arrays: Sequence[NDArray[Any]], *, vertices: bool = False) -> list[int]:
-        """Put arrays (N, C) into one bufferView, an accessor for each; returns the accessors."""
+        """Add arrays (N, C) as one bufferView with an accessor for each; return the accessor indices."""
         view: dict[str, Any] = {"buffer": 0, "byteOffset": self.size, "byteLength": 0}
         if vertices:
             view["target"] = _ARRAY_BUFFER
@@ -171,7 +171,7 @@ class _File:
         return list(range(len(self.accessors) - len(arrays), len(self.accessors)))
 
     def bound(self, accessor: int, values: NDArray[np.float32]) -> int:
-        """Give an accessor its min and max, as times and vertex positions must have."""
+        """Set an accessor's min and max, which glTF requires for times and vertex positions."""
         self.accessors[accessor]["min"] = values.min(axis=0).tolist()
         self.accessors[accessor]["max"] = values.max(axis=0).tolist()
         return accessor
@@ -194,7 +194,7 @@ class _File:
 
 
 def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
-    """Nodes, skin and body; returns the node of joint 0. Joint j's node is that plus j."""
+    """Add nodes, skin and body; return the node of joint 0. The node of joint j is that plus j."""
     first = len(file.nodes)
     prefix = "" if number == 1 else f"figure{number}:"
     names = unique_names((prefix + name for name in skeleton.names), file.names)
@@ -245,7 +245,7 @@ def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _
     still = {key for key, values in channels.items() if (values == values[0]).all()}
     moved = sum(values.nbytes for key, values in channels.items() if key not in still)
     if 32 * len(motion) * len(motion.skeleton) > limits.MAX_EXPANSION * moved + limits.EXPANSION_FLOOR:
-        still = set()  # readers would take a long motion that is compressed this much for an attack
+        still = set()  # a reader would reject a long motion compressed this much as an attack
 
     ends = [0, -1] if len(motion) > 1 else [0]
     outputs = {key: values[ends] if key in still else values for key, values in channels.items()}
@@ -263,7 +263,7 @@ def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _
 
 
 def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[np.float32]]:
-    """Values (F, C) for each (joint, path) that needs a channel."""
+    """Return the values (F, C) of each (joint, path) that needs a channel."""
     channels = {(0, "translation"): motion.root_positions.astype(np.float32)}
     rotations: Floats = quat.unroll(quat.normalize(motion.rotations))
     for j in np.flatnonzero(moving.rotates).tolist():

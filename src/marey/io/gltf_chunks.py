@@ -1,7 +1,7 @@
 """The GLB container: header and chunks, the JSON document, and accessors decoded from the binary chunk.
 
-Nothing in the file is trusted: every index, type, length and count is checked against the actual data
-before memory is allocated.
+Nothing in the file is trusted: every index, type, length and count is checked against the actual data before memory is
+allocated.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Json = Mapping[str, Any]
 
 
 def pack_glb(document: Json, binary: bytes) -> bytes:
-    """A GLB file of a JSON document and its one buffer; both chunks are padded to 4 bytes."""
+    """Build a GLB file from a JSON document and its only buffer; both chunks are padded to 4 bytes."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # A lone surrogate in a name has no UTF-8 form; '?' takes its place rather than the whole file failing.
+    # A lone surrogate in a name has no UTF-8 encoding; write '?' instead of failing.
     chunks = [(JSON_CHUNK, _pad(text.encode("utf-8", "replace"), b" "))]
     if binary:
         chunks.append((BIN_CHUNK, _pad(binary, b"\0")))
@@ -53,8 +53,8 @@ def _pad(body: bytes, filler: bytes) -> bytes:
 class Track:
     """The keys of one animated property.
 
-    `times` (K,) seconds, from the accessor `clock`; `values` (K, C), or (3 K, C) where each key of a
-    CUBICSPLINE has an in-tangent, a value and an out-tangent.
+    `times` (K,) are in seconds, from the accessor `clock`. `values` are (K, C), or (3 K, C) for CUBICSPLINE, where each
+    key has an in-tangent, a value and an out-tangent.
     """
 
     clock: int
@@ -64,14 +64,14 @@ class Track:
 
     @property
     def key_values(self) -> Floats:
-        """(K, C) without tangents."""
+        """The values (K, C) at the keys, without tangents."""
         return self.values[1::3] if self.interpolation == "CUBICSPLINE" else self.values
 
     def sample(self, keys: Floats, frames: Floats) -> Floats:
-        """(F, C) values at `frames` (F,), with `keys` (K,) the key times in frames.
+        """Return the values (F, C) at `frames` (F,); `keys` (K,) are the key times in frames.
 
-        The first and the last key are held before and after. Rotations (C = 4) need not be of unit
-        length; one of length 0 is an `InvalidValue`.
+        Holds the first key before it and the last key after it. Rotations (C = 4) need not have unit length; a rotation
+        of length 0 raises `InvalidValue`.
         """
         values = self.key_values
         if np.array_equal(keys, frames):  # sampled at exactly this rate, as most captures are
@@ -104,8 +104,8 @@ class Gltf:
     Attributes
     ----------
     document : the JSON chunk.
-    binary : the BIN chunk, empty where there is none.
-    size : bytes of the whole file.
+    binary : the BIN chunk; empty if there is none.
+    size : size of the whole file in bytes.
     warnings : problems that did not prevent reading the file.
     """
 
@@ -126,7 +126,7 @@ class Gltf:
     # The container.
 
     def _split(self, data: bytes) -> tuple[memoryview, memoryview]:
-        """The bodies of the JSON and the BIN chunk."""
+        """Return the bodies of the JSON and the BIN chunk."""
         if data[:4] != MAGIC:
             if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
                 self.fail(
@@ -184,7 +184,7 @@ class Gltf:
     # The JSON document.
 
     def objects(self, key: str, of: Json | None = None, where: str = "") -> list[Json]:
-        """The array of objects under `key` of the document, or of another object; else an empty one."""
+        """Return the array of objects under `key` of the document or of the object `of`; [] if it is missing."""
         if of is None and key in self._lists:
             return self._lists[key]
         value = (self.document if of is None else of).get(key, [])
@@ -199,14 +199,14 @@ class Gltf:
         return value
 
     def child(self, of: Json, key: str, where: str) -> Json:
-        """The object under `key`; an empty one where there is none."""
+        """Return the object under `key`; {} if it is missing."""
         value = of.get(key, {})
         if not isinstance(value, dict):
             self.fail(f"'{where}.{key}' must be an object, got {shown(value)}")
         return value
 
     def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
-        """A whole number of at least 0; without a default it must be there."""
+        """Return a whole number of at least 0; it is required if there is no default."""
         value = of.get(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -215,21 +215,21 @@ class Gltf:
         return value
 
     def index(self, of: Json, key: str, where: str, count: int) -> int:
-        """A whole number that must be there and lie below `count`."""
+        """Return a required whole number below `count`."""
         value = self.integer(of, key, where)
         if value >= count:
             self.fail(f"'{where}.{key}' is {shown(value)}, but there are only {count} of them")
         return value
 
     def indices(self, of: Json, key: str, where: str, count: int) -> list[int]:
-        """An array of whole numbers below `count`; empty where there is none."""
+        """Return an array of whole numbers below `count`; [] if it is missing."""
         value = of.get(key, [])
         if not isinstance(value, list):
             self.fail(f"'{where}.{key}' must be an array, got {shown(value)}")
         return [self.index({key: entry}, key, where, count) for entry in value]
 
     def numbers(self, of: Json, key: str, n: int, where: str) -> Floats | None:
-        """(n,) finite numbers, or None where the key is missing."""
+        """Return n finite numbers as an array (n,), or None if the key is missing."""
         value = of.get(key)
         if value is None:
             return None
@@ -246,7 +246,7 @@ class Gltf:
         return array
 
     def text(self, of: Json, key: str, where: str, default: str = "") -> str:
-        """A string that can be written out again as UTF-8."""
+        """Return a string that can be encoded as UTF-8."""
         value = of.get(key, default)
         if not isinstance(value, str):
             self.fail(f"'{where}.{key}' must be a string, got {shown(value)}")
@@ -255,7 +255,7 @@ class Gltf:
     # Accessors.
 
     def accessor(self, index: int, width: int) -> Floats:
-        """(count, width) float64, finite: the accessor's values, normalized integers as what they mean."""
+        """Return an accessor's values (count, width) as finite float64; normalized integers become fractions."""
         if index not in self._decoded:
             self._decoded[index] = self._decode(index, width)
         values = self._decoded[index]
@@ -264,7 +264,7 @@ class Gltf:
         return values
 
     def track(self, sampler: Json, width: int, where: str, what: str) -> Track:
-        """The keys of an animation's sampler at `where`, which moves `what`."""
+        """Read the keys of an animation sampler. Messages name its location `where` and the property `what`."""
         interpolation = self.text(sampler, "interpolation", where, "LINEAR")
         if interpolation not in INTERPOLATIONS:
             expected = " or ".join(INTERPOLATIONS)
@@ -318,7 +318,7 @@ class Gltf:
     def _elements(
         self, entry: Json, where: str, count: int, width: int, component: np.dtype[Any]
     ) -> np.ndarray[Any, Any]:
-        """(count, width) view into the binary chunk, of what `entry` points at."""
+        """Return a view (count, width) of the part of the binary chunk that `entry` points to."""
         view = self.index(entry, "bufferView", where, len(self.objects("bufferViews")))
         start, length, step = self._view(view)
         offset = self.integer(entry, "byteOffset", where, 0)
@@ -335,7 +335,7 @@ class Gltf:
         return np.ndarray((count, width), component, self.binary, start + offset, strides=(stride, component.itemsize))
 
     def _view(self, index: int) -> tuple[int, int, int]:
-        """First byte, length and stride (0 if none) of a bufferView, all within the binary chunk."""
+        """Return the first byte, length and stride (0 if none) of a bufferView, all within the binary chunk."""
         where = f"bufferViews[{index}]"
         view = self.objects("bufferViews")[index]
         for name in _COMPRESSION:
@@ -372,7 +372,7 @@ class Gltf:
         values[at] = self._elements(replaced, f"{where}.values", count, values.shape[1], component)
 
     def _spend(self, n_bytes: int, where: str) -> None:
-        """Limit the decoded size to a multiple of the file's size: accessors may overlap or be zeros."""
+        """Limit the decoded size to a multiple of the file size: accessors may overlap, or be zeros without data."""
         self._spent += n_bytes
         if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
             raise LimitExceeded(
@@ -392,7 +392,7 @@ class Nodes:
     order: list[int]
 
     def chain(self, node: int) -> list[int]:
-        """The nodes from a root down to `node`, both included."""
+        """Return the nodes from a root down to `node`, both included."""
         path = []
         while node >= 0:
             path.append(node)
@@ -427,7 +427,7 @@ def read_nodes(gltf: Gltf) -> Nodes:
 
 
 def shown(value: object) -> str:
-    """A value, formatted for a message."""
+    """Format a value for a message."""
     if value is None:
         return "nothing"
     if isinstance(value, list):
@@ -439,7 +439,7 @@ def shown(value: object) -> str:
 
 
 def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The names in order, each different: a second ``Bone`` is called ``Bone_2``."""
+    """Make names unique, in order: a second ``Bone`` becomes ``Bone_2``."""
     used = set(taken)
     result: list[str] = []
     counts: dict[str, int] = {}

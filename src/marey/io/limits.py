@@ -9,8 +9,8 @@ MAX_DEPTH = 10_000
 MAX_FRAMES = 20_000_000
 MAX_MARKERS = 20_000
 
-# A motion is held as 32 bytes per joint and frame. Real files spend at least a few bytes on each; a small file that
-# unfolds into more than this many times its size is broken or hostile.
+# A motion takes 32 bytes per joint and frame in memory. Real files need at least a few bytes for each; a small file
+# that expands to more than this multiple of its size is broken or hostile.
 MAX_EXPANSION = 16
 EXPANSION_FLOOR = 32 * 2**20
 

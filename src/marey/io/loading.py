@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 
-# The formats that each option applies to; for other formats it raises an error.
+# The formats that each option applies to; with other formats it raises an error.
 _OPTIONS = {
     "root": (".bvh",),
     "clip": (".glb",),
@@ -48,14 +48,14 @@ def load(
     Parameters
     ----------
     unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
-    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
-    fps : frames per second of the result, which is resampled to it; by default the file's.
-    file_fps : frames per second that the file was recorded at, if it has no rate or a wrong one. The curves of a GLB
-        file are sampled at this rate.
+    up : the file's up axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
+    fps : frames per second of the result, which is resampled if necessary; by default the file's rate.
+    file_fps : frames per second of the recording, if the file states no rate or a wrong one. The curves of a GLB file
+        are sampled at this rate.
     root : name or index of the ROOT, for BVH files with several.
     clip : name or index of the animation, for GLB files with several.
     skeleton : the ASF file of an AMC file; by default, found in the same folder.
-    roles : role to joint name, or a JSON file with such a map; overrides the detected roles.
+    roles : map from role to joint name, or a JSON file with such a map; overrides the detected roles.
     trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
 
     ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
@@ -94,7 +94,7 @@ def load_motion(
 ) -> Motion:
     """Load a motion with its annotations, in meters, Y up.
 
-    Parameters as in `load`.
+    Takes the same parameters as `load`.
     """
     suffix = _suffix(path)
     given = {"root": root, "clip": clip, "skeleton": skeleton, "file_fps": file_fps}
@@ -109,7 +109,7 @@ def load_motion(
     role_map = _role_map(roles)
     motion = to_motion(raw, unit, up, role_map)
     has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
-    if has_sidecar and len(clip_names(path)) == 1:  # a sidecar cannot tell which of several clips it describes
+    if has_sidecar and len(clip_names(path)) == 1:  # a sidecar does not say which of several clips it describes
         from marey.io.sidecar import annotate
 
         motion = annotate(motion, path)
@@ -130,7 +130,7 @@ def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | No
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
-    """The names of the motions in a file: the animations of a GLB, the file's own name for other formats."""
+    """Return the names of the motions in a file: the animations of a GLB, the file's own name for other formats."""
     if _suffix(path) == ".glb":
         from marey.io import glb_read
 
@@ -147,7 +147,7 @@ def _read(
     clip: str | int | None,
     skeleton: StrPath | None,
 ) -> RawMotion:
-    """Read the file. Readers are imported when they are needed."""
+    """Read the file with the reader for its suffix; each reader is imported only when needed."""
     name = os.fspath(path)
     if suffix == ".bvh":
         from marey.io.bvh_read import read_bvh
@@ -192,7 +192,7 @@ def _read(
 
 
 def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
-    """A role map, given or read from a JSON file."""
+    """Return the role map, read from a JSON file if `roles` is a path."""
     if roles is None or isinstance(roles, Mapping):
         return roles or {}
     import json  # rarely needed and slow to import

@@ -7,25 +7,25 @@ array              shape       type      content
 =================  ==========  ========  ==================================================================
 format             ()          text      ``marey.motion``
 version            ()          integer   1
-name               ()          text      of the clip
+name               ()          text      name of the clip
 fps                ()          float     frames per second
 names              (J,)        text      joint names; End Sites are joints too, named ``<Parent>End``
-parents            (J,)        integer   index of each joint's parent, which comes first; -1 for joint 0
-offsets            (J, 3)      float     each joint in its parent's frame
-root_positions     (F, 3)      float     joint 0 in the world
+parents            (J,)        integer   index of each joint's parent, always lower; -1 for joint 0
+offsets            (J, 3)      float     position of each joint in its parent's frame
+root_positions     (F, 3)      float     position of joint 0 in the world
 rotations          (F, J, 4)   float     local unit quaternions, child in parent
-bone_offsets       (F, J, 3)   float     only where bones move: offsets frame by frame
-source_format      ()          text      of the file that the motion came from, such as ``bvh``; or ""
+bone_offsets       (F, J, 3)   float     offsets in every frame; only if they vary
+source_format      ()          text      format of the source file, such as ``bvh``; or ""
 source_unit        ()          float     meters per unit of that file
-source_up          ()          text      its upward axis, such as ``y`` or ``z``
-frame_time_text    ()          text      if known: the frame time as it was spelled
-channels           (J,)        text      if known: each joint's BVH channels, blanks between
-file_names         (J,)        text      only if they differ: the joint names as that file has them
+source_up          ()          text      its up axis, such as ``y`` or ``z``
+frame_time_text    ()          text      if known: the frame time exactly as written
+channels           (J,)        text      if known: each joint's BVH channels, separated by blanks
+file_names         (J,)        text      only if different: the joint names in that file
 =================  ==========  ========  ==================================================================
 
-Arrays whose names begin with ``source_`` say where the motion came from; all others are in marey's own unit
-and axes. Other arrays in the file are ignored. Contacts, labels and other annotations are in the sidecar. The
-same motion always gives the same bytes.
+Arrays whose names begin with ``source_`` describe the source file; all others are in marey's own unit and axes.
+Unknown arrays are ignored. Contacts, labels and other annotations are in the sidecar. The same motion always gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ _OPTIONAL = (
 )
 _CHANNELS = {f"{axis}{kind}" for axis in "XYZ" for kind in ("position", "rotation")}
 
-# 32-bit writers produce deviations from unit length up to this; larger ones are errors.
+# Quaternions stored as float32 deviate from unit length by at most this; larger deviations are errors.
 _NEARLY_UNIT = 1e-3
 _UNIT = 1e-6
 
 
 def write_npz(motion: Motion) -> bytes:
-    """The motion as the bytes of an NPZ file."""
+    """Return the bytes of an NPZ file with the motion."""
     return pack(FORMAT, VERSION, _arrays(motion))
 
 
 def read_npz(data: bytes, path: str) -> RawMotion:
-    """A motion from the bytes of an NPZ file; `path` is for messages.
+    """Read a motion from the bytes of an NPZ file; `path` is for messages.
 
     Numbers may be of any width and byte order. Sizes are checked before anything is unpacked.
     """
@@ -107,7 +107,7 @@ def read_npz(data: bytes, path: str) -> RawMotion:
 
 
 def _arrays(motion: Motion) -> dict[str, NDArray[Any]]:
-    """By name, in the order of the file."""
+    """Return the arrays of the file, keyed by name, in file order."""
     source = motion.source
     arrays: dict[str, NDArray[Any]] = {
         "name": text_array(motion.name, "the motion's name"),
@@ -133,7 +133,7 @@ def _arrays(motion: Motion) -> dict[str, NDArray[Any]]:
 
 
 def _check_heads(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
-    """Every shape, type and size, before anything is unpacked."""
+    """Check every shape, type and size before anything is unpacked."""
     if len(heads["rotations"].shape) != 3 or 0 in heads["rotations"].shape:
         raise ParseError(f"rotations must have shape (F, J, 4), got {heads['rotations'].shape}", path=path)
     f, j = heads["rotations"].shape[:2]
@@ -156,7 +156,7 @@ def _check_heads(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
 
 
 def _numbers(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, Floats]:
-    """The arrays of floats as float64, all finite."""
+    """Return the numeric arrays as float64; raise an error if any number is not finite."""
     numbers: dict[str, Floats] = {}
     for name, array in arrays.items():
         if array.dtype.kind == "U" or name == "parents":
@@ -169,7 +169,7 @@ def _numbers(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, Floats]
 
 
 def _texts(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, tuple[str, ...]]:
-    """The arrays of text as tuples, a single text as a tuple of one."""
+    """Return the text arrays as tuples; a single string becomes a tuple of one."""
     texts: dict[str, tuple[str, ...]] = {}
     for name, array in arrays.items():
         if array.dtype.kind == "U":

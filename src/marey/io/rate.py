@@ -1,4 +1,4 @@
-"""Convert between frames per second and frame times that were rounded when written."""
+"""Convert between frames per second and frame times, which files round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.(?P<decimals>\d*))?|\.(?P<only>\d+))(?:[e
 
 
 def check_rate(fps: float, name: str = "fps") -> float:
-    """Check a rate given by the user as parameter `name`."""
+    """Check a frame rate that the user passed as parameter `name`, and return it as a float."""
     try:
         fps = float(fps)
     except (TypeError, ValueError):
@@ -24,7 +24,7 @@ def check_rate(fps: float, name: str = "fps") -> float:
 
 
 def rate_from_text(text: str | None, fps: float | None, path: str, line: int | None = None) -> tuple[float, list[str]]:
-    """The rate and how it was found, from the text of ``Frame Time`` in the file, or from the user's `fps`."""
+    """Return the rate, and how it was found, from the text after ``Frame Time`` or from the user's `fps`."""
     if fps is not None:
         stated = "no frame time" if text is None else f"frame time {text}"
         return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {stated})"]
@@ -45,7 +45,7 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
 
 
 def frame_time_text(fps: float, as_read: str | None) -> str:
-    """The file's own text of the frame time if it still matches the rate; else as many digits as needed."""
+    """Return the file's own frame-time text if it still matches the rate; else a number with enough digits."""
     if as_read is not None and _is_rate(as_read, fps):
         return as_read
     texts = (f"{1.0 / fps:.{digits}g}" for digits in (6, 7, 8, 10, 12, 15, 17))
@@ -53,9 +53,10 @@ def frame_time_text(fps: float, as_read: str | None) -> str:
 
 
 def snap_rate(text: str) -> float:
-    """The rate whose period was written as `text`: ``.0083333`` is 120 Hz, ``0.033`` 30 Hz, ``0.0333667`` 29.97 Hz.
+    """Return the rate for a frame time: 120 Hz for ``.0083333``, 30 Hz for ``0.033``, 29.97 Hz for ``0.0333667``.
 
-    Accepts only a rate whose period agrees with every digit, rounded or truncated; else returns the reciprocal.
+    Picks a common or whole rate only if its period agrees with every digit, rounded or truncated; else returns the
+    reciprocal.
     """
     frame_time = float(text)
     plain = 1.0 / frame_time
@@ -78,7 +79,7 @@ def snap_rate(text: str) -> float:
 
 
 def _is_rate(text: str, fps: float) -> bool:
-    """Whether a frame time is read as this rate."""
+    """Return whether a frame time is read as this rate."""
     if _NUMBER.fullmatch(text) is None or not 1e-5 <= float(text) <= 1e5:
         return False
     return abs(snap_rate(text) / fps - 1.0) < 1e-9

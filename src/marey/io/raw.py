@@ -10,12 +10,12 @@ from marey.core.source import Source
 
 @dataclass(slots=True, eq=False, repr=False)
 class RawMotion:
-    """A motion as the file has it.
+    """A motion as given in the file.
 
-    Arrays are shaped as in `Skeleton` and `Motion` (rotations unit, wxyz), lengths in the file's unit, vectors in the
-    file's axes. `unit` (meters per unit) and `up` are set if the format defines them, else None: to be inferred.
-    `fps` is None if the file has no rate. `evidence` explains what the reader inferred, `warnings` lists problems of
-    the file that did not prevent reading it.
+    Arrays have the shapes of `Skeleton` and `Motion` (unit quaternions, wxyz), with lengths in the file's unit and
+    vectors in the file's axes. `unit` (meters per unit) and `up` are set if the format defines them; if None, they are
+    inferred later. `fps` is None if the file has no rate. `evidence` explains what the reader inferred, `warnings`
+    lists problems in the file that did not prevent reading it.
     """
 
     names: tuple[str, ...]

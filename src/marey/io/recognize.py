@@ -12,7 +12,7 @@ from marey.core.kinematics import forward_kinematics, joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
-# Meters per unit. CMU's unit is an inch divided by the 0.45 that its ASF files state.
+# Meters per unit. CMU's unit is one inch divided by 0.45, the factor in its ASF files.
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "cmu": 0.0254 / 0.45}
 _UNIT_WORDS = {
     "m": "meters",
@@ -32,7 +32,7 @@ _N_LOOKS = 32
 
 
 class Guess(NamedTuple):
-    """An inferred value, and a sentence about the evidence."""
+    """An inferred value, and a sentence on the evidence."""
 
     value: float | str
     evidence: str
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 def parse_unit(unit: str | float) -> float:
-    """Meters per unit, from a name (m, cm, mm, in, cmu) or a number."""
+    """Return meters per unit, from a name (m, cm, mm, in, cmu) or a number."""
     if isinstance(unit, str) and unit.strip().lower() in UNITS:
         return UNITS[unit.strip().lower()]
     try:
@@ -55,7 +55,7 @@ def parse_unit(unit: str | float) -> float:
 
 
 def unit_name(meters: float) -> str:
-    """``cm`` for 0.01; the number followed by ``m`` for a unit without a name."""
+    """Return the name of a unit: ``cm`` for 0.01; the number followed by ``m`` for a unit without a name."""
     for name, value in UNITS.items():
         if math.isclose(meters, value, rel_tol=1e-4):
             return name
@@ -63,7 +63,7 @@ def unit_name(meters: float) -> str:
 
 
 def stature(skeleton: Skeleton) -> float | None:
-    """Body height in the skeleton's unit from its thighs and shins; None without legs."""
+    """Estimate body height, in the skeleton's unit, from thigh and shin lengths; None without legs."""
     roles, lengths = skeleton.roles, []
     for side in ("left", "right"):
         hip, foot = roles.get(f"{side}_upper_leg"), roles.get(f"{side}_foot")
@@ -77,7 +77,7 @@ def stature(skeleton: Skeleton) -> float | None:
 
 
 def recognize_unit(skeleton: Skeleton) -> Guess:
-    """The unit in which the body's height is closest to a person's."""
+    """Infer the unit in which the body's height is closest to a person's."""
     height = stature(skeleton)
     if height is None:
         extent = float(np.ptp(skeleton.rest_positions, axis=0).max())
@@ -98,7 +98,7 @@ def recognize_unit(skeleton: Skeleton) -> Guess:
 
 
 def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:
-    """The axis along which the body stands, in its frames and in its rest pose.
+    """Infer the axis along which the body stands, from its frames and its rest pose.
 
     If the two disagree (a crawling clip, a rig whose rest pose lies down), the axis along which the body's lowest point
     varies least wins: the floor is level.
@@ -131,7 +131,7 @@ def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, 
 
 
 def _stance(paths: Floats) -> Floats:
-    """(3,) mean direction from the feet to the head, of which these are the paths: (head and feet, F, 3)."""
+    """Return the mean unit direction (3,) from the feet to the head; `paths` is (head and feet, F, 3)."""
     line = paths[0] - paths[1:].mean(axis=0)
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     mean: Floats = np.where(length > 0, line / np.maximum(length, 1e-300), 0.0).mean(axis=0)
@@ -144,6 +144,6 @@ def _nearest_axis(direction: Floats) -> tuple[str, float]:
 
 
 def _floor_spread(positions: Floats, axis: str) -> float:
-    """How much the lowest point of the body varies along an up axis."""
+    """Return how much the body's lowest point varies along an up axis."""
     heights = positions[..., "xyz".index(axis[-1])] * (-1.0 if axis.startswith("-") else 1.0)
     return float(np.ptp(heights.min(axis=1)))

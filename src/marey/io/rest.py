@@ -1,4 +1,4 @@
-"""The rest pose that some collections insert before the first frame: find it, skip it, and count the file's frames."""
+"""Find and skip the rest pose that some collections insert before the first frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.maths import quat
 
-# In an inserted pose most joints are exactly at rest, and the next frame is far away from it.
+# In an inserted pose most joints are exactly at rest, and the next frame is far from it.
 _STIFF_SHARE = 0.5
 _STIFF_ANGLE = 1e-6
 _JUMP = np.deg2rad(3.0)
@@ -22,10 +22,11 @@ REST_NOTE = "frame 0 is a rest pose and is skipped"
 
 
 def starts_with_rest_pose(motion: Motion) -> bool:
-    """Whether frame 0 is an inserted T-pose, as in the CMU collection's BVH files.
+    """Return whether frame 0 is an inserted T-pose, as in the CMU collection's BVH files.
 
-    It is one if half of its joints, including the root, are exactly at rest, and the step to frame 1 is several times
-    larger than the steps after it (except for a few, because captures may glitch at the start).
+    It is one if the root and at least half of all joints are exactly at rest, and the step to frame 1 (mean rotation
+    over the joints) exceeds both 3 degrees and four times the 80th percentile of the next steps. The percentile
+    tolerates a few glitches at the start of a capture.
     """
     if len(motion) < 3:
         return False
@@ -39,7 +40,7 @@ def starts_with_rest_pose(motion: Motion) -> bool:
 
 
 def trim_rest_pose(motion: Motion) -> Motion:
-    """The motion without a leading rest pose, and a note about it in ``source.evidence``; else the motion itself."""
+    """Drop a leading rest pose and note this in ``source.evidence``; without one, return the motion itself."""
     if not starts_with_rest_pose(motion):
         return motion
     trimmed = motion[1:]
@@ -47,9 +48,9 @@ def trim_rest_pose(motion: Motion) -> Motion:
 
 
 def annotations_in_file(motion: Motion, first: Motion) -> tuple[Contacts | None, Labels]:
-    """Contacts and labels in frames of the file that `first` was read from.
+    """Return contacts and labels, counted in frames of the file that `first` was read from.
 
-    The trimmed leading frames keep the annotations they have in `first`.
+    `motion` is `first` without its leading frames; those keep the annotations they have in `first`.
     """
     left = len(first) - len(motion)
     if left <= 0:

@@ -31,10 +31,10 @@ def save(
 
     Parameters
     ----------
-    unit, up : of a BVH file, as in `load`; by default those of the file it was loaded from, else centimeters and Y up.
-        GLB and NPZ are always in meters, Y up.
-    rigid : drop changes of bone length.
-    body : add a simple body to a GLB, so that viewers show more than joints.
+    unit, up : unit and up axis of a BVH file, as in `load`; by default those of the BVH, AMC or ASF file that the
+        motion was loaded from, else centimeters and Y up. GLB and NPZ are always in meters, Y up.
+    rigid : drop changes of bone length; False by default.
+    body : add a simple body mesh to a GLB file; without it, viewers show joints at most. True by default.
 
     The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar next to it.
     """
@@ -52,7 +52,7 @@ def save(
     if not body and suffix != ".glb":
         raise InvalidValue(f"a {suffix} file has no body mesh to omit")
     if len(motions) == 1:
-        plan_sidecar(motions[0], path)  # refuses before anything is written
+        plan_sidecar(motions[0], path)  # raises before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warnings.warn(
             f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion",
@@ -67,7 +67,7 @@ def save(
 def _parts(
     motions: list[Motion], suffix: str, unit: str | float | None, up: str | None, rigid: bool, body: bool
 ) -> Iterable[bytes]:
-    """The file's content in parts. Writers are imported when they are needed."""
+    """Return the file's content in parts; each writer is imported only when needed."""
     if rigid:
         from dataclasses import replace
 
@@ -77,7 +77,7 @@ def _parts(
 
         source = motions[0].source
         own = source.unit if source.format else recognize.UNITS["cm"]
-        # glTF and NPZ are always in meters; that does not mean that a BVH reader expects meters.
+        # glTF and NPZ are always in meters, but programs that read BVH usually expect centimeters.
         own = own if source.format not in ("glb", "npz") else recognize.UNITS["cm"]
         meters = own if unit is None else recognize.parse_unit(unit)
         return write_bvh(motions[0], unit=meters, up=source.up if up is None else axes.check_up(up), rigid=rigid)

@@ -1,4 +1,4 @@
-"""The sidecar: annotations of a file that its format cannot hold.
+"""The sidecar: a JSON file with annotations that the motion's file format cannot hold.
 
 ``walk.marey.json`` belongs to ``walk.bvh`` in the same folder (and to ``walk.glb``, if that is the same motion)::
 
@@ -11,8 +11,8 @@
      "floor": 0.012,
      "provenance": [{"op": "mirror"}]}
 
-Only format and version are required, so that it is easy to write by hand. Frames are 0-based, intervals
-half-open, offsets in meters in the joint's own frame.
+Only format and version are required, which makes it easy to write by hand. Frames are 0-based, intervals half-open,
+offsets in meters in the joint's own coordinate frame.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _KEYS = {"format", "version", "files", "frames", "contacts", "labels", "roles", 
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """``folder/walk.marey.json`` for ``folder/walk.bvh``."""
+    """Return the sidecar's path: ``folder/walk.marey.json`` for ``folder/walk.bvh``."""
     return Path(path).with_suffix(SIDECAR_SUFFIX)
 
 
 def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The sidecar of the file `path`, with its structure checked; None if there is none."""
+    """Read the sidecar of the file `path` and check its structure; None if there is none."""
     side = sidecar_path(path)
     if not os.path.isfile(side):
         return None
@@ -56,7 +56,7 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
-    """`motion`, just read from `path`, with the annotations of its sidecar."""
+    """Return `motion`, which was just read from `path`, with the annotations of its sidecar."""
     content = read_sidecar(path)
     if content is None:
         return motion
@@ -77,7 +77,7 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
 
 
 def _check_form(content: Mapping[str, Any], side: Path) -> None:
-    """Check that every entry has the form of the example above; the error names the first that has not."""
+    """Check that every entry has the form shown in the module's example; the error names the first that does not."""
 
     def expect(fits: bool, where: str, form: str, got: Any) -> None:
         if not fits:
@@ -158,7 +158,7 @@ def _add_annotations(motion: Motion, content: Mapping[str, Any]) -> Motion:
 
 
 def list_annotations(motion: Motion) -> dict[str, Any]:
-    """The sidecar entries for `motion`; empty if it has no annotations."""
+    """Return the sidecar entries for `motion`; empty if it has no annotations."""
     content: dict[str, Any] = {}
     if motion.contacts is not None:
         names = motion.skeleton.names
@@ -180,9 +180,9 @@ def list_annotations(motion: Motion) -> dict[str, Any]:
 
 
 def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
-    """Write, share or remove the sidecar of the file `path` that holds `motion`; returns its path if it exists.
+    """Write, share or remove the sidecar of the file `path` that holds `motion`; return its path if it exists.
 
-    Files of the same motion in other formats may share it. A sidecar of another motion is not overwritten.
+    Files of the same motion in other formats may share it. The sidecar of another motion is not overwritten.
     """
     plan = plan_sidecar(motion, path)
     side = sidecar_path(path)
@@ -196,7 +196,7 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
 
 
 def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The sidecar's new content; {} to remove an outdated one, None if nothing needs to change.
+    """Return the sidecar's new content; {} to remove an outdated one, None if nothing needs to change.
 
     Raises `UnwritableFile` if the sidecar belongs to another file and has other content.
     """
@@ -222,7 +222,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
 
 
 def _other_owners(content: Mapping[str, Any], side: Path, name: str) -> list[str]:
-    """Existing files that a sidecar describes, except `name`; if it lists none, all motion files with its stem."""
+    """Return existing files that a sidecar describes, except `name`; if it lists none, motion files with its stem."""
     if "files" in content:
         return [file for file in content["files"] if file != name and (side.parent / file).is_file()]
     stem = side.name.removesuffix(SIDECAR_SUFFIX)

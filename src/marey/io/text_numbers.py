@@ -1,4 +1,4 @@
-"""Numbers as text: careful parsing, fast formatting."""
+"""Parse numbers carefully and format them fast."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ LARGEST = 1e12
 
 _WORD = re.compile(rb"\S+")
 _PLAIN = re.compile(rb"[\s\d.eE+-]*")
-# These patterns are needed only for unusual words and compiled on first use.
-# A number ends with its word, or where a sign begins the next one.
+# These patterns are needed only for unusual words and are compiled on first use.
+# A number ends at the end of the word, or where a sign begins the next number.
 _NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?=[+-]|\Z)"
 _NOT_FINITE = rb"(?i)[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w*)"
 _FAST_FORMAT = 1e9  # with 8 decimals this still fits 64-bit integers
 
 
 def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
-    """The numbers of a text up to the first word that is not a number, and that word or None.
+    """Parse numbers up to the first word that is not a number; return them and that word (or None).
 
-    Splits numbers whose sign directly follows the number before (``0.0-7.5``). NaN, infinity and numbers beyond
+    Splits numbers whose sign directly follows the previous number (``0.0-7.5``). NaN, infinity and numbers beyond
     `LARGEST` do not count as numbers.
     """
     if _PLAIN.fullmatch(text):  # Python would also accept 1_000 as a number
@@ -45,7 +45,7 @@ def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
 
 
 def _parse_numbers(word: bytes, largest: float) -> list[float] | None:
-    """The numbers in a word; None if it contains anything else or a number is too large."""
+    """Return the numbers in a word; None if it contains anything else or a number is too large."""
     numbers, at, pattern = [], 0, re.compile(_NUMBER)
     while at < len(word):
         match = pattern.match(word, at)
@@ -57,12 +57,12 @@ def _parse_numbers(word: bytes, largest: float) -> list[float] | None:
 
 
 def complaint(word: bytes) -> str:
-    """The message for a word that `parse_numbers` rejected: expected, got, and the remedy."""
+    """Return the message for a word that `parse_numbers` rejected: expected, got, and the remedy."""
     return number_fault(word) or f"expected a number, got {shown(word)}"
 
 
 def number_fault(word: bytes) -> str | None:
-    """The same for a word that looks like a number; None for other words."""
+    """Return the message for a rejected word that looks like a number; None for other words."""
     got = f"got {shown(word)}"
     if re.fullmatch(_NOT_FINITE, word):
         return f"expected a finite number, {got}"
@@ -76,16 +76,16 @@ def number_fault(word: bytes) -> str | None:
 
 
 def shown(word: bytes) -> str:
-    """A word of a file, quoted for a message."""
+    """Format a word of a file for a message, in quotes."""
     text = word[:60].decode("utf-8", "replace")
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def format_rows(values: Floats, decimals: int) -> bytes:
-    """(F, C) numbers as lines of text, rounded to `decimals` places, without trailing zeros.
+    """Format numbers (F, C) as lines of text, rounded to `decimals` places, without trailing zeros.
 
-    Computes the digits of all numbers at once, one decimal place at a time, and masks out those that are not needed:
-    several times faster than formatting one by one.
+    Computes the digits of all numbers at once, one decimal place at a time, and masks out digits that are not needed.
+    This is several times faster than formatting one by one.
     """
     if values.size == 0:
         return b"\n" * len(values)

@@ -1,4 +1,4 @@
-"""Two threads for large files."""
+"""Split work on large files between two threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def run_in_halves(work: Callable[[int, int], T], start: int, middle: int, stop: int) -> tuple[T, T]:
-    """``work(start, middle), work(middle, stop)``, in parallel; for kernels, which run without the GIL."""
+    """Return ``work(start, middle), work(middle, stop)``, computed in parallel; for kernels, which release the GIL."""
     from concurrent.futures import ThreadPoolExecutor  # not needed for small files
 
     with ThreadPoolExecutor(max_workers=1) as pool:

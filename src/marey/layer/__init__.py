@@ -1,6 +1,6 @@
-"""Layers: one motion's upper body, arm or gaze on another motion (Heck chapters 4 and 5).
+"""Layers: put the upper body, an arm or the gaze of one motion on another motion (Heck chapters 4 and 5).
 
-Names are listed in __init__.pyi and imported on first use, so that a command loads only what it needs.
+Names are listed in __init__.pyi and imported on first use; a command loads only what it needs.
 """
 
 from marey.deprecation import attach_stub

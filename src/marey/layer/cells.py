@@ -1,5 +1,4 @@
-"""The distance grid of two gaits and the path through it, computed in pieces so that clips of any length fit into
-memory."""
+"""Find the best path through the distance grid of two gaits, in chunks, so clips of any length fit into memory."""
 
 from __future__ import annotations
 
@@ -14,27 +13,30 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.layer.gait import Gait
 from marey.layer.phase_kernels import find_path
 
-# Seconds compared around a frame. Knees look the same passing forward and backward, but not over this long.
+# Length in seconds of the window compared around a frame. A single pose does not show whether a knee moves forward or
+# backward; a window of this length does.
 WINDOW = 0.2
 # Maximum rate in Hz at which frames are compared; frames in between are interpolated.
 CELL_RATE = 60.0
-# m^2 that a step off the diagonal costs, so that the path is only warped where this reduces the distance.
+# Cost in m^2 of a step off the diagonal: time is warped only where this reduces the distance.
 _STRAY = 1e-5
-# m^2 that being a full cycle out of step costs, times the squared phase error: a tenth costs as much as 5 cm apart.
+# Cost in m^2 of a phase error, times the squared error in cycles: 0.1 cycles cost as much as a distance of 5 cm.
 _OUT_OF_STEP = 0.25
-# m^2 by which a valley must be deeper than its sides before its bottom is refined. A flatter one is a standing
-# character, where differences are only rounding errors.
+# The minimum across the path is refined only if it is deeper than its sides by this much, in m^2. In a flatter valley
+# the character stands still, and differences are only rounding errors.
 _FLAT = 1e-7
-# Rows processed together, and how many of them are processed again with the next piece, as a path's end is uncertain.
+# Number of rows per chunk, and how many of its last rows are processed again in the next chunk, because the end of a
+# path is uncertain.
 _PIECE, _AGAIN = 1500, 240
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Frames of a lower gait (rows) compared with frames of an upper gait (columns).
+    """A grid that compares frames of the lower-body gait (rows) with frames of the upper-body gait (columns).
 
-    rows, columns : (R,) and (C,) frames of each clip, evenly spaced and possibly fractional.
-    fps : rate of the rows; the columns are treated as if they had the same rate.
+    lower, upper : the two gaits.
+    rows, columns : (R,) and (C,) frame numbers in each clip, evenly spaced, possibly fractional.
+    fps : frame rate of the rows; the columns are treated as if they had the same rate.
     """
 
     lower: Gait
@@ -44,7 +46,7 @@ class Cells:
     fps: float
 
     def distances(self, rows: slice, columns: slice) -> tuple[Floats, Floats]:
-        """D of hips and knees in a rectangle, m^2, and the cost of frames that are out of step."""
+        """Return the distance D of hips and knees in a rectangle of the grid, and the cost of phase errors, in m^2."""
         reach = math.ceil(0.5 * WINDOW * self.fps)
         wide = [slice(max(0, part.start - reach), part.stop + reach) for part in (rows, columns)]
         a = self.lower.sample_clouds(self.rows[wide[0]], self.fps)
@@ -60,11 +62,11 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellPath:
-    """A path through all rows.
+    """A path through all rows of a grid.
 
-    columns : (R,) the column of each row, possibly fractional; they keep counting up when the columns repeat.
-    cost : m^2, mean over the rows of the squared distance D plus the penalty for being out of step.
-    distance : meters, root of the mean D.
+    columns : (R,) column for each row, possibly fractional; it keeps counting up when a cyclic clip repeats.
+    cost : mean over the rows of D (a squared distance) plus the cost of phase errors, in m^2.
+    distance : square root of the mean of D, in meters.
     """
 
     columns: Floats
@@ -79,9 +81,9 @@ def find_best_path(
 
     Parameters
     ----------
-    source : converts running column numbers to columns of the cells; -1 after the last one.
-    limit : the slope limit.
-    held : (R,) True where the lower clip stands still, so that the upper clip may wait for it.
+    source : converts running column numbers to columns of the grid; -1 after the last one.
+    limit : slope limit of the path.
+    held : (R,) True where the lower clip stands still; there, the upper clip may wait.
     """
     n_rows = len(cells.rows)
     columns = np.empty(n_rows)
@@ -112,23 +114,24 @@ def find_best_path(
 
 
 def _penalize_phase(lower: Floats, upper: Floats) -> Floats:
-    """(R, C) m^2, cost of frames at different points of the cycle; 0 where either has no phase."""
+    """Return the cost (R, C) of phase errors, in m^2, for phases lower (R,) and upper (C,); 0 if either is NaN."""
     apart = upper[None, :] - lower[:, None]
     apart -= np.rint(apart)
     return np.where(np.isnan(apart), 0.0, _OUT_OF_STEP * apart * apart)
 
 
 def _find_best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
-    """(R,) column of each row, and the distance from there to the minimum between cells; None if there is no path."""
+    """Find the column (R,) of each row, and the offset (R,) to the minimum between cells; None if there is no path."""
     columns = np.empty(len(grid))
     cost = find_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
     return (columns, find_moves_across(grid, columns)) if np.isfinite(cost) else None
 
 
 def find_moves_across(grid: Floats, columns: Floats) -> Floats:
-    """(R,) columns from the path to the minimum across it, from a parabola through the neighboring cells.
+    """Return the offset (R,), in columns, from the path to the minimum across it, by fitting a parabola.
 
-    Across means both one row back and one column ahead, so a clip's own grid favors neither side.
+    The neighbors across the path are one row back and one column ahead, and the reverse. A clip compared with itself
+    therefore has no bias to either side.
     """
     n_rows, n_columns = grid.shape
     i, j = np.arange(n_rows), np.rint(columns).astype(np.int64)
@@ -139,5 +142,5 @@ def find_moves_across(grid: Floats, columns: Floats) -> Floats:
     bend = (ahead - here) + (behind - here)
     usable = inside & (bend > _FLAT)
     move = np.divide(0.5 * (behind - ahead), bend, where=usable, out=np.zeros(n_rows))
-    # Cells on stairs are off the path by up to half a cell already.
+    # Where the path has stair steps, cells are already up to half a cell off the path.
     return np.asarray(np.clip(2.0 * np.clip(move, -0.5, 0.5) + (j - columns), -1.0, 1.0))

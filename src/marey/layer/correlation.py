@@ -1,4 +1,4 @@
-"""Joints that move in time with the legs: an automatic version of the correlation study of Heck 4.1."""
+"""Find joints that move in time with the legs: an automatic version of the correlation study of Heck 4.1."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from marey.maths import filters, quat, rigid2d
 AXES = ("pitch", "twist", "roll")
 """Rotation about the body's left axis, about the vertical, and about the forward axis."""
 
-# Degree of the polynomial per gait cycle: enough for two waves per cycle, as trunks bob with every step.
+# Degree of the fitted polynomial per gait cycle: enough for two waves per cycle, as the trunk bobs with every step.
 _DEGREE = 8
 _MAX_DEGREE = 150
-# The same for the polynomial that removes turns and other slow changes before curves are compared.
+# Degree per gait cycle of the polynomial that removes turns and other slow changes before curves are compared.
 _DRIFT = 0.8
-# Curves that swing less than this many radians, half from peak to peak, are noise.
+# Curves with a smaller amplitude (half of peak to peak) than this, in radians, are noise.
 _MIN_SWING = np.radians(0.5)
-# Correlation from which two trends are in phase; below its negative they are in counter-phase.
+# Minimum correlation of two trends that are in phase; below its negative they are in counter-phase.
 _MIN_CORRELATION = 0.7
 _HEADING = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend(FrozenRecord):
-    """How a joint rotates about one axis over time.
+    """The rotation of a joint about one axis over time.
 
-    joint : its name.
+    joint : name of the joint.
     axis : "pitch", "twist" or "roll".
     kind : "global", relative to the body's heading, or "local", relative to the joint's parent.
-    values : (F,) radians from its mean.
-    curve : (F,) the polynomial fitted to it.
-    hips : correlation of the curve with the swing of the left hip against the right one, -1 to 1.
-    steps : fraction, 0 to 1, of the curve that a wave with two periods per cycle explains.
-    swing : radians, half from peak to peak of the curve in gait.
+    values : (F,) deviation from the mean, in radians.
+    curve : (F,) polynomial fitted to the values.
+    hips : correlation, from -1 to 1, of the curve with the difference of the left and right hips' swing.
+    steps : fraction of the curve, from 0 to 1, that is explained by a wave with two periods per cycle.
+    swing : amplitude of the curve during gait (half of peak to peak), in radians.
     """
 
     joint: str
@@ -53,7 +53,7 @@ class Trend(FrozenRecord):
 
     @property
     def relation(self) -> str:
-        """ "in phase" or "counter-phase" with the left hip, "with each step", or "" where it is none of these."""
+        """Relation to the legs: "in phase" or "counter-phase" with the left hip, "with each step", or "" for none."""
         if self.swing < _MIN_SWING:
             return ""
         if abs(self.hips) >= _MIN_CORRELATION:
@@ -63,11 +63,11 @@ class Trend(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Correlations:
-    """The trends of a motion's hips and of its upper body.
+    """The trends of a motion's hips and upper body.
 
-    motion : what was studied.
-    hips : left and right, the swing of the upper legs relative to the body's heading.
-    trends : of every joint of the upper body about every axis, global first.
+    motion : the motion.
+    hips : left and right swing of the upper legs, relative to the body's heading.
+    trends : trend of every joint of the upper body about every axis; global trends first, then local ones.
     """
 
     motion: Motion
@@ -75,7 +75,7 @@ class Correlations:
     trends: tuple[Trend, ...]
 
     def select(self, relation: str, kind: str) -> list[Trend]:
-        """The trends of a relation ("in phase", "counter-phase", "with each step") and kind, the strongest first."""
+        """Return the trends with this relation and kind, the largest swing first; see `Trend`."""
         found = [trend for trend in self.trends if trend.kind == kind and trend.relation == relation]
         return sorted(found, key=lambda trend: -trend.swing)
 
@@ -110,7 +110,7 @@ def find_correlations(motion: Motion) -> Correlations:
             if kind == "global":
                 turning = _find_rotation_vectors(seen[:, joint])
             else:
-                # Relative to the parent, expressed in the axes of the heading.
+                # Rotation relative to the parent, expressed in the axes of the heading.
                 standing = quat.average(seen[:, parent], axis=0)
                 turning = quat.rotate(standing, _find_rotation_vectors(motion.rotations[:, joint]))
             for axis in range(3):
@@ -119,13 +119,17 @@ def find_correlations(motion: Motion) -> Correlations:
 
 
 def _find_rotation_vectors(orientations: Floats) -> Floats:
-    """(F, 3) rotation vectors from the mean orientation, in the frame of the orientations."""
+    """Return rotation vectors (F, 3) from the mean orientation, in the coordinates of `orientations` (F, 4)."""
     mean = quat.average(orientations, axis=0)
     return quat.log(quat.mul_inv(orientations, mean))
 
 
 class _Study:
-    """Fits polynomials to curves of a gait, and compares them with the hips'."""
+    """Fits polynomials to the curves of a gait and compares them with the swing of the hips.
+
+    phase : (F,) gait phase in cycles, NaN outside the gait.
+    cycles : number of cycles in the clip.
+    """
 
     def __init__(self, phase: Floats, cycles: float) -> None:
         self._curve, self._slow = (_make_basis(len(phase), degree * cycles) for degree in (_DEGREE, _DRIFT))
@@ -136,11 +140,11 @@ class _Study:
         self._hips = np.zeros(int(known.sum()))
 
     def compare_with(self, hips: Floats) -> None:
-        """Take these values (F,) for the swing of the hips."""
+        """Set the swing of the hips (F,), in radians, that curves are compared with."""
         self._hips = self._remove_drift(self._fit(hips))
 
     def trend(self, joint: str, axis: int, kind: str, values: Floats) -> Trend:
-        """The trend of a joint's turning (F,) about an axis."""
+        """Return the trend of a joint's rotation `values` (F,), in radians, about an axis (index in `AXES`)."""
         curve = self._fit(values)
         lively = self._remove_drift(curve)
         size = float(np.linalg.norm(lively))
@@ -156,13 +160,13 @@ class _Study:
         return set_readonly(_project(self._curve, values))
 
     def _remove_drift(self, curve: Floats) -> Floats:
-        """The curve on frames of gait, slow changes taken out."""
+        """Return the curve on the frames of the gait, without slow changes and with mean 0."""
         rest = (curve - _project(self._slow, curve))[self._known]
         return np.asarray(rest - rest.mean())
 
 
 def _make_basis(n_frames: int, degree: float) -> Floats:
-    """(F, d + 1) orthonormal: the polynomials up to about `degree`."""
+    """Return an orthonormal basis (F, d + 1) of the polynomials up to degree d, about `degree`."""
     n = int(min(max(1.0, np.ceil(degree)), _MAX_DEGREE, n_frames // 3))
     t = np.linspace(-1.0, 1.0, n_frames)
     return np.asarray(np.linalg.qr(np.polynomial.chebyshev.chebvander(t, n))[0])

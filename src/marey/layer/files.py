@@ -1,4 +1,4 @@
-"""Splice set files: the clips and the precomputed data of each."""
+"""Splice set files: the clips, with precomputed data for each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def save_set(splices: SpliceSet, path: str | os.PathLike[str]) -> None:
 
 
 def load_set(path: str | os.PathLike[str]) -> SpliceSet:
-    """A set from a file that `save_set` wrote."""
+    """Read a set from a file written by `save_set`."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)

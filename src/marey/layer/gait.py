@@ -1,4 +1,4 @@
-"""The gait of a clip: when the feet pass each other, and the phase of each frame."""
+"""Find the gait of a clip: when the feet pass each other, and the gait phase of each frame."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from marey.errors import NotBlendable
 from marey.layer.smoothing import smooth_series
 from marey.measure.gait import find_passings, mean_leg_length
 
-# Joints from which the gait is found, hips and knees first: time alignment compares these three (Heck 4.2.2).
+# Roles of the joints that define the gait. The first three, hips and knees, are compared for time alignment (Heck
+# 4.2.2).
 _ROLES = (
     *("hips", "left_lower_leg", "right_lower_leg", "left_foot", "right_foot", "left_upper_leg", "right_upper_leg"),
 )
 N_COMPARED = 3
-# Passings of the feet, one foot after the other, that make a gait.
+# Minimum number of consecutive, alternating passings of the feet in a gait.
 _MIN_STEPS = 2
-# Times the usual half cycle: feet that take longer from one passing to the next have paused.
+# The gait has paused if the time between two passings exceeds the median by this factor.
 _LONGEST = 1.8
-# In cycles, standard deviation of the Gaussian that leaves the height level of the hips, on stairs or when stooping.
+# Standard deviation, in cycles, of the Gaussian that extracts the slow changes of hip height, as on stairs or when
+# stooping.
 _LEVEL = 0.35
-# A character stands still where hips and ankles move slower than this, m/s, for at least this many seconds.
+# The character stands still if hips and ankles move slower than this, in m/s, for at least this many seconds.
 _STILL, _PAUSE = 0.12, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gait:
-    """What time alignment needs to know about a clip.
+    """The gait of a clip, as needed for time alignment.
 
-    clouds : hips, knees, ankles and hip joints in the world, frame by frame.
-    phase : (F,) in cycles: an integer where the left foot passes the right one, and a half where the right foot passes.
-        It keeps increasing within a run of steps; NaN where the feet do not alternate.
-    cycle : frames of a cycle, twice the median half cycle.
-    run : first and last frame of the longest run of steps.
-    level : (F,) meters, the height of the hips averaged over some cycles; climbing and stooping are not part of a step.
+    clouds : world positions of hips, knees, ankles and hip joints in each frame.
+    phase : (F,) gait phase in cycles: an integer when the left foot passes the right one, an integer plus 0.5 when the
+        right foot passes the left. It keeps increasing within a run of steps; NaN where the feet do not alternate.
+    cycle : median length of a cycle, in frames.
+    run : first and last frame of the longest run of steps, fractional.
+    level : (F,) smoothed height of the hips, in meters; it contains climbing and stooping, but not the steps.
     """
 
     clouds: Clouds
@@ -49,10 +51,9 @@ class Gait:
     level: Floats
 
     def run_phase(self) -> tuple[Floats, int, int]:
-        """The longest run of steps as (F,) phase, NaN elsewhere, with its first and last frame.
+        """Return the phase (F,) of the longest run of steps, NaN elsewhere, and the first and last frame of the run.
 
-        The run is extended by up to half a cycle at both ends, where the feet are approaching a passing that the clip
-        does not contain.
+        The run is extended by up to half a cycle at both ends, where the clip contains only part of a step.
         """
         first, last = math.ceil(self.run[0]), math.floor(self.run[1])
         start, stop = (max(0, math.ceil(first - 0.5 * self.cycle)), math.floor(last + 0.5 * self.cycle))
@@ -64,7 +65,7 @@ class Gait:
         return phase, start, stop
 
     def sample_clouds(self, frames: Floats, fps: float) -> Clouds:
-        """Hips and knees at frames (N,), possibly fractional, as if recorded at `fps` and on level ground."""
+        """Return hips and knees at frames (N,), possibly fractional, as if recorded at `fps` and on level ground."""
         points = self.clouds.points[:, :N_COMPARED].copy()
         points[..., 1] -= self.level[:, None]
         before = np.clip(frames.astype(np.int64), 0, len(points) - 1)
@@ -74,11 +75,11 @@ class Gait:
         return Clouds(set_readonly(mixed), np.full(N_COMPARED, 1.0 / N_COMPARED), fps, self.clouds.name)
 
     def phase_at(self, frames: Floats) -> Floats:
-        """(N,) phase at fractional frames; NaN where it is unknown."""
+        """Return the phase (N,) at fractional frames (N,); NaN where it is unknown."""
         return np.interp(frames, np.arange(len(self.phase)), self.phase)
 
     def standing(self) -> Bools:
-        """(F,) True in pauses."""
+        """Return a mask (F,) that is True in frames where the character stands still."""
         speed = np.linalg.norm(np.diff(self.clouds.points[:, [0, 3, 4]], axis=0), axis=-1).max(axis=1)
         still = np.append(speed, speed[-1:]) * self.clouds.fps < _STILL
         edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
@@ -88,15 +89,18 @@ class Gait:
         return set_readonly(still)
 
 
-# What to do with a clip that cannot be synchronized.
+# Remedy in the error message for a clip that cannot be synchronized.
 _INSTEAD = "transplant the joints instead (marey.transplant, or `marey transplant`)"
 
 
 def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
-    """Find the gait of a motion, called `what` in messages; raise if it has none, with `instead` as the remedy."""
+    """Find the gait of a motion; raise an error if it has none.
+
+    what : description of the motion for the error message. instead : remedy for the error message.
+    """
     roles = motion.skeleton.roles
     for role in _ROLES:
-        roles[role]  # raises where it is missing, and says how to map it
+        roles[role]  # raises an error with a remedy if the role is missing
     clouds = point_clouds(motion, _ROLES)
     frames, feet = _find_passings(clouds, mean_leg_length(motion.skeleton))
     runs = _find_runs(frames, feet)
@@ -121,7 +125,10 @@ def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
 
 
 def _find_passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
-    """Frames at which the feet pass each other, and which foot is moving: 0 left, 1 right."""
+    """Find the fractional frames at which the feet pass each other, and the foot in swing: 0 left, 1 right.
+
+    leg : leg length in meters.
+    """
     points = clouds.points
     if len(points) < 3 or leg <= 0.0:
         return np.zeros(0), np.zeros(0, dtype=np.int64)
@@ -130,7 +137,7 @@ def _find_passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
 
 
 def _find_runs(frames: Floats, feet: Ints) -> list[tuple[int, int]]:
-    """Ranges (start, stop) of passings in which the feet alternate without a pause."""
+    """Return index ranges (start, stop) of consecutive passings in which the feet alternate without a pause."""
     if not len(frames):
         return []
     gaps = np.diff(frames)

@@ -1,7 +1,7 @@
-"""Apply looks to a motion: check the goals, query the map frame by frame, and make the motion (Heck 5.2.3).
+"""Apply looks to a motion: check the goals, query the map frame by frame, and build the motion (Heck 5.2.3).
 
-While the body moves, the gaze is aimed again at its goal in every frame: `gaze_kernels.aim_row` corrects the blended
-shift until it reaches the goal, and `gaze_kernels.apply_looks` lets the eyes take up what remains.
+While the body moves, the gaze is aimed at its goal again in every frame: `gaze_kernels.aim_row` corrects the blended
+shift until it reaches the goal, and in `gaze_kernels.apply_looks` the eyes cover the remaining angle.
 """
 
 from __future__ import annotations
@@ -58,18 +58,20 @@ if TYPE_CHECKING:
 
 __all__ = ["trace_gaze"]
 
-# How many recent looks may still have an effect when one interrupts another; earlier ones have ended or are covered.
+# Number of recent looks that may still have an effect when a look interrupts them. Earlier ones have ended or are fully
+# replaced.
 _RECENT = 8
-# Seconds: Gaussian that separates a body's slow movements from its bobbing, and one that rounds off corners.
+# Standard deviations in seconds of the Gaussian that separates slow movements from bobbing, and of the one that rounds
+# off corners.
 SMOOTHING, _ROUND = 0.3, 0.1
 Forward = str | ArrayLike
-# A point that moves behind the body is followed this far past the back before the gaze switches to the other side.
+# Yaw in radians up to which the gaze follows a point that moves behind the body, before it switches to the other side.
 _BEHIND = np.pi + np.radians(20.0)
 _ON_EDGE = np.radians(0.1)
-# A head that rotates by more than this relative to its slow part is looking, not bobbing; radians.
+# Radians: a head that rotates farther than this from its slow movement is looking somewhere, not bobbing.
 _BOB = np.radians(4.0)
-# Mean direction of a head over a clip, relative to its rest pose: from the first angle on, the clip looks aside; from
-# the second on, the rest pose is unusable.
+# Mean yaw of the head over a clip, relative to its rest pose, in radians. Above the first angle, the clip looks to the
+# side; above the second, the rest pose is unusable.
 _ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
 
 
@@ -83,25 +85,27 @@ def trace_gaze(
     eyes: str | Sequence[str] | None = None,
     smoothing: float = SMOOTHING,
 ) -> GazeTrack:
-    """Make a motion look at goals; also return its eyes.
+    """Make the character of a motion look at goals; return the motion with its eye rotations.
 
     Parameters
     ----------
-    gaze : the map of the person's gaze shifts.
-    motion : the body's motion; hips and legs do not change.
-    goals : in the order of their times, seconds: ``(time, yaw, pitch)``, radians from the body's heading;
-        ``(time, (x, y, z))``, a point in the world, meters, that is followed while the body moves; ``(time, None)``,
-        back to the original motion.
-    steady : let the eyes compensate for the body's bobbing while they look at something.
-    forward : the direction in which the head looks. "clip": the clip looks straight ahead on average, as files hold
-        heads up to 20 degrees off; "rest": as in the rest pose; or (3,) in the head's local axes.
-    eyes : None to show no eyes; "add" to add a joint to the head that points where they look; or names of joints below
-        the head that rotate with the eyes.
-    smoothing : seconds, the standard deviation of the Gaussian that leaves the slow rotation of body and head.
+    gaze : map of the person's gaze shifts.
+    motion : motion of the body; hips and legs do not change.
+    goals : list of goals in order of time (seconds). ``(time, yaw, pitch)`` is a direction, in radians from the body's
+        heading (yaw positive to the left, pitch upward). ``(time, (x, y, z))`` is a world point in meters, which the
+        gaze follows while the body moves. ``(time, None)`` returns to the original motion.
+    steady : let the eyes compensate for the body's bobbing while they look at a goal.
+    forward : direction in which the head looks. "clip" assumes that the clip looks straight ahead on average, because
+        head joints in files are up to 20 degrees off; "rest" takes it from the rest pose; or a direction (3,) in the
+        head's local axes.
+    eyes : None for no eye joints; "add" to add a joint to the head that points where the eyes look; or names of
+        children of the head joint that should rotate with the eyes.
+    smoothing : standard deviation in seconds of the Gaussian that extracts the slow rotation of body and head.
 
     Returns
     -------
-    GazeTrack. Goals outside the map, and eyes rotated beyond 35 degrees, raise a `MareyWarning` and appear in `notes`.
+    GazeTrack. Goals outside the map, and eyes rotated by more than 35 degrees, cause a `MareyWarning` and are listed in
+    `notes`.
     """
     asked = _check_goals(goals, motion)
     body = GazeBody.from_skeleton(motion.skeleton)
@@ -160,7 +164,13 @@ def trace_gaze(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Body:
-    """The motion that should look, `turned` (F, 4) its heading, `base` (F, 2) the slow part of its head direction."""
+    """The motion that should look at goals.
+
+    motion, world : the motion, and its world positions and rotations.
+    body : joints that take part in a look.
+    turned : (F, 4) smoothed heading of the body, as quaternions.
+    base : (F, 2) yaw and pitch of the slow part of the head direction, relative to the heading, in radians.
+    """
 
     motion: Motion
     world: World
@@ -171,7 +181,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """One look as the kernel needs it; see `GazeLooks`."""
+    """One look, prepared for the kernel; see `GazeLooks`."""
 
     time: float
     kind: int
@@ -220,7 +230,10 @@ def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | 
 
 
 def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Forward) -> Floats:
-    """(3,) unit: the direction in which the head looks, in its local axes."""
+    """Return the direction in which the head looks, a unit vector (3,) in its local axes.
+
+    head : (F, 4) world rotations of the head. turned : (F, 4) heading. forward : see `trace_gaze`.
+    """
     if not isinstance(forward, str):
         given = check_numbers(forward, 3, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")
         size = float(np.linalg.norm(given))
@@ -232,7 +245,7 @@ def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Forward
     if forward != "clip":
         raise InvalidValue(f"forward must be 'clip', 'rest' or a direction (3,), got {forward!r}")
     yaw, pitch = direction_to_angles(quat.inv_rotate(turned, quat.rotate(head, body.ahead)).mean(axis=0))
-    # Trust a clip that keeps looking to one side, but not a rest pose that looks somewhere else entirely.
+    # Trust the clip if it keeps looking to one side, but ignore a rest pose that looks somewhere else entirely.
     level = np.array([yaw, 0.0]) if _ASIDE < abs(yaw) < _NO_POSE and abs(pitch) < _NO_POSE else np.zeros(2)
     found = quat.inv_rotate(head, quat.rotate(turned, angles_to_direction(level))).mean(axis=0)
     size = float(np.linalg.norm(found))
@@ -240,7 +253,10 @@ def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Forward
 
 
 def _find_slow_part(seen: Floats, sigma: float, fps: float) -> Floats:
-    """(F, 2) yaw and pitch of the head direction (F, 3), without bobbing, but with larger quick movements."""
+    """Return yaw and pitch (F, 2) of the head direction `seen` (F, 3), without bobbing but with larger fast movements.
+
+    sigma : standard deviation of the smoothing, in frames.
+    """
     slow = direction_to_angles(smooth_series(seen, sigma))
     quick = direction_to_angles(seen) - slow
     quick[:, 0] -= 2.0 * np.pi * np.rint(quick[:, 0] / (2.0 * np.pi))
@@ -252,7 +268,12 @@ def _find_slow_part(seen: Floats, sigma: float, fps: float) -> Floats:
 
 
 def _make_plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], subject: _Body) -> list[_Plan]:
-    """Make what to ask the map for, frame by frame, for each look; a point that passes behind adds another look."""
+    """Plan each look: which angles to request from the map in every frame, and its timing.
+
+    A point that passes behind the body adds another look, to the other side.
+
+    asked : time, kind and goal of each look.
+    """
     n, fps = len(subject.motion), subject.motion.fps
     plans: list[_Plan] = []
     longest = float(gaze.table[..., LENGTH].max())
@@ -261,12 +282,12 @@ def _make_plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], su
         wanted = np.zeros((n, 2)) if goal is None else _find_wanted_angles(subject, kind, goal)
         while True:
             frame = min(int(np.ceil(time * fps - 1e-9)), n - 1)
-            if kind == POINT:  # take the side that is nearer when the look begins
+            if kind == POINT:  # turn to the side that is nearer when the look begins
                 wanted[:, 0] -= 2.0 * np.pi * np.rint((wanted - subject.base)[frame, 0] / (2.0 * np.pi))
             if kind == BACK:
                 requests, excess = wanted, wanted
             else:
-                # A look counts until the next one has ended; its values elsewhere are not needed.
+                # A look has an effect until the next one has ended; its values after that are not needed.
                 last = min(n, int((min(stop, n / fps) + longest) * fps) + 2)
                 requests = wanted - subject.base
                 requests = requests - _find_excess(gaze, requests, fps, frame, last)
@@ -287,7 +308,7 @@ def _make_plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], su
 
 
 def _find_wanted_angles(subject: _Body, kind: int, goal: Floats) -> Floats:
-    """(F, 2) yaw and pitch of a goal relative to the body's heading, yaw continuous, without bobbing."""
+    """Return yaw and pitch (F, 2) of a goal relative to the body's heading, smoothed, with continuous yaw."""
     n = len(subject.motion)
     if kind == ANGLES:
         return np.broadcast_to(goal, (n, 2)).copy()
@@ -299,7 +320,10 @@ def _find_wanted_angles(subject: _Body, kind: int, goal: Floats) -> Floats:
 
 
 def _find_excess(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> Floats:
-    """(F, 2) from the nearest angles inside the map to the wanted ones; computed for frames `first` to `last`."""
+    """Return the smoothed difference (F, 2) between the wanted angles (F, 2) and the nearest ones inside the map.
+
+    It is computed for frames `first` to `last` (exclusive) and 0 elsewhere.
+    """
     excess = np.zeros_like(wanted)
     nearest, apart = project_into_region(wanted[first:last], gaze.region)
     if apart.max(initial=0.0) > _ON_EDGE:
@@ -309,7 +333,7 @@ def _find_excess(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: in
 
 
 def _pack_looks(plans: list[_Plan], n: int) -> GazeLooks:
-    """The plans as arrays, for a motion of `n` frames."""
+    """Pack the plans into arrays, for a motion of `n` frames."""
     return GazeLooks(
         np.array([plan.time for plan in plans], dtype=np.float64),
         np.array([plan.kind for plan in plans], dtype=np.int64),
@@ -322,7 +346,10 @@ def _pack_looks(plans: list[_Plan], n: int) -> GazeLooks:
 
 
 def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, time: float) -> tuple[Floats, Floats]:
-    """(15,) rotations of the parts when a look begins, and (2,) the gaze relative to `base`, during or after a look."""
+    """Find the state at the start of a look, during or after earlier ones.
+
+    Returns the rotation vectors of the five parts, (15,), and the gaze relative to `base`, yaw and pitch (2,).
+    """
     rotations = np.zeros(15)
     if not plans:
         return rotations, np.zeros(2)
@@ -333,13 +360,16 @@ def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, t
     for part in reversed(quat.exp(rotations.reshape(5, 3))):
         towards = quat.rotate(part, towards)
     here = direction_to_angles(towards) - subject.base[frame]
-    # Rotations add up to more than half a circle; the parts' yaw says which half it is.
+    # The total rotation may exceed 180 degrees; the sum of the parts' yaw tells which way.
     here[0] -= 2.0 * np.pi * np.rint((here[0] - rotations[1::3].sum()) / (2.0 * np.pi))
     return rotations, here
 
 
 def _time_shift(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:
-    """The shift that moves the gaze by `change`, and its 7 times; a look beyond the map is timed as the widest one."""
+    """Return the shift that moves the gaze by `change` (2,), and its 7 timing values.
+
+    A change beyond the map's limits is clamped to them.
+    """
     nearest, _ = project_into_region(change[None], gaze.region)
     row = np.empty(N_NUMBERS)
     aim_row(gaze.grid, nearest[0], angles_to_direction(nearest[0]), row)
@@ -382,7 +412,7 @@ def _make_notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion:
 def _make_motion(
     motion: Motion, body: GazeBody, rotations: Floats, plans: list[_Plan], steady: bool, notes: tuple[str, ...]
 ) -> Motion:
-    """The motion with its new rotations; only contacts of hands that still hold remain."""
+    """Return the motion with its new rotations; drop hand contacts that the new rotations break."""
     result = replace(motion, rotations=rotations)
     if motion.contacts is not None and any(
         int(body.chain[0]) in motion.skeleton.chain(point.joint) for point in motion.contacts.points

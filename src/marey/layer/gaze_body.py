@@ -1,4 +1,4 @@
-"""The parts of a skeleton that take part in a look: the joints from the first spine joint to the head, and the eyes."""
+"""Find the parts of a skeleton that take part in a look: joints from the first spine joint to the head, and eyes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from marey.errors import JointNotFound
 __all__ = ["GazeBody"]
 
 _UP = np.array([0.0, 1.0, 0.0])
-# Meters that the eyes lie above and in front of the head joint if the head has no tip.
+# Distance in meters of the eyes above and in front of the head joint if the head joint has no children.
 _HEAD = 0.08
 
 
@@ -23,12 +23,13 @@ _HEAD = 0.08
 class GazeBody:
     """The joints of a skeleton that a look rotates.
 
-    chain : joints from the first of the spine, which is where a layer begins, to the head, parents first.
-    fractions : (m, 4) fraction, 0 to 1, of the rotations of pelvis, lower spine, upper spine and neck applied to each.
-    landmarks : joints at which pelvis, lower spine, upper spine and neck have their full rotation.
-    head : the head's joint, the last of the chain.
-    ahead : (3,) straight ahead at rest, in the head's local axes.
-    eyes : (3,) meters, position of the eyes in the head's local axes.
+    chain : (m,) joints from the first spine joint, where a layer begins, to the head, parents first.
+    fractions : (m, 4) fraction, from 0 to 1, of the rotations of pelvis, lower spine, upper spine and neck that each
+        joint of the chain has, including the joints below it.
+    landmarks : the first joints that have the full rotation of pelvis, lower spine, upper spine and neck.
+    head : head joint, the last of the chain.
+    ahead : (3,) forward direction in the rest pose, in the head's local axes.
+    eyes : (3,) position of the eyes in the head's local axes, in meters.
     """
 
     chain: Ints
@@ -40,7 +41,7 @@ class GazeBody:
 
     @staticmethod
     def from_skeleton(skeleton: Skeleton) -> GazeBody:
-        """Find the joints of a skeleton; a missing role raises a `JointNotFound` that says how to map it."""
+        """Find these joints in a skeleton; a missing role raises `JointNotFound` with a remedy."""
         return _find_body(skeleton)
 
 
@@ -59,7 +60,7 @@ def _find_body(skeleton: Skeleton) -> GazeBody:
     n_spine = chain.index(spine[-1]) + 1
     fractions = np.ones((len(chain), 4))
     for k in range(len(chain)):
-        # Three parts over any number of spine joints, and the neck over the joints up to the head.
+        # Distribute the three trunk parts over the spine joints, and the neck over the joints above, up to the head.
         fractions[k, :3] = np.clip(3.0 * (k + 1) / n_spine - np.arange(3), 0.0, 1.0)
         fractions[k, 3] = max(0.0, (k + 1 - n_spine) / max(len(chain) - n_spine, 1))
     if n_spine == len(chain):  # the head itself is the only joint above the hips

@@ -1,6 +1,7 @@
-"""Extract a gaze displacement motion from a captured look: pose from the rests, times by a model fit (Heck 5.2.2.2).
+"""Extract a gaze displacement motion from a captured look (Heck 5.2.2.2).
 
-A velocity threshold finds starts several frames late, as parts start slowly; it is used as a first guess only.
+The pose comes from the rests before and after the look, the timing from a model fit. A velocity threshold finds the
+start of a movement several frames late, because body parts start slowly; it provides only the initial guess.
 """
 
 from __future__ import annotations
@@ -40,14 +41,15 @@ from marey.maths import quat
 
 __all__ = ["gaze_example"]
 
-# Seconds that a rest must last before and after a shift.
+# Minimum duration of the rest before and after a shift, in seconds.
 _REST_BEFORE, _REST_AFTER = 0.1, 0.25
-# Radians below which a goal is straight ahead, so that no shift can be seen.
+# Radians: a goal closer than this to straight ahead has no visible shift.
 _NO_GOAL = np.radians(2.0)
-# A part that rotates less than this, radians, is expected to start before the neck by the usual fractions of the look.
+# For a part that rotates by less than this, in radians, the initial guess for its start is a typical fraction of the
+# look's duration instead.
 _FAINT = np.radians(2.0)
 _USUAL = (0.17, 0.12, 0.07, 0.0)
-# Standard deviations of the expected times, in frames at 60 Hz: of the starts, and of the end of a look.
+# Standard deviations of the guessed times, in frames at 60 Hz: of the starts, and of the end of a look.
 _LIKELY = (2.5, 8.0)
 
 
@@ -65,19 +67,20 @@ def gaze_example(
 
     Parameters
     ----------
-    source : a recording of markers, or a skeletal clip: rest, a look at the goal, and rest there.
-    goal : yaw and pitch of what was looked at, radians, relative to straight ahead at rest. The eyes, which are not
-        recorded, cover what the head leaves of it.
-    triads : which markers are on which body part: a mapping or its JSON file; see `check_triads`.
-    start, stop : frames between which the look lies, if no rest is found; the first and last 0.2 s are rest.
-    facing : yaw of the body at rest in the world, radians; by default taken from the clip, or from the markers `front`
-        and `back`, else 0, which is along +Z.
+    source : a recording of markers, or a skeletal clip, that contains a rest, a look at the goal, and a rest there.
+    goal : yaw and pitch of the goal in radians, relative to straight ahead at rest (yaw positive to the left, pitch
+        upward). The eyes, which are not recorded, cover the angle that the head does not.
+    triads : the markers on each body part, as a mapping or a JSON file; see `check_triads`.
+    start, stop : frame range of the look, for recordings in which no rest is found; its first and last 0.2 s are taken
+        as rest.
+    facing : yaw of the body at rest in the world, in radians. By default it is taken from the clip, or from the markers
+        `front` and `back`, else 0 (along +Z).
     eye_lead : seconds by which the eyes start before the first visible movement.
 
     Raises
     ------
-    NoResult : if no rest is found, or if the eyes would have to rotate by more than 55 degrees in the head, so that the
-        goal must be wrong. From 35 degrees on there is a `MareyWarning`.
+    NoResult : if no rest is found, or if the eyes would have to rotate by more than 55 degrees in the head, in which
+        case the goal must be wrong. Above 35 degrees there is a `MareyWarning`.
     """
     angles = check_goal(goal)
     marks = _find_landmarks(source, triads, facing)
@@ -101,7 +104,10 @@ def gaze_example(
 
 
 def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
-    """Warn about or refuse a goal that leaves more to the eyes than they can do, as it is probably wrong."""
+    """Warn or raise an error if the eyes would have to rotate too far; the goal is then probably wrong.
+
+    turned : rotation of the eyes in radians. head : (4,) rotation of the head. goal : (2,) yaw and pitch.
+    """
     if turned <= EYE_LIMIT:
         return
     yaw, pitch = np.degrees(direction_to_angles(quat.rotate(head, AHEAD)))
@@ -117,7 +123,7 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
 
 
 def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
-    """The shift that does not move, for the middle of a map."""
+    """Return a shift without movement, for the center of a map; `like` provides the timing."""
     times = (0.6, np.array([0.26, 0.2, 0.14, 0.07]), 0.6, 0.05)
     if like is not None:
         times = (like.length, like.starts, like.peak, like.overshoot)
@@ -140,7 +146,7 @@ def _find_landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks
 
 
 def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Half-open frames of rest before and after the look (Heck 5.2.2.1)."""
+    """Find the half-open frame ranges of the rest before and after the look (Heck 5.2.2.1)."""
     n, edge = len(marks), max(2, round(0.2 * marks.fps))
     if start is not None or stop is not None:
         first = 0 if start is None else check_index(start, "start")
@@ -163,14 +169,18 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
 
 
 def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fps: float) -> Floats:
-    """(7,) frames at which pelvis, lower, upper spine and neck start, of the peak and the end; and the overshoot.
+    """Fit the timing of a look.
+
+    Returns (7,): the frames at which pelvis, lower spine, upper spine and neck start, the frames of the peak and of the
+    end, and the overshoot as a fraction.
 
     vectors : (F, 4, 3) rotation vectors of the four parts.
+    before, after : frame ranges of rest.
     """
     from scipy.optimize import least_squares
 
     lead = min(before[1] - before[0], round(0.3 * fps))
-    # The end of a look is so slow that it can be mistaken for rest.
+    # Include part of the rest: the end of a look is so slow that it can be mistaken for rest.
     tail = min(after[1] - after[0], round(fps))
     first, last = before[1] - lead, after[0] + tail
     final = vectors[(after[0] + last) // 2 : last].mean(axis=0)
@@ -179,13 +189,13 @@ def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int],
     seen = np.einsum("fpk,pk->fp", vectors[first:last], axes)
     frames = np.arange(first, last, dtype=np.float64)
     guess = _guess_times(seen, frames, size, before[1], after[0], fps)
-    # Relative to the noise at rest, so that clear signals are not bent toward the expected times.
+    # Weight the guess relative to the noise at rest; clear signals are then hardly pulled toward it.
     noise = max(float(seen[: max(2, lead)].std(axis=0).mean()), 1e-6)
     ties = noise / (np.array(_LIKELY) * fps / 60.0)
 
     def misses(x: Floats) -> Floats:
         model = _evaluate_model(frames, x)
-        # Each part's amplitude follows from the rest of the model.
+        # The amplitude of each part has a closed-form solution.
         amplitude = (model * seen).sum(axis=0) / np.maximum((model * model).sum(axis=0), 1e-9)
         off = x - guess
         return np.concatenate([(seen - amplitude * model).ravel(), ties[0] * off[:4], ties[1] * off[5:6]])
@@ -205,7 +215,7 @@ def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int],
 
 
 def _evaluate_model(frames: Floats, x: Floats) -> Floats:
-    """(F, 4) progress of the parts' rotations; x as returned by `_fit_times`."""
+    """Return the progress (F, 4) of the parts' rotations, 1 at the goal; x as returned by `_fit_times`."""
     begin = x[:4].min()
     length = max(x[5] - begin, 2.0)
     peak = np.clip((x[4] - begin) / length, 0.02, 0.98)
@@ -214,7 +224,11 @@ def _evaluate_model(frames: Floats, x: Floats) -> Floats:
 
 
 def _guess_times(seen: Floats, frames: Floats, size: Floats, moving: int, rest: int, fps: float) -> Floats:
-    """Guess times for a fit: starts where parts rise above the noise, the peak where the head rotates farthest."""
+    """Guess the timing for the fit: a part starts when it exceeds 5% of its rotation, the peak is the neck's maximum.
+
+    seen : (F, 4) rotation of each part about its axis, in radians. size : (4,) final rotations.
+    moving, rest : frames at which the movement begins and the final rest begins.
+    """
     even = smooth_series(seen, 0.03 * fps)
     inside = (frames >= moving) & (frames <= rest)
     head = np.where(inside, even[:, 3], -np.inf)
@@ -232,7 +246,7 @@ def _guess_times(seen: Floats, frames: Floats, size: Floats, moving: int, rest: 
 
 
 def _make_shift(goal: Floats, pose: Floats, times: Floats, marks: Landmarks, eye_lead: float) -> GazeShift:
-    """The shift with times given in frames."""
+    """Build the shift from times given in frames; see `_fit_times`."""
     begin = float(times[:4].min()) - eye_lead * marks.fps
     length = max(float(times[5]) - begin, 4.0)
     peak = float(np.clip((times[4] - begin) / length, 0.1, 0.98))

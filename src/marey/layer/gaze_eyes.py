@@ -1,4 +1,4 @@
-"""Eyes as joints: those that a skeleton has, or one that is hung from the head."""
+"""Eye joints: rotate those that a skeleton has, or add one to the head."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ from marey.maths import quat
 __all__ = ["add_eyes"]
 
 _ADDED = "Eyes"
-# Meters from the added joint to its tip, which points where the eyes look.
+# Distance in meters from the added joint to its end site, which points where the eyes look.
 _TIP = 0.15
 
 
 def add_eyes(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
-    """The motion with joints that follow the eyes (F, 4): "add" for a new one, or names of the head's joints."""
+    """Return the motion with eye joints that rotate by `eye_rotations` (F, 4).
+
+    ahead : (3,) direction in which the head looks, in its local axes.
+    eyes : "add" to add a joint, or names of children of the head joint.
+    """
     if eyes == "add":
         return _add_eye_joint(motion, body, eye_rotations, ahead)
     if isinstance(eyes, str):
@@ -48,7 +52,7 @@ def _add_eye_joint(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead:
         (*given.names, _ADDED, end_name(_ADDED, given.names)),
         np.append(given.parents, [body.head, j]),
         np.concatenate([given.offsets, body.eyes[None], _TIP * ahead[None]]),
-        # What joints are must not depend on those that are added.
+        # Keep all roles: they must not change because joints are added.
         {**roles, **given.role_map},
     )
     rotations = np.concatenate(
@@ -57,7 +61,7 @@ def _add_eye_joint(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead:
     bones = motion.bone_offsets
     if bones is not None:
         bones = set_readonly(np.concatenate([bones, np.broadcast_to(skeleton.offsets[j:], (n, 2, 3))], axis=1))
-    # The file's own names, offsets and channels speak of fewer joints.
+    # Drop the file's own names, offsets and channels, which lack the added joints.
     source = replace(motion.source, file_names=(), file_offsets=None, channels=None, channel_values=None)
     return replace(
         motion, skeleton=skeleton, rotations=set_readonly(quat.unroll(rotations)), bone_offsets=bones, source=source

@@ -1,8 +1,9 @@
-"""Gaze map files: the examples and the seed, a few kilobytes of JSON; the rest is recomputed.
+"""Gaze map files: a few kilobytes of JSON with the examples and the seed; the rest is recomputed.
 
 ``{"format": "marey.gaze_map", "version": 1, "k": 6, "seed": 0, "examples": [{"name", "goal", "pose", "length",
-"starts", "peak", "overshoot"}, ...]}``: goal (2) in radians, pose (15) the rotation vectors of pelvis, lower spine,
-upper spine, neck and eyes, times as in `GazeShift`. `seed` is that of the sampled blends.
+"starts", "peak", "overshoot"}, ...]}``. `goal` is yaw and pitch (2) in radians, `pose` the rotation vectors (15) of
+pelvis, lower spine, upper spine, neck and eyes, and the times are as in `GazeShift`. `seed` is the random seed of the
+sampled blends.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from marey.layer.gaze_model import GazeShift
 from marey.maths import quat
 
 FORMAT, VERSION = "marey.gaze_map", 1
-# Of radians, seconds and fractions.
+# Decimal places of radians, seconds and fractions.
 _DIGITS = 12
 _MAX_EXAMPLES = 1000
 
 
 def save_map(gaze: GazeMap, path: str | os.PathLike[str]) -> None:
-    """Write a map."""
+    """Write a map to a JSON file."""
     examples = [_example_to_json(example) for example in gaze.examples[1:]]
     archive.write_json(path, FORMAT, VERSION, {"k": gaze.k, "seed": gaze.seed, "examples": examples})
 

@@ -1,8 +1,8 @@
-"""Gaze: blends of looks at one time, looks on all frames of a motion, and looks on poses as they play.
+"""Compiled: blend looks at one time, apply looks to all frames of a motion, and apply looks to poses of a stream.
 
-B: the body's axes, rotated by its heading alone; G: the rotation in B that a look has added to a joint; v: rotation
-vectors of the five parts, one after another; f: where the head points by itself; m: where the eyes point by the model
-alone.
+Key: B = the body's axes, rotated from the world by the heading alone; v = (15,) rotation vectors of the five parts
+(pelvis, lower spine, upper spine, neck, eyes); f = direction in which the head points without a look; m = direction in
+which the eyes point according to the gaze map alone.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Array = Any
 Angles = tuple[float, float]
 
 BACK, ANGLES, POINT = 0, 1, 2
-"""Kinds of looks: back to what the motion does, to a yaw and pitch, to a point in the world."""
+"""Kinds of looks: back to the original motion, to a yaw and pitch, to a point in the world."""
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 _NO_VECTOR = (0.0, 0.0, 0.0)
 _AHEAD = (0.0, 0.0, 1.0)
-# A re-aim goes this far at most, radians.
+# Largest correction of yaw and of pitch when a look is aimed again, in radians.
 _MAX_CORRECTION = 0.35
-# Eyes beyond their limit follow less and less, and come to a stop this much further, radians.
+# Beyond their limit the eyes follow less and less; they stop this much farther, in radians.
 _GIVE = 0.15
 
 
@@ -35,16 +35,16 @@ class GazeMotion(NamedTuple):
     """The motion of F frames and J joints that looks are added to.
 
     world : (F, J, 4) world rotations.
-    positions : (F, J, 3) meters.
-    offsets : (1 or F, J, 3) meters, bone offsets.
-    parents : (J,).
-    chain : (m,) joints from the first of the spine to the head; see `GazeBody`.
-    weights : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
-    ahead : (3,) straight ahead in the head's axes, calibrated.
-    eye_offset : (3,) meters, the eyes in the head's axes.
-    heading : (F,) radians, of B in the world.
-    base : (F, 2) radians, yaw and pitch in B of the slow part of f.
-    fps : frames per second.
+    positions : (F, J, 3) world positions, in meters.
+    offsets : (1 or F, J, 3) bone offsets, in meters.
+    parents : (J,) parent of each joint, -1 for the root.
+    chain : (m,) joints from the first spine joint to the head; see `GazeBody`.
+    weights : (m, 4) fractions of the rotations of pelvis, lower spine, upper spine and neck; see `GazeBody.fractions`.
+    ahead : (3,) calibrated forward direction in the head's axes.
+    eye_offset : (3,) position of the eyes in the head's axes, in meters.
+    heading : (F,) heading of B in the world, in radians.
+    base : (F, 2) yaw and pitch in B of the slow part of f, in radians.
+    fps : frame rate.
     """
 
     world: Floats3D
@@ -61,15 +61,15 @@ class GazeMotion(NamedTuple):
 
 
 class GazeLooks(NamedTuple):
-    """S looks, one after another, on F frames.
+    """S consecutive looks on F frames.
 
-    begins : (S,) seconds.
+    begins : (S,) start times in seconds.
     kinds : (S,) `BACK`, `ANGLES` or `POINT`.
-    times : (S, 7) length in seconds; starts of four parts and peak as fractions of it; overshoot.
-    points : (S, 3) the point in meters, or yaw and pitch in radians.
-    requests : (S, F, 2) radians, goals less `GazeMotion.base`, inside the map.
-    excess : (S, F, 2) radians by which the goals themselves are outside.
-    anchors : (S, 15) v at the moment at which a look begins, from which on it overshoots.
+    times : (S, 7) length in seconds; starts of the four parts and the peak, as fractions of the length; overshoot.
+    points : (S, 3) world point in meters, or yaw and pitch in radians.
+    requests : (S, F, 2) goal minus `GazeMotion.base`, clamped to the map, in radians.
+    excess : (S, F, 2) how far the goal itself is outside the map, in radians.
+    anchors : (S, 15) v at the start of the look; the overshoot is relative to it.
     """
 
     begins: Floats1D
@@ -84,8 +84,8 @@ class GazeLooks(NamedTuple):
 class GazeTable(NamedTuple):
     """The grid of a gaze map; see `GazeMap`.
 
-    rows : (ny, np, 22) numbers of the shifts at the grid's corners.
-    origin, cell : (2,) radians, yaw and pitch of the first corner, and the distance of the next ones.
+    rows : (ny, np, 22) numbers of the shifts at the ny x np grid points; see `GazeShift.to_row`.
+    origin, cell : (2,) yaw and pitch of the first grid point, and the grid spacing, in radians.
     """
 
     rows: Floats3D
@@ -94,15 +94,15 @@ class GazeTable(NamedTuple):
 
 
 class GazeOutput(NamedTuple):
-    """Looks on all F frames; written.
+    """Output arrays of `apply_looks` for F frames.
 
-    rotations : (F, J, 4) local; those of the motion on entry, changed in place.
-    eyes : (F, 4) in the head's axes.
-    gaze : (F, 3) where the eyes point in B.
-    model : (F, 3) where they would point by the model alone.
-    goals : (F, 2) radians, of the latest look, as requested; NaN where there is none.
-    eye_positions : (F, 3) meters.
-    strain : (F,) radians by which the eyes would rotate without a limit.
+    rotations : (F, J, 4) local rotations; those of the motion on entry, changed in place.
+    eyes : (F, 4) rotations of the eyes in the head's axes.
+    gaze : (F, 3) direction in B in which the eyes point.
+    model : (F, 3) direction m in B, according to the gaze map alone.
+    goals : (F, 2) requested yaw and pitch of the latest look, in radians; NaN if there is no goal.
+    eye_positions : (F, 3) world positions of the eyes, in meters.
+    strain : (F,) rotation that the eyes would need without a limit, in radians.
     """
 
     rotations: Out[Floats3D]
@@ -116,7 +116,7 @@ class GazeOutput(NamedTuple):
 
 @helper
 def _rotation_vector_between(a: Vec, b: Vec) -> Vec:
-    """Rotation vector of the smallest rotation from unit a to unit b."""
+    """Return the rotation vector of the smallest rotation from unit vector a to unit vector b."""
     axis = vec.cross(a, b)
     sine = vec.norm(axis)
     return vec.scale(math.atan2(sine, vec.dot(a, b)) / sine if sine > 1e-12 else 1.0, axis)
@@ -129,14 +129,17 @@ def _direction(yaw: float, pitch: float) -> Vec:
 
 @helper
 def _wrap_near(angle: float, other: float) -> float:
-    """The angle within pi of another."""
+    """Return the angle plus a multiple of 2 pi, within pi of `other`."""
     n_circles: float = np.rint((angle - other) / (2.0 * math.pi))
     return angle - 2.0 * math.pi * n_circles
 
 
 @helper
 def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Array) -> None:
-    """row = the first numbers of the table at a goal, C1 across cells (Catmull-Rom)."""
+    """Interpolate the first numbers of the table's rows at a goal and write them to `row`.
+
+    Catmull-Rom interpolation, with continuous first derivatives across cells.
+    """
     rows, origin, cell = table.rows, table.origin, table.cell
     n = row.shape[0]
     x = min(max((yaw - origin[0]) / cell[0], 1.0), rows.shape[0] - 2.0 - 1e-9)
@@ -160,7 +163,7 @@ def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Array) -> None
 
 @helper
 def _eye_direction(v: Array, ahead: Vec) -> Vec:
-    """m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis."""
+    """Return m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis, in this order."""
     out = ahead
     for part in range(4, -1, -1):
         out = vec.rotate(vec.exp(vec.get(v, 3 * part)), out)
@@ -169,7 +172,7 @@ def _eye_direction(v: Array, ahead: Vec) -> Vec:
 
 @helper
 def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Array) -> Vec:
-    """row = the table's at a request, aimed again once so that `ahead` is rotated to `goal`; returns m."""
+    """Write the table's numbers at a request to `row`, corrected once to rotate `ahead` closer to `goal`; return m."""
     yaw, pitch = request
     _interpolate(table, yaw, pitch, row)
     m = _eye_direction(row, ahead)
@@ -183,7 +186,7 @@ def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Array) -
 
 @kernel
 def aim_row(table: GazeTable, request: Floats1D, goal: Floats1D, row: Out[Floats1D]) -> None:
-    """row = the table's first numbers at a request (2,), aimed so that straight ahead is rotated to `goal` (3,)."""
+    """Write the table's first numbers at a request (2,) to `row`, corrected to rotate straight ahead to `goal` (3,)."""
     _aim(table, (request[0], request[1]), vec.get(goal, 0), _AHEAD, row)
 
 
@@ -197,12 +200,14 @@ def _ease(t: float) -> float:
 def _blend(
     looks: GazeLooks, table: GazeTable, base: Angles, frame: int, t: float, reach: Array, v: Array
 ) -> tuple[int, float]:
-    """As `blend_looks`; reach[i] (3,) = what each look aims at. Returns the first look that still counts, and how busy
-    the eyes are, 0 to 1."""
+    """Blend looks as in `blend_looks`; also write the direction that each look reaches to `reach` (S, 3).
+
+    Returns the first look that still has an effect, and how busy the eyes are, from 0 (no goal) to 1 (on a goal).
+    """
     n_looks = looks.begins.shape[0]
     slow = _direction(base[0], base[1])
     row = np.empty(15)
-    # A look that has settled leaves nothing of those before it.
+    # A finished look has replaced all looks before it.
     first = 0
     for i in range(n_looks):
         if looks.begins[i] + looks.times[i, 0] <= t:
@@ -240,14 +245,15 @@ def _blend(
 
 @kernel
 def blend_looks(looks: GazeLooks, table: GazeTable, base: Floats1D, t: float, v: Out[Floats1D]) -> None:
-    """v (15,) = what looks on a single frame come to at `t` seconds.
+    """Blend looks on a single frame at `t` seconds; write the result to `v` (15,).
 
-    A part goes over from what looks before it do, ``v += rise (row - v)``, and overshoots by a fraction of its way from
-    where it was when the look began: one that is interrupted has not come as far as requested (Heck 5.2.3).
+    Each look blends every part from the result of the looks before it, ``v += rise (row - v)``. It overshoots by a
+    fraction of the part's rotation since the start of the look, because an interrupted look has not reached its goal
+    (Heck 5.2.3).
 
     Parameters
     ----------
-    base : (2,) radians; see `GazeMotion`.
+    base : (2,) yaw and pitch in radians; see `GazeMotion`.
     """
     _blend(looks, table, (base[0], base[1]), 0, t, np.empty((looks.begins.shape[0], 3)), v)
 
@@ -256,8 +262,10 @@ def blend_looks(looks: GazeLooks, table: GazeTable, base: Floats1D, t: float, v:
 def _rotate_chain(
     motion: GazeMotion, frame: int, body: Quat, v: Array, is_looking: bool, rotations: Array
 ) -> tuple[Quat, Vec]:
-    """Rotate the joints of the chain by v, in `rotations` (J, 4) if `is_looking`; returns the head's world rotation
-    and the position of the eyes."""
+    """Rotate the joints of the chain by v; return the world rotation of the head and the position of the eyes.
+
+    body : heading as a rotation. rotations : (J, 4) local rotations, changed in place if `is_looking`.
+    """
     chain, world = motion.chain, motion.world[frame]
     offsets = motion.offsets[frame if motion.offsets.shape[0] > 1 else 0]
     position = vec.get(motion.positions[frame, chain[0]], 0)
@@ -290,9 +298,12 @@ def _rotate_chain(
 def _find_correction(
     motion: GazeMotion, looks: GazeLooks, frame: int, first: int, body: Quat, eye: Vec, reach: Array
 ) -> tuple[Vec, float, float]:
-    """Rotation vector in B by which the eyes make up for what body and head leave, and the latest goal (NaN if none).
+    """Find the rotation vector in B by which the eyes correct the remaining error, and the latest goal's angles.
 
-    first : the first look that counts. eye : meters. reach : (S, 3) what each look aims at.
+    The angles are NaN if there is no goal.
+
+    first : first look that still has an effect. body : heading as a rotation. eye : world position of the eyes.
+    reach : (S, 3) direction that each look reaches.
     """
     t = frame / motion.fps
     correction = _NO_VECTOR
@@ -312,7 +323,7 @@ def _find_correction(
             yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0] + cut[0])
             pitch = math.atan2(away[1], np.hypot(away[0], away[2]))
         goal_yaw, goal_pitch = yaw, pitch
-        # What body and head cannot do of a goal inside the map is left to the eyes.
+        # The eyes cover the rest of a goal inside the map that body and head do not reach.
         missing = _rotation_vector_between(vec.get(reach[i], 0), _direction(yaw - cut[0], pitch - cut[1]))
         correction = vec.add(correction, vec.scale(w, vec.sub(missing, correction)))
     return correction, goal_yaw, goal_pitch
@@ -322,12 +333,12 @@ def _find_correction(
 def apply_looks(
     motion: GazeMotion, looks: GazeLooks, table: GazeTable, steady: bool, limit: float, out: GazeOutput
 ) -> None:
-    """Looks on all frames of a motion.
+    """Apply looks to all frames of a motion.
 
     Parameters
     ----------
-    steady : let the eyes take up the body's bobbing while they look at something.
-    limit : radians, beyond which the eyes go only a little.
+    steady : let the eyes compensate for the body's bobbing while they look at a goal.
+    limit : rotation of the eyes in the head, in radians, beyond which they follow only a little farther.
     """
     n_looks = looks.begins.shape[0]
     v = np.empty(15)
@@ -346,7 +357,7 @@ def apply_looks(
         vec.put(out.eye_positions[frame], 0, eye)
         correction, yaw, pitch = _find_correction(motion, looks, frame, first, body, eye, reach)
         out.goals[frame, 0], out.goals[frame, 1] = yaw, pitch
-        # Without the eyes' help f bobs with the body; the busier they are, the more it is its slow part that counts.
+        # f bobs with the body. The busier the eyes are, the more f is replaced by its slow part.
         vec.put(out.model[frame], 0, _eye_direction(v, slow))
         if steady:
             f = vec.add(f, vec.scale(busy, vec.sub(slow, f)))
@@ -369,15 +380,15 @@ def apply_looks(
 def rotate_spine(
     above: Ints1D, chain: Ints1D, weights: Floats2D, heading: Floats1D, looks: Floats2D, rotations: Out[Floats3D]
 ) -> None:
-    """Rotate the joints of a chain by looks; local rotations (F, J, 4) are changed.
+    """Rotate the joints of a chain by looks; local rotations (F, J, 4) are changed in place.
 
     Parameters
     ----------
-    above : joints from the root down to the one that carries the chain, perhaps none.
+    above : joints from the root down to the parent of the chain; may be empty.
     chain : (m,) joints, parents first.
-    weights : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
-    heading : (F,) radians.
-    looks : (F, 15) rotation vectors of the parts.
+    weights : (m, 4) fractions of the rotations of pelvis, lower spine, upper spine and neck; see `GazeBody.fractions`.
+    heading : (F,) heading of the body, in radians.
+    looks : (F, 15) rotation vectors of the five parts.
     """
     for f in range(len(rotations)):
         before = (1.0, 0.0, 0.0, 0.0)
@@ -404,7 +415,11 @@ def rotate_spine(
 def find_goal_angles(
     head: Floats1D, rotation: Floats1D, eyes: Floats1D, heading: float, goal: Floats1D
 ) -> tuple[float, float]:
-    """Yaw to the left and pitch upwards of a goal (3,) from a body's heading, seen by eyes (3,) in the head's axes."""
+    """Return yaw (positive to the left) and pitch (upward) of a goal seen from the eyes, relative to the heading.
+
+    head, rotation : (3,) world position and (4,) world rotation of the head. eyes : (3,) eyes in the head's axes.
+    heading : heading of the body in radians. goal : (3,) world position.
+    """
     away = vec.sub(vec.get(goal, 0), vec.add(vec.get(head, 0), vec.rotate(vec.get_quat(rotation, 0), vec.get(eyes, 0))))
     x, y, z = vec.rotate(vec.from_axis_angle((0.0, 1.0, 0.0), -heading), away)
     return math.atan2(x, z), math.atan2(y, np.hypot(x, z))

@@ -1,4 +1,4 @@
-"""A map from gaze goals to gaze shifts: examples, blends of them, and a grid for lookup (Heck 5.2.2)."""
+"""Map gaze goals to gaze shifts, with examples, blends of them, and a grid for lookup (Heck 5.2.2)."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from marey.parametric.sampling import measure_samples, sample_weights
 
 __all__ = ["GazeMap"]
 
-# Number of blends to measure, and how close two may be, as a fraction of the goals' usual distance.
+# Number of blends to measure, and their minimum spacing as a fraction of the examples' median spacing.
 _N_SAMPLES, _SPACING = 1000, 0.1
 _DELTA, _EXPAND = 0.15, 0.1
-# How often corners of the grid are corrected; radians by which a pose is changed to measure the effect.
+# Number of corrections at the grid points, and finite-difference step of a pose in radians.
 _CORRECTIONS, _NUDGE = 3, 1e-5
 _CELL = np.radians(9.0)
 _MAX_CELLS = 20_000
-# Goals outside by less than this count as inside, radians.
+# Goals outside the map by less than this, in radians, count as inside.
 _ON_EDGE = np.radians(0.1)
 _SHIPPED = "gaze_default.json"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GazeMap(FrozenRecord):
-    """How a person shifts the gaze, for every goal between the examples.
+    """A model of how a person shifts the gaze, for every goal between the examples; created by `build`.
 
     Parameters
     ----------
-    examples : gaze shifts; the first looks straight ahead and is added if none does.
+    examples : gaze shifts; the first one looks straight ahead.
     k : number of nearest blends that are averaged for a goal.
     samples : (m, 2) yaw and pitch of sampled blends, the examples first.
-    sample_examples, sample_weights : (m, 3) which examples each sample blends, and their weights.
-    scale : radians that count as one step between neighboring examples.
-    region : (h, 2) corners, counter-clockwise, of the goals inside the map.
-    origin, cell : (2,) radians, yaw and pitch of the grid's first corner, and the distance to the next ones.
-    table : (ny, np, 22) numbers of the shifts at the grid's corners; see `GazeShift.to_row`.
-    seed : of the sampled blends.
-    widest_eyes : radians by which the eyes rotate in the head in the widest example, overshoot included.
+    sample_examples, sample_weights : (m, 3) examples that each sample is blended from, and their weights.
+    scale : median distance between neighboring examples, in radians.
+    region : (h, 2) corners, counterclockwise, of the convex region of goals inside the map, in radians.
+    origin, cell : (2,) yaw and pitch of the first grid point, and the grid spacing, in radians.
+    table : (ny, np, 22) shifts at the ny x np grid points; see `GazeShift.to_row`.
+    seed : random seed of the sampled blends.
+    widest_eyes : largest rotation of the eyes in the head in any example, with overshoot, in radians.
     """
 
     examples: tuple[GazeShift, ...]
@@ -86,13 +86,13 @@ class GazeMap(FrozenRecord):
 
     @classmethod
     def build(cls, examples: Iterable[GazeShift], *, k: int = 6, rng: int | np.random.Generator = 0) -> GazeMap:
-        """Build a map from examples, as `gaze_example` extracts them from captured looks.
+        """Build a map from examples, which `gaze_example` extracts from captured looks.
 
         Parameters
         ----------
-        examples : two or more, with different goals. One that looks straight ahead is added if none does.
-        k : number of nearest blends that are averaged for a goal, 4 or more.
-        rng : seed of the sampled blends, or a generator to get a seed from.
+        examples : at least two gaze shifts with different goals. The one straight ahead is always generated.
+        k : number of nearest blends that are averaged for a goal, at least 4.
+        rng : random seed of the sampled blends, or a generator that provides a seed.
         """
         given = _check_examples(examples)
         neighbors = check_index(k, "k")
@@ -117,40 +117,44 @@ class GazeMap(FrozenRecord):
 
     @classmethod
     def default(cls) -> GazeMap:
-        """The built-in map: 33 synthetic looks, yaw to 150 degrees, pitch to 36."""
+        """Return the built-in map: 33 synthetic looks, yaw up to 150 degrees to either side, pitch up to 36 degrees."""
         return _load_default()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GazeMap:
-        """Read a map; its blends are sampled again with the same seed."""
+        """Read a map written by `save`; its blends are sampled again with the same seed."""
         from marey.layer.gaze_files import load_map
 
         return load_map(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the examples and the seed, a few kilobytes of JSON, from which `load` builds the same map."""
+        """Write the examples and the seed as JSON, a few kilobytes; `load` rebuilds the same map from them."""
         from marey.layer.gaze_files import save_map
 
         save_map(self, path)
 
     @property
     def grid(self) -> GazeTable:
-        """The grid, as kernels take it."""
+        """The grid, as a record for the kernels."""
         return GazeTable(self.table, self.origin, self.cell)
 
     def project(self, goal: ArrayLike) -> tuple[Floats, bool]:
-        """Project a goal (2,) into the map: the goal or the nearest one inside, and whether it was outside."""
+        """Project a goal (yaw and pitch in radians) into the map.
+
+        Returns the goal, or the nearest goal inside the map, (2,), and whether it was outside.
+        """
         given = check_goal(goal)
         inside, apart = project_into_region(given[None], self.region)
         return (inside[0], True) if apart[0] > _ON_EDGE else (given, False)
 
     def shift(self, goal: ArrayLike, *, method: str = "grid") -> GazeShift:
-        """Find the gaze shift for a goal, yaw and pitch in radians; a goal outside the map is projected, see `project`.
+        """Find the gaze shift for a goal.
 
         Parameters
         ----------
-        method : "grid" between the corners of the grid, corrected once; or "neighbors" by the k nearest blends alone
-            (Heck 5.2.2), which miss by some degrees.
+        goal : yaw and pitch in radians; a goal outside the map is projected, see `project`.
+        method : "grid" interpolates between grid points and corrects the result once. "neighbors" averages the k
+            nearest blends (Heck 5.2.2); the result misses the goal by a few degrees.
         """
         angles, _ = self.project(goal)
         if method == "neighbours":
@@ -180,10 +184,13 @@ class GazeMap(FrozenRecord):
         eyes: str | Sequence[str] | None = None,
         smoothing: float = SMOOTHING,
     ) -> Motion:
-        """Make a motion look at goals given as angles; parameters as in `trace`, which also returns the eyes.
+        """Make the character of a motion look at goals given as angles.
 
-        goals : ``(time, yaw, pitch)``, seconds and radians, yaw to the left and pitch upward from the body's heading;
-            ``(time, None)`` goes back to the original motion. Points as in `look_at` are allowed, too.
+        goals : list of ``(time, yaw, pitch)`` in seconds and radians, relative to the body's heading, yaw positive to
+            the left and pitch upward; ``(time, None)`` returns to the original motion. Points as in `look_at` are also
+            allowed.
+
+        The other parameters are as in `trace`, which also returns the eye rotations.
         """
         return self.trace(motion, goals, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
 
@@ -197,9 +204,11 @@ class GazeMap(FrozenRecord):
         eyes: str | Sequence[str] | None = None,
         smoothing: float = SMOOTHING,
     ) -> Motion:
-        """Make a motion look at points in the world, ``(time, (x, y, z))``, and follow them while the body moves.
+        """Make the character of a motion look at world points, and follow them while the body moves.
 
-        Parameters as in `trace`.
+        points : list of ``(time, (x, y, z))`` in seconds and meters.
+
+        The other parameters are as in `trace`.
         """
         for entry in points:
             if len(tuple(entry)) != 2:
@@ -211,20 +220,29 @@ class GazeMap(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Blends:
-    """Measures what blends of the examples reach, for sampling."""
+    """Measures the goals that blends of the examples reach; used for sampling.
+
+    goals : (n, 2) goals of the examples. rows : (n, 22) numbers of the examples; see `GazeShift.to_row`.
+    """
 
     goals: Floats
     rows: Floats
 
     def measure_weights(self, which: Ints, weights: Floats) -> Floats:
-        """(B, 2) of blends of examples `which` (B, q) with weights (B, q)."""
+        """Return yaw and pitch (B, 2) that blends of examples `which` (B, q) with weights (B, q) reach."""
         near = np.einsum("bq,bqk->bk", weights, self.goals[which])
         return find_reached_angles(np.einsum("bq,bqk->bk", weights, self.rows[which]), near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Query:
-    """Finds rows from the nearest samples."""
+    """Finds the row of numbers for a goal from the nearest samples.
+
+    rows : (n, 22) numbers of the examples.
+    places : (m, 2) yaw and pitch of the samples, divided by `scale`.
+    members, mixtures : (m, q) examples that each sample is blended from, and their weights.
+    scale, k : as in `GazeMap`.
+    """
 
     rows: Floats
     places: Floats
@@ -234,7 +252,10 @@ class _Query:
     k: int
 
     def weights(self, goal: Floats) -> tuple[Floats, Floats]:
-        """(n,) weights of the examples for a goal (2,), and the room of each: its weight in the samples around."""
+        """Return the weights (n,) of the examples for a goal (2,), and how far each may change (its "room").
+
+        The room of an example is its total absolute weight in the samples around the goal.
+        """
         near, near_weights = neighbor_weights(goal / self.scale, self.places, self.k)
         which, mixed = mix_weights(near_weights, self.members[near], self.mixtures[near])
         weights, room = np.zeros(len(self.rows)), np.zeros(len(self.rows))
@@ -243,9 +264,10 @@ class _Query:
         return weights, room
 
     def aim(self, goals: Floats) -> Floats:
-        """(N, 22) blends that reach goals (N, 2): those of the nearest samples, with corrected weights.
+        """Return blends (N, 22) that reach goals (N, 2): blends of the nearest samples, with corrected weights.
 
-        Each correction is the smallest, with regard to the examples' room, that takes off the miss and keeps the sum.
+        Each correction is the smallest one, relative to the examples' room, that removes the error and keeps the sum of
+        the weights.
         """
         found = [self.weights(goal) for goal in goals]
         weights, room = (np.array([each[k] for each in found]).reshape(-1, len(self.rows)) for k in (0, 1))
@@ -263,7 +285,7 @@ class _Query:
 
 
 def _find_slopes(rows: Floats, near: Floats) -> Floats:
-    """(N, 2, 15) how yaw and pitch of rows (N, 22) change with the pose's numbers."""
+    """Return the derivatives (N, 2, 15) of yaw and pitch with respect to the 15 pose numbers of rows (N, 22)."""
     shifted = np.repeat(rows[:, None], 15, axis=1)
     shifted[:, np.arange(15), np.arange(15)] += _NUDGE
     found = find_reached_angles(shifted.reshape(-1, N_NUMBERS), np.repeat(near, 15, axis=0)).reshape(-1, 15, 2)
@@ -290,7 +312,7 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
         raise InvalidValue(
             f"examples {i} and {j} have the same goal, yaw {yaw:.1f} and pitch {pitch:.1f} degrees; remove one"
         )
-    # The middle does not rotate anything, so its times are those of the smallest look.
+    # The look straight ahead has no movement, so it gets the timing of the smallest look.
     middle = min(given, key=lambda example: float(np.linalg.norm(example.goal)) or np.inf)
     return (
         make_straight_ahead("straight ahead", middle),
@@ -299,13 +321,16 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
 
 
 def _find_spacing(goals: Floats) -> float:
-    """Median distance in radians from an example to its nearest one."""
+    """Return the median distance from an example to its nearest neighbor, in radians, for goals (n, 2)."""
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))
     return float(np.median(apart.min(axis=1)))
 
 
 def _make_grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
-    """First corner, cell size and rows (ny, np, 22) of a grid over the region, with a ring of corners around it."""
+    """Build a grid over the region, with two more rows of grid points on each side.
+
+    Returns the first grid point (2,), the spacing (2,), and the rows of numbers (ny, np, 22) at the grid points.
+    """
     low, high = region.min(axis=0), region.max(axis=0)
     cell = max(_CELL, float(np.sqrt(np.prod(np.maximum(high - low, _CELL)) / _MAX_CELLS)))
     counts = np.maximum(np.ceil((high - low) / cell), 1).astype(np.int64)
@@ -315,7 +340,7 @@ def _make_grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
     flat = corners.reshape(-1, 2)
     inside, apart = project_into_region(flat, region)
     table = query.aim(inside)
-    # Extrapolate beyond the region, so that corrections have room at the edge.
+    # Extrapolate beyond the region: corrections near its edge need values outside.
     out = np.flatnonzero(apart > 1e-9)
     mirrored, _ = project_into_region(2.0 * inside[out] - flat[out], region)
     table[out] = 2.0 * table[out] - query.aim(mirrored)

@@ -1,4 +1,4 @@
-"""Captured looks as orientations: which markers sit on what, gaps, rest, and marker triads as frames (Heck 5.2.2.1)."""
+"""Prepare captured looks: assign markers to body parts, fill gaps, find rests, and fit rotations (Heck 5.2.2.1)."""
 
 from __future__ import annotations
 
@@ -33,24 +33,26 @@ __all__ = [
 ]
 
 TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
-# Meters per second below which a body counts as still (Heck 5.2.2.1), and seconds of movement that do not end a rest.
+# Speed in m/s below which the body counts as still (Heck 5.2.2.1), and the longest movement, in seconds, that does not
+# end a rest.
 STILL, _JOIN = 0.006, 1.0 / 6.0
-# The longest gap that is filled, seconds.
+# Longest gap that is filled, in seconds.
 _LONGEST_GAP = 0.5
 _SMOOTH = 0.03
-# A triad's markers must not be on one line: meters by which they spread across it.
+# The markers of a triad must not be collinear: minimum spread across their line, in meters.
 _SPREAD = 0.004
-# Without markers, three virtual ones are placed at this distance from a joint.
+# For a skeletal clip, virtual markers are placed at this distance from a joint, in meters.
 _LEVER = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """A captured look: four clouds of points on the body, from bottom to top.
+    """A captured look: four sets of points on the body.
 
-    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, meters, relative to the base of the spine.
-    facing : yaw of the body at rest, radians; None if it is unknown.
-    fps, name : of the recording.
+    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, in meters, relative to the base of the
+        spine; for a skeletal clip, relative to the joint.
+    facing : yaw of the body at rest, in radians; None if it is unknown.
+    fps, name : frame rate and name of the recording.
     """
 
     clouds: tuple[Floats, ...]
@@ -62,7 +64,10 @@ class Landmarks:
         return len(self.clouds[0])
 
     def find_rotations(self, rest: slice, heading: float) -> Floats:
-        """(F, 4, 4) rotation of each landmark relative to its mean over frames `rest`, in the body's axes."""
+        """Return the rotation (F, 4, 4) of each of the four parts relative to its mean over the frames `rest`.
+
+        heading : heading of the body in radians; it defines the axes of the rotations.
+        """
         body = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
         out = [
             quat.mul(quat.inv_mul(body, _fit_rotations(cloud, cloud[rest].mean(axis=0))), body) for cloud in self.clouds
@@ -71,7 +76,7 @@ class Landmarks:
 
 
 def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The map file that names the markers: a JSON object as `check_triads` accepts, with `format` and `version`."""
+    """Read a JSON file that assigns markers to body parts: the keys of `check_triads`, plus `format` and `version`."""
     content = read_json(path, TRIADS_FORMAT, TRIADS_VERSION, required=False)
     content = {key: value for key, value in content.items() if key not in ("format", "version")}
     try:
@@ -81,9 +86,11 @@ def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_triads(given: Any) -> dict[str, Any]:
-    """``{"base": "SACR", "pelvis": [three or more], "lower_spine": ..., "upper_spine": ..., "neck": ...}``.
+    """Check an assignment of markers to body parts; return it as a dictionary.
 
-    `neck` is the head's markers. `front` and `back`, lists of markers, show where the body faces at rest.
+    Example: ``{"base": "SACR", "pelvis": [three or more], "lower_spine": ..., "upper_spine": ..., "neck": ...}``.
+    `base` is a marker at the base of the spine, `neck` lists markers on the head. Optional `front` and `back`, also
+    lists of markers, define the facing direction at rest.
     """
     if not isinstance(given, Mapping):
         raise InvalidValue(f"triads must be a mapping from parts to marker names, got {type(given).__name__}")
@@ -108,11 +115,11 @@ def check_triads(given: Any) -> dict[str, Any]:
 
 
 def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None) -> Markers:
-    """The recording with the head above the base of the spine.
+    """Return the recording, rotated if necessary to put the head above the base of the spine.
 
-    A few trunk markers hardly show which axis is up, but a person who looks around sits or stands: if the head lies
-    along another axis, the recording is rotated by right angles. The facing direction must then come from markers,
-    because world angles are no longer valid.
+    The up axis is hard to detect from a few trunk markers, but a person who looks around sits or stands. If the head
+    lies along another axis, the recording is rotated by right angles. The facing direction must then come from the
+    markers `front` and `back`, because world angles are no longer valid.
     """
     rest = slice(0, max(1, round(0.2 * markers.fps)))
     head = np.mean([fill_gaps(markers, name)[rest] for name in _select_seen(markers, named["neck"])], axis=(0, 1))
@@ -135,7 +142,7 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
 
 
 def _select_seen(markers: Markers, names: Any) -> list[str]:
-    """The names of markers without gaps too long to be filled; all of them if there are none."""
+    """Return the names of the markers whose gaps can be filled, or all names if there are none."""
     usable = []
     for name in names:
         try:
@@ -147,7 +154,7 @@ def _select_seen(markers: Markers, names: Any) -> list[str]:
 
 
 def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
-    """The landmarks of a recording: gaps filled, and the base of the spine fixed."""
+    """Return the landmarks of a marker recording, with gaps filled, relative to the base of the spine."""
     named = check_triads(triads)
     base = fill_gaps(markers, named["base"])
     clouds = []
@@ -181,7 +188,10 @@ def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landma
 
 
 def fill_gaps(markers: Markers, name: str) -> Floats:
-    """(F, 3) a marker with its gaps filled by straight lines, and constant beyond its ends (Heck 5.2.2.1)."""
+    """Return the positions (F, 3) of a marker with gaps filled by linear interpolation (Heck 5.2.2.1).
+
+    Gaps at the start and end are filled with the nearest position. A gap of more than 0.5 s raises `NoResult`.
+    """
     k = markers.index(name)
     seen: Bools = markers.valid[:, k]
     longest = max((b - a for a, b in find_runs(~seen)), default=0)
@@ -198,7 +208,7 @@ def fill_gaps(markers: Markers, name: str) -> Floats:
 
 
 def find_motion_landmarks(motion: Motion) -> Landmarks:
-    """The landmarks of a skeletal clip: virtual points around the joints that carry them."""
+    """Return the landmarks of a skeletal clip: virtual points around its joints."""
     body = GazeBody.from_skeleton(motion.skeleton)
     world = motion.world()
     corners = _LEVER * np.array([[0.0, 1.0, 0.0], [-0.8, -0.6, 0.0], [0.8, -0.6, 0.0], [0.0, 0.0, 1.0]])
@@ -209,11 +219,11 @@ def find_motion_landmarks(motion: Motion) -> Landmarks:
 
 
 def find_still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
-    """Half-open runs of frames in which the body is at rest, and the frame in which it moves most."""
+    """Return the half-open frame ranges in which the body is at rest, and the frame in which it moves fastest."""
     points = np.concatenate(marks.clouds, axis=1)
     even = smooth_series(points.reshape(len(points), -1), _SMOOTH * marks.fps).reshape(points.shape)
     speed = np.linalg.norm(np.gradient(even, axis=0), axis=2).mean(axis=1) * marks.fps
-    # Noise alone makes markers seem to move; the quietest fifth of the frames says how fast.
+    # Noise alone makes markers appear to move; estimate its speed from the quietest fifth of the frames.
     slow = speed < max(STILL, 1.8 * float(np.quantile(speed, 0.2)))
     joined = slow.copy()
     for a, b in find_runs(~slow):
@@ -227,7 +237,7 @@ def _find_level_yaw(towards: Floats) -> float:
 
 
 def _fit_rotations(cloud: Floats, rest: Floats) -> Floats:
-    """(F, 4) the best rotations that move points `rest` (n, 3) to `cloud` (F, n, 3), about their centers."""
+    """Fit rotations (F, 4) that move points `rest` (n, 3) to `cloud` (F, n, 3), both about their centers."""
     moved = cloud - cloud.mean(axis=1, keepdims=True)
     u, _, vt = np.linalg.svd(np.einsum("fni,nj->fij", moved, rest - rest.mean(axis=0)))
     u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]

@@ -1,8 +1,8 @@
-"""A gaze shift in a few numbers: the final rotation of each body part, and when each part moves (Heck 5.1).
+"""Describe a gaze shift by a few numbers: the final rotation of each body part, and when each part moves (Heck 5.1).
 
-All rotations are about the axes of the standing body: x to the left, y up, z ahead. Yaw is to the left, pitch upward. A
-part's rotation is relative to the part below it, so the head is rotated by pelvis, lower spine, upper spine and neck in
-turn.
+All rotations are about the axes of the standing body: x to the left, y up, z ahead. Yaw is positive to the left, pitch
+upward. A part's rotation is relative to the part below it, so the rotation of the head is the product of those of
+pelvis, lower spine, upper spine and neck.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ __all__ = [
 ]
 
 PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
-# Radians: eyes rotated farther than the first limit in the head raise a warning; no eyes go beyond the second.
+# Rotation of the eyes in the head, in radians: above the first limit there is a warning; the second is the maximum.
 EYE_LIMIT, EYE_MOST = np.radians(35.0), np.radians(55.0)
 AHEAD = np.array([0.0, 0.0, 1.0])
-# Columns of a shift's numbers in a row: five rotation vectors, then times.
+# Columns of a shift's row of numbers: five rotation vectors, then the timing.
 POSE, LENGTH, STARTS, PEAK, OVERSHOOT = slice(0, 15), 15, slice(16, 20), 20, 21
 N_NUMBERS = 22
 _SHORTEST, _LONGEST = 0.05, 20.0
-# A part begins at least this fraction of the length before the overshoot's peak.
+# A part begins at least this fraction of the length before the peak of the overshoot.
 _RISE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GazeShift(FrozenRecord):
-    """A gaze displacement motion: what a gaze shift adds to a pose, and when (Heck 5.1.2).
+    """A gaze displacement motion: the rotations that a gaze shift adds to a pose, and their timing (Heck 5.1.2).
 
     Parameters
     ----------
-    goal : (2,) final yaw and pitch of the eyes in radians.
-    pose : (5, 4) rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the one before.
-    length : seconds from the first movement until everything is at rest.
-    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as fractions of the length; the eyes begin at 0.
-    peak : when the overshoot is largest, as a fraction of the length.
-    overshoot : fraction of its rotation by which each part then exceeds it.
-    name : of the take.
+    goal : (2,) final yaw and pitch of the eyes, in radians.
+    pose : (5, 4) final rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the part before.
+    length : duration in seconds, from the first movement until everything is at rest.
+    starts : (4,) start of pelvis, lower spine, upper spine and neck, as fractions of `length`; the eyes start at 0.
+    peak : time of the largest overshoot, as a fraction of `length`.
+    overshoot : fraction of its final rotation by which each part overshoots at the peak.
+    name : name of the take.
     """
 
     goal: Floats
@@ -85,12 +85,15 @@ class GazeShift(FrozenRecord):
             raise InvalidValue(f"overshoot must be a fraction from 0 to 1, got {self.overshoot:g}")
 
     def to_row(self) -> Floats:
-        """(22,) all values as numbers that can be blended: rotation vectors, length, starts, peak and overshoot."""
+        """Return all values as a row (22,) that can be blended: rotation vectors, length, starts, peak, overshoot."""
         return np.concatenate([quat.log(self.pose).ravel(), [self.length], self.starts, [self.peak, self.overshoot]])
 
     @classmethod
     def from_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
-        """The shift for a row, clamped to valid times; without `goal`, its goal is what the pose reaches."""
+        """Return the shift for a row (22,), with its timing clamped to valid values.
+
+        goal : (2,) yaw and pitch in radians; by default, the angles that the pose reaches.
+        """
         row = clamp_row(row)
         angles = find_reached_angles(row[None])[0] if goal is None else goal
         return cls(
@@ -104,7 +107,7 @@ class GazeShift(FrozenRecord):
         )
 
     def rotations_at(self, seconds: ArrayLike) -> Floats:
-        """(F, 5, 4) rotations of the parts at times (F,) from the shift's beginning (Heck 5.2.3)."""
+        """Return the rotations (F, 5, 4) of the parts at `seconds` (F,) after the start of the shift (Heck 5.2.3)."""
         t = np.atleast_1d(convert_array(seconds, "seconds")) / self.length
         return quat.power(self.pose, find_progress(t, self.starts, self.peak, self.overshoot))
 
@@ -114,7 +117,7 @@ class GazeShift(FrozenRecord):
 
 
 def check_numbers(given: Any, n: int, must: str) -> Floats:
-    """Return (n,) finite numbers; raise an error that starts with the sentence `must`."""
+    """Convert to an array (n,) of finite numbers; otherwise raise an error that starts with the text `must`."""
     try:
         out = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -125,7 +128,7 @@ def check_numbers(given: Any, n: int, must: str) -> Floats:
 
 
 def check_goal(goal: Any, what: str = "a gaze goal") -> Floats:
-    """Check a goal: (2,) yaw and pitch in radians."""
+    """Check a goal, yaw and pitch in radians, and return it as an array (2,); `what` names it in the error message."""
     given = check_numbers(goal, 2, f"{what} must be two angles in radians, yaw to the left and pitch upward")
     for name, value, most in (("yaw", given[0], math.pi), ("pitch", given[1], 0.5 * math.pi)):
         if abs(value) > most + 1e-9:
@@ -137,20 +140,23 @@ def check_goal(goal: Any, what: str = "a gaze goal") -> Floats:
 
 
 def angles_to_direction(angles: ArrayLike) -> Floats:
-    """(..., 3) unit: the direction of yaw and pitch (..., 2), x to the left, y up, z ahead."""
+    """Convert yaw and pitch (..., 2), in radians, to unit vectors (..., 3): x to the left, y up, z ahead."""
     yaw, pitch = np.moveaxis(np.asarray(angles, dtype=np.float64), -1, 0)
     level = np.cos(pitch)
     return np.stack([np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=-1)
 
 
 def direction_to_angles(towards: Floats) -> Floats:
-    """(..., 2) yaw and pitch of directions (..., 3)."""
+    """Convert directions (..., 3) to yaw and pitch (..., 2), in radians."""
     x, y, z = np.moveaxis(towards, -1, 0)
     return np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=-1)
 
 
 def find_reached_angles(rows: Floats, near: Floats | None = None) -> Floats:
-    """(N, 2) angles to which the poses of rows (N, 22) rotate straight-ahead eyes; yaw within pi of `near`'s."""
+    """Return yaw and pitch (N, 2) of the eyes, in radians, after the poses of rows (N, 22).
+
+    near : (N, 2) angles; yaw is chosen within pi of their yaw.
+    """
     rotations = quat.exp(rows[:, POSE].reshape(-1, 5, 3))
     towards = np.broadcast_to(AHEAD, (len(rows), 3))
     for part in range(4, -1, -1):
@@ -162,7 +168,7 @@ def find_reached_angles(rows: Floats, near: Floats | None = None) -> Floats:
 
 
 def clamp_row(row: Floats) -> Floats:
-    """(22,) a blended row with its times put in order, because extrapolation may mix them up."""
+    """Return a blended row (22,) with its timing clamped to valid values, which extrapolation may violate."""
     out = row.copy()
     out[LENGTH] = np.clip(out[LENGTH], _SHORTEST, _LONGEST)
     out[PEAK] = np.clip(out[PEAK], 2.0 * _RISE, 1.0 - _RISE)
@@ -172,7 +178,10 @@ def clamp_row(row: Floats) -> Floats:
 
 
 def find_progress(t: Floats, starts: Floats, peak: float, overshoot: float) -> Floats:
-    """(F, 5) progress, 0 to 1, of each part's rotation at t (F,), 0 to 1 over the shift; C1 (Heck 5.2.3)."""
+    """Return the progress (F, 5) of each part's rotation at times t (F,), given as fractions of the shift (Heck 5.2.3).
+
+    It rises from 0 to 1 + overshoot at the peak and falls to 1 at the end, with continuous first derivative.
+    """
     begin = np.concatenate([starts, [0.0]])
     at = np.asarray(t, dtype=np.float64)[:, None]
     up = np.clip((at - begin) / (peak - begin), 0.0, 1.0)

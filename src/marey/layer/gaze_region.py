@@ -1,4 +1,4 @@
-"""The goals inside a gaze map: the convex hull of its examples, and the projection of a goal into it."""
+"""The region of goals that a gaze map covers: convex hull of its examples, and projection of goals into it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["convex_hull", "project_into_region"]
 
 
 def convex_hull(points: Floats) -> Floats:
-    """(h, 2) corners of the hull of points (n, 2), counter-clockwise; two corners where all are on one line."""
+    """Return the corners (h, 2) of the convex hull of points (n, 2), counterclockwise; two if all lie on a line."""
     ordered = np.unique(points, axis=0)
 
     def half(rows: Floats) -> list[Floats]:
@@ -26,7 +26,10 @@ def convex_hull(points: Floats) -> Floats:
 
 
 def project_into_region(goals: Floats, region: Floats) -> tuple[Floats, Floats]:
-    """(N, 2) the goals, or the nearest points of a convex region (h, 2), and (N,) how far those outside were."""
+    """Project goals (N, 2) into a convex region with corners (h, 2).
+
+    Returns the goals, or the nearest points of the region (N, 2), and their distances from the goals (N,), 0 inside.
+    """
     starts, sides = region, np.roll(region, -1, axis=0) - region
     away = goals[:, None] - starts
     length = np.maximum((sides * sides).sum(axis=1), 1e-18)

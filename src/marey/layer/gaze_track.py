@@ -18,11 +18,11 @@ __all__ = ["GazeTrack", "Look"]
 class Look:
     """One look of a motion.
 
-    time : seconds at which it begins; the eyes move first.
-    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, meters; None to return to the original motion.
-    shift : the gaze shift; its goal is how far the gaze moves.
-    outside : radians, maximum distance of the goal outside the map, where it is not met.
-    settled : whether the clip and the next look leave enough time to finish it.
+    time : time in seconds at which the look begins; the eyes move first.
+    goal : (2,) yaw and pitch in radians, or (3,) a world point in meters; None to return to the original motion.
+    shift : the gaze shift; its goal is the angle by which the gaze moves.
+    outside : largest distance of the goal from the map's region, in radians; 0 if the goal is always inside.
+    settled : whether the look finishes before the next look and the end of the clip.
     """
 
     time: float
@@ -33,22 +33,22 @@ class Look:
 
     @property
     def end(self) -> float:
-        """Seconds at which it is finished."""
+        """Time in seconds at which the look is finished."""
         return self.time + self.shift.length
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GazeTrack:
-    """A motion with its eyes.
+    """A motion with its eye rotations and gaze.
 
     motion : the motion that looks at the goals.
     eyes : (F, 4) rotation of the eyes in the head's local axes; the identity if they look straight ahead.
-    gaze : (F, 2) radians, yaw and pitch of the eyes relative to the body's heading.
+    gaze : (F, 2) yaw and pitch of the gaze relative to the body's heading, in radians.
     model : (F, 2) the same from the map alone, before the eyes compensate for the body's other movements.
-    goals : (F, 2) requested yaw and pitch, even if they lie outside the map; NaN if there is no goal.
-    heading : (F,) radians, the body's smoothed heading in the world, to which these angles are relative.
-    places : (F, 3) meters, positions of the eyes.
-    looks : one for each goal.
+    goals : (F, 2) requested yaw and pitch in radians, even outside the map; NaN if there is no goal.
+    heading : (F,) smoothed heading of the body in the world, in radians; the other angles are relative to it.
+    places : (F, 3) world positions of the eyes, in meters.
+    looks : the looks in order of time; a point that passes behind the body causes an additional look.
     notes : sentences about goals that were not met.
     """
 
@@ -64,16 +64,19 @@ class GazeTrack:
 
     @property
     def directions(self) -> Floats:
-        """(F, 3) unit, the direction of the gaze in the world."""
+        """(F, 3) unit vectors of the gaze direction in the world."""
         turned = quat.from_axis_angle([0.0, 1.0, 0.0], self.heading)
         return np.asarray(quat.rotate(turned, angles_to_direction(self.gaze)))
 
     @property
     def eye_angles(self) -> Floats:
-        """(F,) radians by which the eyes are rotated in the head."""
+        """(F,) angle by which the eyes are rotated in the head, in radians."""
         return np.asarray(quat.angle(self.eyes))
 
     def misses(self, *, model: bool = False) -> Floats:
-        """(F,) radians between gaze and goal, or between the model's gaze and the goal; NaN if there is no goal."""
+        """Return the angle (F,) between gaze and goal, in radians; NaN if there is no goal.
+
+        model : use the gaze of the map alone.
+        """
         a, b = angles_to_direction(self.model if model else self.gaze), angles_to_direction(self.goals)
         return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), (a * b).sum(axis=1)))

@@ -1,4 +1,4 @@
-"""The split of a skeleton into lower body with hips, upper body, and the joint between them (Heck 4.2.1)."""
+"""Split a skeleton into lower body with hips, upper body, and the joint between them (Heck 4.2.1)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SIDES = ("left", "right")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodySplit:
-    """A skeleton cut at its first spine joint.
+    """A skeleton split at its first spine joint, the attachment.
 
-    skeleton : of J joints.
-    attachment : the first spine joint, the only one whose rotation a splice computes.
-    upper : (J,) True for the joints below the attachment in the hierarchy, without the attachment itself.
+    skeleton : skeleton with J joints.
+    attachment : first spine joint, the only one whose rotation a splice computes.
+    upper : (J,) True for the descendants of the attachment, without the attachment itself.
     below : joints that determine the attachment and the hip line in the world, parents first.
-    above : joints from the attachment up to those whose positions are compared, parents first.
-    points : joints compared to align the trunk: the spine above the attachment, and both arms.
-    arms, legs : left and right upper arm, left and right upper leg.
+    above : joints from the attachment to those in `points`, parents first.
+    points : joints whose positions are compared to align the trunk: the spine above the attachment, and both arms.
+    arms, legs : (2,) left and right upper arm, left and right upper leg.
     """
 
     skeleton: Skeleton
@@ -40,15 +40,15 @@ class BodySplit:
 
     @property
     def cut(self) -> Cut:
-        """The arrays that kernels need."""
+        """The split, as a record for the kernels."""
         return Cut(self.skeleton.parents, self.below, self.above, self.points, self.legs)
 
 
 def split_body(skeleton: Skeleton) -> BodySplit:
-    """Split a skeleton; a missing role raises a `JointNotFound` that says how to map it."""
+    """Split a skeleton; a missing role raises `JointNotFound` with a remedy."""
     roles = skeleton.roles
     attachment = roles["spine"]
-    # The joints at the arms, not at the shoulders: in many files the shoulders sit on the spine and show no twist.
+    # Use the upper arms, not the shoulders: in many files the shoulder joints lie on the spine and show no twist.
     arms = [roles[f"{side}_upper_arm"] for side in SIDES]
     legs = [roles[f"{side}_upper_leg"] for side in SIDES]
     upper = np.zeros(len(skeleton), dtype=bool)
@@ -62,13 +62,13 @@ def split_body(skeleton: Skeleton) -> BodySplit:
 
 
 def check_pair(lower: Motion, upper: Motion, where: str) -> BodySplit:
-    """Split the common skeleton of two motions; raise if they differ."""
+    """Split the common skeleton of two motions; raise an error if their skeletons differ."""
     check_bodies(lower, upper, where)
     return split_body(lower.skeleton)
 
 
 def check_bodies(first: Motion, second: Motion, where: str) -> None:
-    """Raise unless both are motions of one skeleton."""
+    """Raise an error unless both are motions with the same skeleton."""
     for given in (first, second):
         if not isinstance(given, Motion):
             raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; load one with marey.load")
@@ -76,5 +76,5 @@ def check_bodies(first: Motion, second: Motion, where: str) -> None:
 
 
 def get_bone_offsets(motion: Motion) -> Floats:
-    """(1 or F, J, 3) meters: the bone offsets; one row per frame if they vary."""
+    """Return the bone offsets in meters, (1, J, 3), or (F, J, 3) if they vary over time."""
     return motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets

@@ -1,4 +1,4 @@
-"""Contacts and labels of a spliced motion: those of the feet from the lower clip, of the hands from the upper one."""
+"""Merge contacts and labels for a spliced motion: foot contacts from the lower clip, hand contacts from the upper."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from marey.layer.phase import TimeMap
 
 
 def find_nearest_frames(found: TimeMap) -> Ints:
-    """(F,) the frame of the upper clip nearest to what is shown."""
+    """Return the frame (F,) of the upper clip that is nearest to each frame of the splice."""
     first, second, alpha = found.frames()
     shown: Ints = np.rint(np.where(alpha < 0.5, first, second)).astype(np.int64)
     return shown
 
 
 def merge_contacts(lower: Motion, upper: Motion, halves: BodySplit, found: TimeMap) -> Contacts | None:
-    """Merge contacts: the upper clip's for points above the attachment, the lower clip's for all others."""
+    """Merge contacts: those of the upper clip for points on the upper body, those of the lower clip for all others."""
     points, columns = [], []
     if lower.contacts is not None:
         for k, point in enumerate(lower.contacts.points):
@@ -39,7 +39,7 @@ def merge_contacts(lower: Motion, upper: Motion, halves: BodySplit, found: TimeM
 
 
 def merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
-    """Merge labels: the lower clip's, and the upper clip's where the lower clip does not have the same label."""
+    """Merge labels: all of the lower clip's, and those of the upper clip that the lower clip lacks in some frame."""
     at = find_nearest_frames(found)
     items = list(lower.labels)
     for name in upper.labels.names:
@@ -51,6 +51,6 @@ def merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
 
 
 def find_runs(mask: Bools) -> list[tuple[int, int]]:
-    """Half-open (start, stop) of the ranges that are True."""
+    """Return the half-open ranges (start, stop) in which the mask is True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

@@ -23,23 +23,24 @@ Align = Literal["loop", "first_minimum"]
 
 # Standard deviation in seconds of the Gaussian that smooths the steps of the path.
 _SMOOTH = 0.06
-# Minimum slope of a smoothed curve, relative to even speed.
+# Minimum slope of the smoothed time curve, relative to the normal playback speed.
 _MIN_SLOPE = 0.02
-# How much larger, m^2 and as a factor, the distance may be if the upper clip then plays without a seam.
+# A path without looping is preferred if its cost is at most the looped path's times the factor (second), plus the
+# constant in m^2 (first).
 _SEAMLESS = (1e-5, 1.15)
 _MAX_SLOPE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeMap(FrozenRecord):
-    """The times in an upper clip that correspond to the frames of a lower one.
+    """A time alignment: the time in the upper clip for each of the F frames of the lower clip.
 
     Parameters
     ----------
-    times : (F,) in frames of the upper clip, strictly increasing; they keep counting past the end of its loop.
-    timeline : what these times mean in the clip.
-    distance : meters, root of the mean D of hips and knees along the path.
-    how : a sentence on how it was found.
+    times : (F,) times in frames of the upper clip, strictly increasing; they keep counting up when the clip loops.
+    timeline : maps these times to frames of the upper clip.
+    distance : square root of the mean distance D of hips and knees along the path, in meters.
+    how : text that describes how the alignment was found.
     """
 
     times: Floats
@@ -54,7 +55,10 @@ class TimeMap(FrozenRecord):
         self._put(times=times)
 
     def frames(self) -> tuple[Floats, Floats, Floats]:
-        """(F,) frames of the upper clip, those of the next pass, and the weight of the latter; see `Timeline`."""
+        """Return frames of the upper clip (F,), frames of the next pass (F,), and their weight (F,).
+
+        See `Timeline.frames`.
+        """
         return self.timeline.frames(self.times)
 
     @property
@@ -72,7 +76,7 @@ def align_times(
     align: Align = "loop",
     slope_limit: int = SLOPE_LIMIT,
 ) -> TimeMap:
-    """Align an upper clip with a lower one; see `marey.layer.splice`."""
+    """Align an upper clip with a lower clip in time; see `marey.layer.splice` for the options."""
     limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MAX_SLOPE:
         raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, got {limit}")
@@ -84,11 +88,11 @@ def align_times(
 
 
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
-    """Align all of the lower clip, starting anywhere in the upper clip's first cycle, and looping it as needed."""
+    """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed."""
     fps = lower.clouds.fps
     every = max(1, round(fps / CELL_RATE))
     rows = np.arange(0.0, len(lower.clouds), every)
-    # Both cycles have the same number of cells, so that the slope limit only concerns changes of speed within them.
+    # Both cycles have the same number of cells, so the slope limit applies only to speed changes within a cycle.
     step = every * upper.cycle / lower.cycle
     n_frames = len(upper.clouds)
     at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
@@ -105,7 +109,7 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
             cells, lambda k: np.where(k < stop, k, start + (k - start) % (stop - start)), n_starts, limit, held
         )
         if around is not None and (found is None or found.cost > _SEAMLESS[1] * around.cost + _SEAMLESS[0]):
-            # A path that never reaches the seam goes through the clip without looping.
+            # Looping the clip gives a clearly better path than playing it once.
             found, timeline = around, loop
     if found is None:
         have, need = (gait.clouds.points.shape[0] / gait.clouds.fps for gait in (upper, lower))
@@ -120,7 +124,7 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
 
 
 def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
-    """The loop with its seam on cells, so that every pass uses the same ones."""
+    """Move the seam of a loop to cells of the grid, so every pass uses the same cells."""
     start, stop = step * round(loop.start / step), step * round(loop.stop / step)
     if stop > loop.n_frames - 1:
         stop -= step
@@ -128,7 +132,7 @@ def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
 
 
 def interpolate_path(path: Floats, cells: Floats) -> Floats:
-    """The path at fractional rows (N,); extrapolated beyond the last one."""
+    """Interpolate the path (R,) at fractional rows `cells` (N,); extrapolate beyond the last row."""
     rows = np.arange(len(path))
     beyond = np.maximum(cells - rows[-1], 0.0)
     slope = float(path[-1] - path[-2]) if len(path) > 1 else 1.0
@@ -136,7 +140,7 @@ def interpolate_path(path: Floats, cells: Floats) -> Floats:
 
 
 def make_increasing(times: Floats, fps: float, slope: float) -> Floats:
-    """Smooth times (F,) and make them strictly increasing; `slope` is the usual increase per frame."""
+    """Smooth times (F,) and make them strictly increasing; `slope` is the normal increase per frame."""
     smooth = smooth_series(times, _SMOOTH * fps)
     steps, least = np.diff(smooth), _MIN_SLOPE * slope
     if (steps < least).any():
@@ -145,7 +149,10 @@ def make_increasing(times: Floats, fps: float, slope: float) -> Floats:
 
 
 def _align_from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
-    """Align as in the source: crop the upper clip where it first resembles the lower clip's start, then to an end."""
+    """Align as in Heck 4.2.2: crop the upper clip to the first minimum, then align until either clip ends.
+
+    The first minimum is the first frame that is locally most similar to the lower clip's first frame.
+    """
     fps = lower.clouds.fps
     step = upper.clouds.fps / fps
     n_frames = len(upper.clouds)

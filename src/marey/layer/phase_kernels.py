@@ -1,8 +1,8 @@
-"""Time alignment: the cheapest path through a grid of two gaits.
+"""Compiled: time alignment by the cheapest path through the distance grid of two gaits.
 
-D: cost of a cell; v: cost of the best path to it; W: slope limit. Rows are frames of the lower clip, columns those of
-the upper one. Each row costs the mean of the cells that the path has in it, so that paths with other starts and ends
-compare, however fast the upper clip runs along them:
+Key: D = cost of a cell; v = cost of the best path to it; W = slope limit. Rows are frames of the lower clip, columns
+frames of the upper clip. The cost of a row is the mean of the path's cells in it. This makes paths with different
+starts and ends comparable, no matter how fast the upper clip plays along them:
 
     v[i, j] = min over r in 1 .. W of  v[i-1, j-r] + mean D[i, j-r+1 .. j]     (code r)
                   and r in 2 .. W of  v[i-r, j-1] + sum D[i-r+1 .. i, j]       (code W + r - 1)
@@ -20,18 +20,19 @@ from marey.compiled import Bools1D, Floats1D, Floats2D, Out, kernel
 def find_path(
     values: Floats2D, n_starts: int, limit: int, stray: float, held: Bools1D, columns: Out[Floats1D]
 ) -> float:
-    """The cheapest path through all rows, from any of the first `n_starts` columns on.
+    """Find the cheapest path through all rows that starts in one of the first `n_starts` columns.
 
     Parameters
     ----------
-    values : (R, C) m^2.
-    stray : m^2 that each step off the diagonal costs beside the cells.
-    held : (R,) True in rows where the lower clip stands, so that the upper one may wait for it.
-    columns : (R,) written: the column of each row, the mean of several.
+    values : (R, C) costs of the cells, in m^2.
+    limit : slope limit W.
+    stray : additional cost of each step off the diagonal, in m^2.
+    held : (R,) True in rows where the lower clip stands still; there, the upper clip may wait.
+    columns : (R,) output: column of each row; the mean if the path has several cells in the row.
 
     Returns
     -------
-    The cost, or inf where no path keeps to the limit.
+    The cost, or inf if no path satisfies the slope limit.
     """
     n_rows, n_columns = values.shape
     best = np.full((n_rows, n_columns), np.inf)

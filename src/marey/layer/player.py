@@ -1,4 +1,4 @@
-"""Run-time splice player: one frame at a time, in constant time."""
+"""Play a splice at run time: one frame at a time, in constant time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, Lo
 from marey.layer.timeline import Timeline
 
 _TRANSFERS = {None: NO_TRANSFER, "pitch": PITCH, "full": FULL}
-# Seconds that the running average looks back, and for how many of them it starts with the lower clip's posture.
+# Time constant of the running average in seconds, and the seconds of the lower clip's posture that it starts with.
 _MEMORY, _PRIOR = 4.0, 1.0
 
 
 class Splicer:
-    """Plays a splice of `lower` and `upper`; create it with `SpliceSet.splicer`.
+    """Plays a splice of the clips `lower` and `upper`; created by `SpliceSet.splicer`.
 
-    Frames may be requested in any order. The running average of the posture covers the requested frames.
+    Frames may be requested in any order. The running average of the posture covers the frames requested so far.
     """
 
     def __init__(
@@ -61,29 +61,33 @@ class Splicer:
 
     @property
     def fps(self) -> float:
-        """Frame rate of the result."""
+        """Frame rate of the result, in frames per second."""
         return self.lower.fps
 
     def reset(self) -> None:
-        """Restart: forget earlier frames and reset the posture to the lower clip's."""
+        """Reset the running average of the posture to the lower clip's posture."""
         self._mean = self._first.copy()
         self._seen = _PRIOR * self.lower.fps
 
     @property
     def moments(self) -> Floats:
-        """(F,) time in the upper clip at each frame of the lower: in cycles if the base clip loops, else in frames."""
+        """(F,) time in the upper clip for each frame of the lower clip: in cycles of the base clip, or in frames of the
+        upper clip if the splicer was created with `times`.
+        """
         return self._moments
 
     def frame(self, f: int) -> tuple[Floats, Floats]:
-        """Frame f of the lower clip, spliced: joint 0's position (3,) and all local rotations (J, 4)."""
+        """Return the spliced frame f of the lower clip: position of joint 0 (3,) and local rotations (J, 4)."""
         if not 0 <= f < len(self._moments):
             raise InvalidValue(f"frame must be from 0 to {len(self._moments) - 1}, got {f!r}")
         return self.lower.root_positions[f], self.pose(self.lower.rotations[f], self._hips[f], float(self._moments[f]))
 
     def pose(self, rotations: Floats, hip: Floats, moment: float) -> Floats:
-        """(J, 4) a given pose (J, 4) of the skeleton, e.g. of a stream, with the upper body of a moment; see `moments`.
+        """Splice the upper body onto a given pose, for example of a stream; return local rotations (J, 4).
 
-        hip : (4,) its smoothed hip frame.
+        rotations : (J, 4) local rotations of the pose.
+        hip : (4,) smoothed rotation of its hip frame.
+        moment : time in the upper clip, in the unit of `moments`.
         """
         weight = 0.0
         if self._running:
@@ -94,7 +98,7 @@ class Splicer:
         return out
 
     def time_map(self) -> TimeMap:
-        """The frames of the upper clip that are used, one pass of its loop after the other."""
+        """Return the frames of the upper clip that are used, as a time alignment."""
         first, second, alpha = self._line.frames_unclamped(self._moments)
         table = self._plan.table
         places = np.arange(len(table.frames)) / table.per_unit + table.start

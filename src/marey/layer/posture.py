@@ -1,4 +1,4 @@
-"""Posture: the average position of the shoulders relative to the hips (Heck 4.2.4)."""
+"""Measure and transfer posture, the mean position of the shoulders relative to the hips (Heck 4.2.4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEADY = 0.25
 
 
 def check_transfer(transfer: Any) -> Transfer:
-    """Check the posture transfer mode."""
+    """Return the posture transfer mode if it is valid, otherwise raise an error."""
     if transfer not in ("pitch", "full", None):
         raise InvalidValue(f"posture must be 'pitch', 'full' or None, got {transfer!r}")
     chosen: Transfer = transfer
@@ -28,22 +28,25 @@ def check_transfer(transfer: Any) -> Transfer:
 
 
 def measure_shoulders(halves: BodySplit, offsets: Floats, rotations: Floats) -> Floats:
-    """(F, 2, 3) meters: left and right arm relative to the attachment, in the hip frame of each frame."""
+    """Return left and right upper arm positions (F, 2, 3) relative to the attachment, in hip coordinates, in meters.
+
+    offsets : (1 or F, J, 3) bone offsets in meters. rotations : (F, J, 4) local rotations.
+    """
     out = np.empty((len(rotations), 2, 3))
     find_shoulders(halves.cut, ClipArrays(np.ascontiguousarray(offsets), np.ascontiguousarray(rotations)), out)
     return set_readonly(out)
 
 
 def measure_posture(motion: Motion, halves: BodySplit) -> Floats:
-    """(2, 3) meters, the posture of a clip: the mean of its shoulders in the hip frame."""
+    """Return the posture (2, 3) of a clip: mean positions of its shoulders in hip coordinates, in meters."""
     return set_readonly(measure_shoulders(halves, get_bone_offsets(motion), motion.rotations).mean(axis=0))
 
 
 def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
-    """(4,) the rotation in the hip frame that gives a posture `mean` (2, 3) the posture `wanted` (2, 3).
+    """Return the rotation (4,), in hip coordinates, from posture `mean` (2, 3) to posture `wanted` (2, 3).
 
-    "pitch" rotates about the hip line alone, so that a character that leans into a turn keeps leaning; "full" is the
-    source's best rotation about all three axes; None does not rotate.
+    transfer : "pitch" rotates only about the hip line, so a character that leans into a turn keeps leaning; "full" is
+        the best rotation about all three axes, as in Heck 4.2.4; None is no rotation.
     """
     if transfer is None:
         return quat.identity()
@@ -54,14 +57,14 @@ def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> F
 
 
 def steady_hips(hip: Floats, fps: float) -> Floats:
-    """(F, 4) hip frames without their movement within a step, used to rotate the posture.
+    """Smooth the rotations (F, 4) of the hip frame, to remove the movement within a step.
 
-    The hip line swings with every step. A trunk that is leant back about the swinging line itself would be thrown from
-    side to side, the more the further it leans.
+    The hip line swings with every step. Rotating the posture about the swinging line would throw the trunk from side to
+    side, more so the farther it leans.
     """
     return quat.normalize(smooth_series(quat.unroll(hip), _STEADY * fps))
 
 
 def check_posture(posture: Any, what: str) -> Floats:
-    """Check a given posture (2, 3)."""
+    """Return a posture as an array (2, 3); `what` names it in the error message."""
     return freeze_array(posture, what, (2, 3))

@@ -1,4 +1,4 @@
-"""Run-time splicing: precomputed alignments and postures of a set; any pair is spliced frame by frame (Heck 4.3)."""
+"""Splice at run time: with precomputed alignments and postures, splice any pair of a set frame by frame (Heck 4.3)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Average = Literal["running", "stored"]
 class PreparedClip:
     """Precomputed data of one clip.
 
-    cycles : (F,) phase of the base clip at each frame, in cycles, strictly increasing.
-    hips : (F, 4) hip frames, smoothed.
-    posture : (2, 3) meters, mean of the shoulders in the hip frame.
-    loop : (4,) frames: start, stop, before and after of its `Timeline`; zeros if it cannot be looped.
-    begin : frame of its first step.
+    cycles : (F,) matching phase of the base clip for each frame, in cycles, strictly increasing.
+    hips : (F, 4) smoothed rotations of the hip frame.
+    posture : (2, 3) mean positions of the shoulders in hip coordinates, in meters.
+    loop : (4,) start, stop, before and after of its `Timeline`, in frames; zeros if it cannot be looped.
+    begin : first frame of its longest run of steps, fractional.
     """
 
     cycles: Floats
@@ -54,15 +54,15 @@ class PreparedClip:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpliceSet(FrozenRecord):
-    """Clips that can be spliced with each other at run time.
+    """A set of clips that can be spliced with each other at run time; created by `build`.
 
     For n lower and m upper clips, it stores n + m alignments, one of each clip with a base clip, instead of n m. The
-    upper clip's frame for a frame of the lower clip is looked up through the base clip, in constant time.
+    frame of the upper clip for a frame of the lower clip is looked up through the base clip, in constant time.
 
     Parameters
     ----------
-    clips : motions with one skeleton and rate, and bones of fixed length.
-    base : number of the clip that all are aligned to.
+    clips : motions with the same skeleton and frame rate, and bones of constant length.
+    base : index of the clip that all clips are aligned to.
     prepared : precomputed data of each clip.
     """
 
@@ -91,13 +91,14 @@ class SpliceSet(FrozenRecord):
     def build(
         cls, clips: Sequence[Motion] | Clips, *, base: int | str = 0, slope_limit: int = SLOPE_LIMIT
     ) -> SpliceSet:
-        """Align every clip with a base clip and measure its posture.
+        """Build a set: align every clip with a base clip and measure its posture.
 
         Parameters
         ----------
-        clips : motions with steps, with one skeleton and rate.
-        base : number or name of the clip that the others are aligned to: a plain walk with at least one full cycle.
-        slope_limit : as for `splice`.
+        clips : motions with steps, with the same skeleton and frame rate.
+        base : index or name of the clip that all are aligned to; it should be a plain walk with at least one full gait
+            cycle.
+        slope_limit : largest ratio of the two clips' playback speeds, from 1.
         """
         taken = tuple(bake_hips_into_root(clip) for clip in _list_clips(clips))
         _check_set(taken)
@@ -134,12 +135,12 @@ class SpliceSet(FrozenRecord):
 
         Parameters
         ----------
-        lower, upper : numbers or names of clips.
-        posture : as for `splice`.
-        average : the posture before transfer, which `splice` knows beforehand: "running", averaged
-            over the frames so far, from the lower clip's on; or "stored", the lower clip's.
-        times : moments of the upper clip to take, as found by `align_motions`, instead of those through the base clip.
-        postures : two postures (2, 3), before transfer and wanted, to be used unchanged.
+        lower, upper : indices or names of the clips.
+        posture : posture transfer, "pitch", "full" or None; see `marey.layer.splice`.
+        average : estimate of the posture before transfer, which is not known in advance at run time. "running" averages
+            over the frames so far, starting from the lower clip's posture; "stored" uses the lower clip's posture.
+        times : time alignment from `align_motions`, to use instead of the one through the base clip.
+        postures : two postures (2, 3), before transfer and wanted, in meters, to use instead of the estimates.
         """
         first, second = (_find_index(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
         if average not in ("running", "stored"):
@@ -167,7 +168,7 @@ class SpliceSet(FrozenRecord):
         times: TimeMap | None = None,
         postures: tuple[Any, Any] | None = None,
     ) -> Motion:
-        """Splice two entire clips frame by frame; parameters as for `splicer`."""
+        """Splice two entire clips frame by frame; the parameters are as in `splicer`."""
         player = self.splicer(lower, upper, posture=posture, average=average, times=times, postures=postures)
         spliced = np.empty(player.lower.rotations.shape)
         for f in range(len(player.lower)):
@@ -181,10 +182,10 @@ class SpliceSet(FrozenRecord):
         return add_provenance(result, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
 
     def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
-        """How far the run-time splice is from `splice` of the same clips, median and 95th percentile of all frames.
+        """Measure how far the run-time splice differs from `marey.layer.splice` of the same clips.
 
-        ``position_median`` and ``position_p95`` in meters, of the joints of the upper body; ``angle_median`` and
-        ``angle_p95`` in radians, of the first spine joint.
+        Returns the median and 95th percentile over all frames: ``position_median`` and ``position_p95`` in meters, of
+        the joints of the upper body; ``angle_median`` and ``angle_p95`` in radians, of the first spine joint.
         """
         first, second = (self.clips[_find_index(self.names, clip, "clip")] for clip in (lower, upper))
         result, reference = self.splice(lower, upper), splice(first, second)
@@ -199,21 +200,21 @@ class SpliceSet(FrozenRecord):
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write clips, alignments and postures to an .npz file."""
+        """Write clips, alignments and postures as `.npz`."""
         from marey.layer.files import save_set
 
         save_set(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpliceSet:
-        """Load a saved set; the original files of the clips are not needed."""
+        """Read a file written by `save`; the original files of the clips are not needed."""
         from marey.layer.files import load_set
 
         return load_set(path)
 
 
 def _find_base_cycle(motion: Motion, gait: Gait, halves: BodySplit) -> Timeline:
-    """The cycle of a base clip that closes best."""
+    """Find the gait cycle of the base clip that loops best."""
     found = make_loop(motion, halves, gait, max_cycles=1)
     if found is None:
         raise NotBlendable(
@@ -224,11 +225,14 @@ def _find_base_cycle(motion: Motion, gait: Gait, halves: BodySplit) -> Timeline:
 
 
 def _count_cycles(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floats:
-    """(F,) phase of the base clip, in cycles, at each frame of a clip; starts between 0 and 1, strictly increasing."""
+    """Align a clip with the base clip's cycle; return the matching phase (F,) in cycles, strictly increasing.
+
+    The first value lies between 0 and 1.
+    """
     fps = clip.clouds.fps
     every = max(1, round(fps / CELL_RATE))
     rows = np.arange(0, len(clip.clouds), every, dtype=np.float64)
-    # As many cells in the base clip's cycle as in this clip's.
+    # The base clip's cycle gets as many cells as this clip's.
     n_cells = max(4, round(clip.cycle / every))
     at = cycle.start + (cycle.stop - cycle.start) * np.arange(n_cells) / n_cells
     cells = Cells(clip, base, rows, at, fps / every)
@@ -241,19 +245,23 @@ def _count_cycles(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> 
 
 
 def find_hip_frames(halves: BodySplit, motion: Motion) -> Floats:
-    """(F, 4) hip frames of a clip."""
+    """Return the rotations (F, 4) of a clip's hip frame."""
     from marey.layer.splicing import align_trunk_frames
 
     return align_trunk_frames(halves, motion, UpperFrames(motion.rotations, get_bone_offsets(motion))).hip
 
 
 def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Timeline, Floats, Floats]:
-    """Moments in cycles of the base clip, the upper clip's timeline in them, its frames at even steps, and these."""
+    """Plan a splice through the base clip, with times in cycles of the base clip.
+
+    Returns the time for each frame of the lower clip (F,), the upper clip's timeline, a table of the upper clip's
+    frames at evenly spaced times, and (2,) the first time and the number of entries per cycle of this table.
+    """
     cycles = above.cycles
     n_steps = max(2, 2 * len(cycles))
     even = np.linspace(float(cycles[0]), float(cycles[-1]), n_steps)
     table = np.interp(even, cycles, np.arange(len(cycles)))
-    # Shift by full cycles, so that the upper clip begins within its first gait cycle.
+    # Shift by full cycles, to make the upper clip begin within its first gait cycle.
     begin = float(np.interp(min(above.begin, len(cycles) - 1), np.arange(len(cycles)), cycles))
     first = float(cycles[0]) if begin - cycles[0] < 1.0 else begin
     moments = below.cycles + np.ceil(first - float(below.cycles[0]))

@@ -1,4 +1,7 @@
-"""One frame of a splice that plays, from everything that was prepared before."""
+"""Compiled: compute one frame of a splice at run time from precomputed data.
+
+Key: x = time in the upper clip, in cycles of the base clip or in frames.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ NO_TRANSFER, PITCH, FULL = 0, 1, 2
 
 
 class FrameTable(NamedTuple):
-    """Frames of a clip at even steps of x, which is a cycle of the base clip or a frame.
+    """Table of a clip's frames at evenly spaced times x.
 
     frames : (T,) fractional frames.
-    start : x of the first one.
-    per_unit : steps per unit of x.
+    start : x of the first entry.
+    per_unit : entries per unit of x.
     """
 
     frames: Floats1D
@@ -30,9 +33,10 @@ class FrameTable(NamedTuple):
 
 
 class LoopRange(NamedTuple):
-    """The loop of a clip in x; none where `stop` is not beyond `start`.
+    """The loop of a clip, in units of x; there is no loop if `stop` is not greater than `start`.
 
-    before, after : how far the seam reaches before `start` or `stop`, and beyond.
+    start, stop : first and last time of the loop.
+    before, after : length of the seam before and after these times.
     """
 
     start: float
@@ -42,16 +46,16 @@ class LoopRange(NamedTuple):
 
 
 class SplicePlan(NamedTuple):
-    """Everything about a splice that is the same in all of its frames.
+    """The data of a splice that is the same for all frames.
 
-    cut : of the skeleton of J joints.
-    is_upper : (J,) True for the joints that are the upper clip's.
-    offsets : (J, 3) meters, bone offsets.
-    upper : (G, J, 4) local rotations of the upper clip.
-    table : its frames by x.
-    loop : its loop.
-    transfer : of posture: `NO_TRANSFER`, `PITCH` or `FULL`.
-    wanted : (2, 3) meters, the upper clip's posture.
+    cut : the split of the skeleton, which has J joints.
+    is_upper : (J,) True for joints that follow the upper clip.
+    offsets : (J, 3) bone offsets, in meters.
+    upper : (G, J, 4) local rotations of the G frames of the upper clip.
+    table : frames of the upper clip by x.
+    loop : loop of the upper clip.
+    transfer : posture transfer: `NO_TRANSFER`, `PITCH` or `FULL`.
+    wanted : (2, 3) posture of the upper clip, in meters.
     """
 
     cut: Cut
@@ -76,7 +80,7 @@ def _find_frame(table: FrameTable, x: float, n_frames: int) -> float:
 
 @helper
 def _sample_rotation(rotations: Array, joint: int, frame: float) -> Quat:
-    """A joint's rotation at a frame between two."""
+    """Return the rotation of a joint at a fractional frame, by slerp."""
     before = int(frame)
     after = min(before + 1, rotations.shape[0] - 1)
     return slerp(get_quat(rotations[before, joint], 0), get_quat(rotations[after, joint], 0), frame - before)
@@ -84,7 +88,7 @@ def _sample_rotation(rotations: Array, joint: int, frame: float) -> Quat:
 
 @helper
 def _find_moments(loop: LoopRange, x: float) -> tuple[float, float, float]:
-    """x within the loop; in a seam, x of the pass before, x of the next one and the weight of that, else 0."""
+    """Return x in the clip for two passes of the loop, and the weight of the second pass (0 outside seams)."""
     if loop.stop <= loop.start:
         return x, x, 0.0
     period = loop.stop - loop.start
@@ -108,14 +112,15 @@ def splice_frame(
     weight: float,
     out: Out[Floats2D],
 ) -> None:
-    """The rotations (J, 4) of a spliced frame into `out`.
+    """Write the local rotations of a spliced frame to `out` (J, 4).
 
     Parameters
     ----------
-    lower : (J, 4) local rotations of the lower body's frame.
-    steady_hip : (4,) its hip frame, steadied.
-    x : the moment of the upper clip that belongs to it.
-    mean : (2, 3) meters, the posture before transfer so far; changed by the part `weight` of this frame's.
+    lower : (J, 4) local rotations of the lower clip's frame.
+    steady_hip : (4,) smoothed rotation of its hip frame.
+    x : time in the upper clip.
+    mean : (2, 3) running average of the posture before transfer, in meters; updated in place.
+    weight : weight of this frame's posture in the average, from 0 to 1.
     """
     cut, upper = plan.cut, plan.upper
     n_joints, n_upper = cut.parents.shape[0], upper.shape[0]
@@ -138,7 +143,7 @@ def splice_frame(
         local = rotate_trunk(local, carrier, get_quat(steady_hip, 0), (math.cos(half), math.sin(half), 0.0, 0.0))
     elif plan.transfer == FULL:
         local = rotate_trunk(local, carrier, hip, best_rotation(mean, plan.wanted))
-    # Of both signs the one nearer to the lower clip's, which is continuous itself.
+    # Choose the quaternion sign that is nearer to the lower clip's, which is continuous over time.
     attachment = cut.above[0]
     along = 0.0
     for k in range(4):

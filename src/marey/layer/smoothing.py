@@ -8,7 +8,10 @@ from marey.core.arrays import Floats
 
 
 def smooth_series(values: Floats, sigma: float) -> Floats:
-    """Values (F, ...) under a Gaussian of `sigma` frames; beyond an end the series goes on turned about that end."""
+    """Smooth values (F, ...) with a Gaussian of standard deviation `sigma`, in frames.
+
+    Beyond its ends, the series is extended by point reflection about the end value.
+    """
     n = len(values)
     reach = min(int(np.ceil(3.5 * sigma)), n - 1)
     if reach < 1:

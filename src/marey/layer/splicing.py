@@ -1,4 +1,4 @@
-"""Splicing: the upper body of one locomotion clip on the lower body of another (Heck chapter 4)."""
+"""Splicing: put the upper body of one locomotion clip on the lower body of another (Heck chapter 4)."""
 
 from __future__ import annotations
 
@@ -36,27 +36,28 @@ def splice(
     """Put the upper body of `upper` on the lower body of `lower`, aligned in time and with its own posture.
 
     Legs, hips and path come from the lower clip. Everything above the first spine joint comes from the upper clip, at
-    the matching phase of its gait (found from hips and knees). The first spine joint itself is rotated, frame by frame,
-    so that the upper clip's spine and arms best fit those of the lower clip: the trunk then moves in time with the
-    steps. Finally one constant rotation restores the upper clip's average posture, such as leaning back behind a load.
+    the matching phase of its gait (found from hips and knees). The first spine joint is rotated in each frame to fit
+    the upper clip's spine and arms to those of the lower clip; the trunk then moves in time with the steps. Finally,
+    one constant rotation restores the upper clip's average posture, such as leaning back behind a load.
 
     Parameters
     ----------
-    lower, upper : motions of one skeleton, both with steps. Rates may differ; the result has the lower clip's rate.
-    align : "loop", the upper clip may begin anywhere in its first cycle and is looped through its gait where it is
-        too short; or "first_minimum", the source's method: it is cropped to its first frame that matches the lower
-        clip's first one, and the result ends where either clip does.
+    lower, upper : motions with the same skeleton, both with steps. Frame rates may differ; the result has that of the
+        lower clip.
+    align : "loop": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too
+        short. "first_minimum" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip's first
+        frame, and the result ends when either clip ends.
     posture : "pitch" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into
-        turns; "full" restores all of its posture, as the source does; None keeps the lower clip's posture.
-    slope_limit : the largest ratio of the two clips' playback speeds.
-    times : a time alignment from `align_motions`, to use instead of a new one.
+        turns; "full" restores its complete posture (Heck 4.2.4); None keeps the lower clip's posture.
+    slope_limit : largest ratio of the two clips' playback speeds, from 1 to 20.
+    times : time alignment from `align_motions`, to use instead of computing one.
 
     Provenance records the alignment (``distance`` in meters, ``start`` and ``stop`` in seconds of the upper clip, the
-    number of loops), the rotation of the posture in radians, and the changes by averaging at seams of the loop.
+    number of loops), the rotation of the posture in radians, and the changes due to averaging at the seams of the loop.
 
     Raises
     ------
-    NotBlendable : if either motion has no steps, or the upper one too few to loop; `transplant` needs none.
+    NotBlendable : if either motion has no steps, or the upper one too few to loop. `transplant` does not need steps.
     """
     halves = check_pair(lower, upper, "a splice")
     transfer = check_transfer(posture)
@@ -89,13 +90,14 @@ def splice(
 
 
 def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: TimeMap | None = None) -> Motion:
-    """Copy the upper body's joint angles frame by frame, as games do: a baseline for `splice`.
+    """Copy the upper body's joint angles frame by frame, as games do; a baseline for `splice`.
 
     Parameters
     ----------
-    aligned : True uses the time alignment of `splice`. False plays the upper clip from its first frame, looped as by
-        `splice`, or holding its last frame if it has no gait cycle.
-    times : a time alignment from `align_motions`.
+    lower, upper : motions with the same skeleton.
+    aligned : True uses the time alignment of `splice`. False plays the upper clip from its first frame at its original
+        speed; if it is too short, it loops as in `splice`, or holds its last frame if it has no gait cycle.
+    times : time alignment from `align_motions`, to use instead.
     """
     halves = check_pair(lower, upper, "a splice")
     if times is None:
@@ -107,7 +109,7 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
 
 
 def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_limit: int = SLOPE_LIMIT) -> TimeMap:
-    """Find the time in `upper` for each frame of `lower`; parameters as for `splice`."""
+    """Find the time in `upper` for each frame of `lower`; the parameters are as in `splice`."""
     halves = check_pair(lower, upper, "a splice")
     gaits = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
     return align_times(*gaits, upper, halves, align=align, slope_limit=slope_limit)
@@ -115,7 +117,11 @@ def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UpperFrames:
-    """Rotations (F, J, 4) and offsets (1 or F, J, 3) of all joints of the upper clip, one row per result frame."""
+    """The upper clip, resampled to the F frames of the result.
+
+    rotations : (F, J, 4) local rotations of all joints.
+    offsets : (1 or F, J, 3) bone offsets in meters.
+    """
 
     rotations: Floats
     offsets: Floats
@@ -131,14 +137,17 @@ class AlignedTrunk:
     shoulders: Floats
 
     def with_turn(self, turn: Floats) -> Floats:
-        """(F, 4) the attachment's rotations after `turn` (4,) in the hip frame: pelvis' = H turn H^-1 pelvis."""
+        """Return the attachment's local rotations (F, 4) after the rotation `turn` (4,), given in hip coordinates.
+
+        In the world: pelvis' = H turn H^-1 pelvis, with the rotation H of the hip frame.
+        """
         world = quat.mul(self.carrier, self.local)
         turned = quat.mul(self.hip, quat.mul(turn, quat.inv_mul(self.hip, world)))
         return quat.unroll(quat.normalize(quat.inv_mul(self.carrier, turned)))
 
 
 def take_frames(upper: Motion, found: TimeMap) -> UpperFrames:
-    """The upper clip at the given times; in seams, rotated from one pass of the loop toward the next."""
+    """Sample the upper clip at the aligned times; in seams, blend from one pass of the loop to the next."""
     first, second, alpha = found.frames()
     rotations = _sample_rotations(upper, first)
     offsets = get_bone_offsets(upper)
@@ -154,7 +163,7 @@ def take_frames(upper: Motion, found: TimeMap) -> UpperFrames:
 
 
 def align_trunk_frames(halves: BodySplit, lower: Motion, taken: UpperFrames) -> AlignedTrunk:
-    """Spatial alignment of every frame."""
+    """Align the upper clip's trunk with the lower clip's in every frame (Heck 4.2.3)."""
     n = len(lower)
     out = TrunkArrays(np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 2, 3)))
     align_trunks(
@@ -169,7 +178,7 @@ def align_trunk_frames(halves: BodySplit, lower: Motion, taken: UpperFrames) -> 
 def join_halves(
     halves: BodySplit, lower: Motion, upper: Motion, taken: UpperFrames, local: Floats, found: TimeMap
 ) -> Motion:
-    """Lower body, attachment with its rotations `local` (F, 4), and upper body as one motion."""
+    """Join the lower body, the attachment with local rotations `local` (F, 4), and the upper body to one motion."""
     rotations = lower.rotations.copy()
     rotations[:, halves.upper] = taken.rotations[:, halves.upper]
     rotations[:, halves.attachment] = local
@@ -213,7 +222,7 @@ def _sample_values(values: Floats, frames: Floats) -> Floats:
 
 
 def _start_at_zero(lower: Motion, upper: Motion, halves: BodySplit) -> TimeMap:
-    """The upper clip from its first frame on, at its original speed."""
+    """Return a time alignment that plays the upper clip from its first frame, at its original speed."""
     times = np.arange(len(lower)) * (upper.fps / lower.fps)
     timeline = Timeline(len(upper))
     if times[-1] > len(upper) - 1:
@@ -223,7 +232,7 @@ def _start_at_zero(lower: Motion, upper: Motion, halves: BodySplit) -> TimeMap:
 
 
 def _find_slopes(found: TimeMap, lower: Motion, upper: Motion) -> list[float]:
-    """Minimum and maximum speed of the upper clip relative to its original speed."""
+    """Return the minimum and maximum playback speed of the upper clip, relative to its original speed."""
     if len(found.times) < 2:
         return [1.0, 1.0]
     speed = np.diff(found.times) * lower.fps / upper.fps
@@ -231,7 +240,7 @@ def _find_slopes(found: TimeMap, lower: Motion, upper: Motion) -> list[float]:
 
 
 def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
-    """Where the upper clip was looped, in seconds, and how often."""
+    """Return the start and stop of the upper clip's loop, in seconds, and the number of passes; None without a loop."""
     line = found.timeline
     passes = line.n_passes(found.times)
     if passes == 0 and not found.in_seam.any():
@@ -240,7 +249,7 @@ def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
 
 
 def _report_seams(halves: BodySplit, upper: Motion, found: TimeMap, taken: Floats) -> dict[str, Any] | None:
-    """The largest changes caused by averaging in the seams of a loop, or None without a loop.
+    """Measure the largest changes caused by averaging in the seams of a loop; None without a seam.
 
     Parameters
     ----------
@@ -248,8 +257,9 @@ def _report_seams(halves: BodySplit, upper: Motion, found: TimeMap, taken: Float
 
     Returns
     -------
-    ``frames`` (start, stop) of each seam in the result, ``angle`` in radians by which a joint of the upper body is
-    turned at most from the nearer pass, ``hands`` in meters by which the distance of the hands differs from it.
+    ``frames``: start and stop of each seam in the result. ``angle``: largest rotation of an upper-body joint relative
+    to the nearer pass, in radians. ``hands``: largest change of the distance between the hands relative to the nearer
+    pass, in meters.
     """
     first, second, alpha = found.frames()
     seam = np.flatnonzero(alpha > 0.0)

@@ -13,17 +13,18 @@ from marey.layer.phase import TimeMap
 from marey.maths import filters, quat, rigid2d
 from marey.measure.gait import stride_rate
 
-# Times the stride frequency: below it lie the stride and its second harmonic, which every trunk follows.
+# Lower limit of wobble as a multiple of the stride frequency. Below it lie the stride and its second harmonic, which
+# every trunk follows.
 ABOVE = 2.5
 # Standard deviation in seconds of the Gaussian that removes the twist of the pelvis from the heading.
 _HEADING = 0.25
 
 
 def neck_path(motion: Motion) -> Floats:
-    """(F, 3) meters: the neck relative to the hips, x to the left, y upward, z ahead (Heck figure 4.5).
+    """Return positions (F, 3) of the neck relative to the hips, in meters: x left, y up, z ahead (Heck figure 4.5).
 
-    Axes follow the hips' heading, smoothed over half a second, and do not rotate and tilt with the hips: in
-    that one a trunk that is thrown about by the hips would seem to be still.
+    The axes follow the hips' heading, smoothed over half a second. They do not twist and tilt with the hips; in such
+    axes, a trunk that is thrown about by the hips would appear to be still.
     """
     roles = motion.skeleton.roles
     at = motion.world().positions
@@ -37,11 +38,11 @@ def neck_path(motion: Motion) -> Floats:
 
 
 def wobble(motion: Motion, stride: float | None = None) -> float:
-    """Mean square, in m^2, of the neck's path above 2.5 times the stride frequency.
+    """Return the mean square, in m^2, of the neck's movement at frequencies above 2.5 times the stride frequency.
 
     Parameters
     ----------
-    stride : strides per second; measured from the motion by default.
+    stride : stride frequency in Hz; measured from the motion by default.
     """
     rate = stride_rate(motion) if stride is None else stride
     if rate is None or not rate > 0.0:
@@ -49,7 +50,7 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
     path = neck_path(motion)
     n = len(path)
     t = np.linspace(-1.0, 1.0, n)
-    # Remove a parabola and fade the ends, or their steps would look like wobble.
+    # Remove a parabola and fade the ends; otherwise the jump between the ends would look like wobble.
     rest = path - np.polynomial.polynomial.polyval(t, np.polynomial.polynomial.polyfit(t, path, 2)).T
     fade = np.hanning(n + 2)[1:-1]
     spectrum = np.fft.rfft(rest * fade[:, None], axis=0)
@@ -60,10 +61,10 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
 
 
 def neck_deviation(motion: Motion, lower: Motion) -> float:
-    """Root mean square in meters by which the neck's path differs from the lower clip's, apart from posture.
+    """Return the RMS difference in meters between the neck paths of a splice and of its lower clip, without posture.
 
-    Posture is one rotation and one offset per clip, so the path is first rotated about the hips until its mean lies
-    in the direction of the lower clip's, and then moved onto it.
+    Posture is one rotation and one offset per clip. It is removed by rotating the path about the hips until its mean
+    points in the direction of the lower clip's mean, and then moving it onto that mean.
     """
     n = min(len(motion), len(lower))
     path, wanted = neck_path(motion)[:n], neck_path(lower)[:n]
@@ -74,9 +75,12 @@ def neck_deviation(motion: Motion, lower: Motion) -> float:
 
 @renamed_parameters(found="times")
 def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
-    """(N,) cycles, from -0.5 to 0.5, by which the upper clip's gait is ahead of the lower clip's.
+    """Return by how many cycles, from -0.5 to 0.5, the upper clip's gait is ahead of the lower clip's, (N,).
 
-    Both phases are measured from the passings of the ankles, on frames between passings in both clips, outside seams.
+    Phases are measured from the moments when the ankles pass each other. The N frames are those with a phase in both
+    clips, outside the seams of a loop.
+
+    times : the time alignment.
     """
     below, above = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
     first, _, alpha = times.frames()

@@ -1,4 +1,4 @@
-"""The timeline of an upper clip: its frames, followed by a loop over a part of them."""
+"""The timeline of an upper clip: its frames, followed by a loop over part of them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from marey.maths.ease import ease_in
 
 # Seconds on each side of a seam over which one pass fades into the next, if the clip has enough frames.
 _SEAM = 0.15
-# Minimum seconds of a seam.
+# Minimum length of a seam in seconds.
 _MIN_SECONDS = 0.1
-# Seconds of travel that count as much as a distance in position.
+# Weight of velocities relative to positions, in seconds.
 _RATE = 0.1
-# Minimum length of a loop as a fraction of the gait, so that the repetition is not noticeable.
+# Minimum length of a loop as a fraction of the gait; shorter loops make the repetition noticeable.
 _LONG = 0.5
-# Maximum deviation of a loop, in cycles, from an integer number of cycles.
+# Maximum deviation of a loop from an integer number of cycles, in cycles.
 _OFF = 0.06
-# Frames that are all compared with each other; of longer gaits every n-th, and then all near the best pair.
+# Maximum number of frames that are all compared with each other. Of longer gaits, every n-th frame is compared first,
+# then all frames near the best pair.
 _MAX_FRAMES = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Frames 0 to `n_frames` of a clip, then, if `stop` is more than 0, `start` to `stop` repeated without end.
+    """The timeline of a clip. If `stop` is greater than `start`, the clip plays up to `stop` and then repeats the part
+    from `start` to `stop` forever.
 
-    n_frames : of the clip.
-    start, stop : frames on both sides of the seam: `start` takes the place of `stop`.
-    before, after : frames before and after the seam over which both passes are averaged.
+    n_frames : number of frames of the clip.
+    start, stop : first and last frame of the loop, fractional; at the seam, `start` replaces `stop`.
+    before, after : frames before and after the seam over which two passes of the loop are averaged.
     """
 
     n_frames: int
@@ -47,23 +49,23 @@ class Timeline:
         return self.stop > self.start
 
     def frames(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Frames of the clip at times (N,), which count frames from the clip's first.
+        """Convert times (N,), in frames since the start of the clip, to frames of the clip.
 
         Returns
         -------
-        first, second, alpha : (N,) frames of two passes and the weight of the second, 0 outside seams. The result is
-            the first pass rotated by `alpha` toward the second.
+        first, second, alpha : (N,) frames of two passes, and the blend weight of the second, 0 outside seams. In a
+            seam, rotations are interpolated from the first pass to the second by `alpha`.
         """
         last = self.n_frames - 1.0
         first, second, alpha = self.frames_unclamped(times)
         return np.clip(first, 0.0, last), np.clip(second, 0.0, last), alpha
 
     def frames_unclamped(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Like `frames`, but without clamping to the clip's end: times, and the loop, may be in any unit."""
+        """Like `frames`, but without clamping to the clip's ends; the times and the loop may be in any common unit."""
         if not self.loops:
             return times, times, np.zeros(len(times))
         period = self.stop - self.start
-        # A pass counts from the middle of a seam to the next; the previous pass plays on until the seam is over.
+        # A pass begins at the start of its seam; the previous pass plays on until the seam is over.
         passes = np.maximum(np.floor((times - self.stop + self.before) / period) + 1.0, 0.0)
         later = times - passes * period
         earlier = later + period
@@ -78,7 +80,7 @@ class Timeline:
         return first, later, alpha
 
     def n_passes(self, times: Floats) -> int:
-        """How often these times (N,) pass the seam."""
+        """Return how often the seam is passed between the first and the last of these times (N,)."""
         if not self.loops:
             return 0
         period = self.stop - self.start
@@ -87,14 +89,14 @@ class Timeline:
 
 
 def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | None = None) -> Timeline | None:
-    """The timeline of a clip that loops through its gait, or None if it has no full gait cycle.
+    """Find a loop in the gait of a clip and return its timeline; None if the clip has no full gait cycle.
 
-    The seam is placed where positions and velocities of arms, trunk and legs agree best, an integer number of cycles
-    apart.
+    The ends of the loop are a whole number of cycles apart, where positions and velocities of arms, trunk and legs
+    agree best.
 
     Parameters
     ----------
-    most : maximum number of cycles in the loop; unlimited by default.
+    max_cycles : maximum number of cycles in the loop; unlimited by default.
     """
     phase, first, last = gait.run_phase()
     cycles = float(phase[last] - phase[first])
@@ -116,9 +118,10 @@ def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | N
 
 
 def add_seam(timeline: Timeline, fps: float) -> Timeline:
-    """The loop with the longest seam that its frames allow.
+    """Return the loop with the longest seam that its frames allow, up to 0.15 s on each side.
 
-    If there are hardly any frames outside it, the next pass holds its first frame for a moment while it fades in.
+    If there are hardly any frames outside the loop, the next pass holds the clip's first frame briefly while it fades
+    in.
     """
     most = min(_SEAM * fps, 0.49 * (timeline.stop - timeline.start))
     after = max(0.0, min(most, timeline.n_frames - 1.0 - timeline.stop))
@@ -129,25 +132,32 @@ def add_seam(timeline: Timeline, fps: float) -> Timeline:
 def _find_best_seam(
     motion: Motion, halves: BodySplit, phase: Floats, begins: Ints, ends: Ints, span: tuple[float, float]
 ) -> tuple[int, int] | None:
-    """Two frames, from `begins` and `ends`, a number of cycles within `span` apart, with the least visible seam."""
+    """Find the pair of frames, one of `begins` and one of `ends`, with the least visible seam; None if there is none.
+
+    phase : (F,) gait phase. span : minimum and maximum length of the loop in cycles.
+    """
     gap = phase[ends][None, :] - phase[begins][:, None]
     allowed = (np.abs(gap - np.rint(gap)) <= _OFF) & (gap >= span[0]) & (gap <= span[1])
     if not allowed.any():
         return None
     a, b = _sample_poses(motion, halves, begins), _sample_poses(motion, halves, ends)
     apart = np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2.0 * a @ b.T
-    # A seam needs frames outside the loop to fade.
+    # Fading at a seam needs frames outside the loop.
     reach = _SEAM * motion.fps
     room = np.minimum(begins, reach)[:, None] + np.minimum(len(motion) - 1 - ends, reach)[None, :]
     scarce = 1.0 + 3.0 * np.clip(1.0 - room / reach, 0.0, 1.0)
-    # The seam of a long loop shows less often.
+    # The seam of a long loop is seen less often.
     cost = np.where(allowed, np.maximum(apart, 0.0) * scarce / np.maximum(np.rint(gap), 1.0), np.inf)
     i, j = np.unravel_index(int(np.argmin(cost)), cost.shape)
     return int(begins[i]), int(ends[j])
 
 
 def _sample_poses(motion: Motion, halves: BodySplit, frames: Ints) -> Floats:
-    """(N, D) meters: the upper body relative to the attachment, the legs relative to the hips, and their velocities."""
+    """Return vectors (N, D) that describe the poses at frames (N,), for comparison.
+
+    They contain joint positions in meters, of the upper body relative to the attachment and of the lower body relative
+    to the hips, and weighted velocities.
+    """
     from marey.core.kinematics import forward_kinematics
 
     skeleton = motion.skeleton

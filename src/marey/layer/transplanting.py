@@ -20,7 +20,7 @@ from marey.layer.halves import check_bodies, get_bone_offsets
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
-# Parts of the body by the roles that carry them; the first role of each list that the skeleton has is used.
+# For each limb, lists of roles; the first role of each list that the skeleton has is the limb's topmost joint.
 LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
     "left_arm": (("left_shoulder", "left_upper_arm"),),
     "right_arm": (("right_shoulder", "right_upper_arm"),),
@@ -31,9 +31,9 @@ LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
     "head": (("neck", "head"),),
     "upper_body": (("spine",),),
 }
-"""Parts of the body that can be named."""
+"""Limb names that `transplant` accepts, with the roles of their topmost joints."""
 
-# Weight from which a joint's contacts come from the donor.
+# Weight from which a joint counts as transplanted, for example for its contacts.
 _MOSTLY = 0.5
 
 
@@ -48,24 +48,24 @@ def transplant(
 ) -> Motion:
     """Put some joints of `donor` on `base`, such as a waving arm on a walk.
 
-    The named joints move as in the donor and all others as in the base. For joints between the named ones and the hips,
-    the donor's weight falls off along the chain. The path and the hips are always the base's. Unlike in `splice`,
-    nothing is aligned in time, so neither motion needs steps.
+    The named joints move as in the donor, all others as in the base. For joints between the named ones and the hips,
+    the donor's weight falls off along the chain. Path and hips always come from the base. Unlike `splice`, this does
+    not align the motions in time, so neither motion needs steps.
 
     Parameters
     ----------
-    base, donor : motions of one skeleton. Rates may differ; the result has the base's.
+    base, donor : motions with the same skeleton. Frame rates may differ; the result has that of the base.
     joints : limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, each
-        with all joints below it. Or a mapping from these to weights between 0 and 1, which apply to exactly these
+        with all of its descendants. Or a mapping from these names to weights from 0 to 1, which apply to exactly these
         joints.
-    falloff : number of joints toward the hips over which the weights fall to 0; 0 for a sharp edge; by default all of
-        them.
-    at : seconds of the base at which the donor begins.
-    ease : seconds over which the donor fades in and out, if it begins or ends within the base.
+    falloff : number of joints toward the hips over which the weights fall off to 0; 0 for a sharp edge; by default, all
+        joints up to the hips.
+    at : time in the base at which the donor begins, in seconds.
+    ease : duration in seconds of fading the donor in and out, if it begins or ends within the base.
 
-    Contacts of transplanted hands are the donor's. Transplanted feet have none because they skate; if that matters, put
-    the base's upper body on the donor instead. The result has the labels of both.
-    Provenance records this, and how much of a donor that is longer than the base is cut off.
+    Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because of foot skate; if
+    that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
+    records the weights, the frames, and notes, for example if the end of the donor is cut off.
     """
     check_bodies(base, donor, "a transplant")
     weights = find_joint_weights(base.skeleton, joints, falloff)
@@ -104,7 +104,7 @@ def transplant(
 def find_joint_weights(
     skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
 ) -> Floats:
-    """(J,) weight of the donor for each joint; parameters as for `transplant`."""
+    """Return the donor's weight (J,) for each joint, from 0 to 1; the parameters are as in `transplant`."""
     if falloff is not None and check_index(falloff, "falloff") < 0:
         raise InvalidValue(f"falloff must be at least 0 joints, got {falloff}")
     weights = np.zeros(len(skeleton))
@@ -130,7 +130,10 @@ def find_joint_weights(
 
 
 def _set_weights(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
-    """Set, in place, the weights of a joint, of all joints below it, and of the chain down to the hips."""
+    """Set, in place, the weights of a joint, of its descendants, and of its ancestors up to the hips.
+
+    fixed : joints that must stay as in the base.
+    """
     below: Bools = np.zeros(len(skeleton), dtype=bool)
     below[root] = True
     for joint, parent in enumerate(skeleton.parents.tolist()):
@@ -143,7 +146,10 @@ def _set_weights(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[
 
 
 def _find_joints(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]:
-    """The joints that a limb, role or name stands for; "head" is the limb with the neck, or else the joint alone."""
+    """Return the joints that a limb, role or joint name stands for.
+
+    limbs : if True, "head" is the limb, which includes the neck; otherwise it is the role.
+    """
     roles = skeleton.roles
     if name in skeleton.names:
         return [skeleton.index(name)]
@@ -156,7 +162,10 @@ def _find_joints(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]
 
 
 def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
-    """The base's frames that the donor covers, and the donor's weight at each."""
+    """Return the frames of the base that the donor covers, and the donor's weight in each, from 0 to 1.
+
+    begin, fade : start of the donor, and duration of fading, in seconds.
+    """
     times = np.arange(len(base)) / base.fps
     slack = 1e-9
     frames = np.flatnonzero((times >= begin - slack) & (times <= begin + donor.duration + slack))
@@ -176,7 +185,7 @@ def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tup
 
 
 def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[str]:
-    """Describe unexpected properties of the result, in sentences."""
+    """Return sentences about possibly unexpected properties of the result."""
     notes = []
     over = begin + donor.duration - base.duration
     if over > 0.5 / base.fps:
@@ -200,7 +209,7 @@ def _mix_offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray,
 def _merge_contacts(
     base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, alpha: Floats, begin: float
 ) -> Contacts | None:
-    """The base's contacts, except on transplanted limbs: there the donor's for hands and none for feet."""
+    """Merge contacts: those of the base, except on transplanted limbs; hands have the donor's there, feet have none."""
     if base.contacts is None and donor.contacts is None:
         return None
     legs = _find_leg_joints(base.skeleton)
@@ -229,13 +238,13 @@ def _merge_contacts(
 
 
 def _find_leg_joints(skeleton: Skeleton) -> set[int]:
-    """All joints of the legs."""
+    """Return all joints of both legs."""
     roots = {skeleton.roles.get("left_upper_leg"), skeleton.roles.get("right_upper_leg")}
     return {joint for joint in range(len(skeleton)) if roots & set(skeleton.chain(joint))}
 
 
 def _merge_labels(base: Motion, donor: Motion, begin: float) -> Labels:
-    """The base's labels and those of the donor within it, without duplicates."""
+    """Merge labels: those of the base, and those of the donor that overlap the base and are not duplicates."""
     items: list[Label] = list(base.labels)
     for label in donor.labels:
         ends: Iterable[float] = ((begin + frame / donor.fps) * base.fps for frame in (label.start, label.stop))

@@ -1,7 +1,7 @@
-"""Spatial alignment of a splice: where the upper body stands on the lower body, and the posture of a clip.
+"""Compiled: align the upper body of a splice with the lower body in space, and measure the posture of a clip.
 
-A: the attachment's frame; H: the hip frame, x along the hip line to the left, y upwards as far as that allows.
-q_A: the rotation in A that lays the upper clip's trunk on the lower clip's (Heck 4.2.3).
+Key: A = coordinates of the attachment; H = hip coordinates, with x along the hip line to the left and y as close to
+vertical as possible; q_A = rotation in A that aligns the upper clip's trunk with the lower clip's (Heck 4.2.3).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 class Cut(NamedTuple):
-    """A skeleton of J joints, cut at its first spine joint, the attachment.
+    """A skeleton of J joints, split at its first spine joint, the attachment.
 
-    parents : (J,) of all joints, -1 for the root.
-    below : joints that place the attachment and the hip line in the world, parents first.
-    above : joints from the attachment, which is the first, up to the points, parents first.
-    points : (N,) joints that are compared to align the trunk; the last two are the left and the right arm.
+    parents : (J,) parent of each joint, -1 for the root.
+    below : joints that determine the attachment and the hip line in the world, parents first.
+    above : joints from the attachment, which comes first, to those in `points`, parents first.
+    points : (N,) joints that are compared to align the trunk; the last two are the left and right upper arm.
     legs : (2,) left and right upper leg.
     """
 
@@ -41,8 +41,8 @@ class Cut(NamedTuple):
 class ClipArrays(NamedTuple):
     """A clip of F frames.
 
-    offsets : (1 or F, J, 3) meters, bone offsets.
-    rotations : (F, J, 4) local.
+    offsets : (1 or F, J, 3) bone offsets, in meters.
+    rotations : (F, J, 4) local rotations.
     """
 
     offsets: Floats3D
@@ -50,12 +50,12 @@ class ClipArrays(NamedTuple):
 
 
 class TrunkArrays(NamedTuple):
-    """The aligned trunk in F frames, before posture; written.
+    """Output arrays of `align_trunks`: the aligned trunk in F frames, before the posture transfer.
 
-    local : (F, 4) the attachment's rotation in its parent: A's in the lower clip times q_A.
-    carrier : (F, 4) the world rotation of its parent.
-    hip : (F, 4) H of the lower clip.
-    shoulders : (F, 2, 3) meters, the upper clip's arms as H sees them from the attachment.
+    local : (F, 4) local rotation of the attachment: that of the lower clip times q_A.
+    carrier : (F, 4) world rotation of the attachment's parent.
+    hip : (F, 4) rotation H of the lower clip.
+    shoulders : (F, 2, 3) positions of the upper clip's upper arms relative to the attachment, in H, in meters.
     """
 
     local: Out[Floats2D]
@@ -66,9 +66,9 @@ class TrunkArrays(NamedTuple):
 
 @kernel
 def best_rotation(source: Floats2D, target: Floats2D) -> Quat:
-    """The rotation about the origin that carries points (N, 3) nearest to targets (N, 3) (Horn 1987).
+    """Return the rotation about the origin that brings points (N, 3) closest to targets (N, 3) (Horn 1987).
 
-    The largest eigenvector of Horn's symmetric matrix, by Jacobi's rotations; w >= 0.
+    It is the eigenvector of Horn's symmetric matrix with the largest eigenvalue, found by Jacobi rotations; w >= 0.
     """
     s = np.zeros((3, 3))
     for k in range(source.shape[0]):
@@ -132,7 +132,10 @@ def best_rotation(source: Floats2D, target: Floats2D) -> Quat:
 def _place_points(
     cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array, points: Array
 ) -> None:
-    """points (N, 3) = the points in A, from the attachment; positions and orientations (J, 3 and 4) are scratch."""
+    """Write the positions of the compared joints in A to `points` (N, 3).
+
+    positions, orientations : (J, 3) and (J, 4) working memory.
+    """
     first = cut.above[0]
     vec.put(positions[first], 0, (0.0, 0.0, 0.0))
     vec.put_quat(orientations[first], 0, _IDENTITY)
@@ -146,7 +149,7 @@ def _place_points(
 def _place_joint(
     joint: int, parents: Array, offsets: Array, rotations: Array, positions: Array, orientations: Array
 ) -> None:
-    """Position and orientation of a joint whose parent has its own."""
+    """Compute position and orientation of a joint from those of its parent."""
     parent = parents[joint]
     above = vec.get_quat(orientations[parent], 0)
     vec.put(positions[joint], 0, vec.add(vec.rotate(above, vec.get(offsets[joint], 0)), vec.get(positions[parent], 0)))
@@ -155,7 +158,7 @@ def _place_joint(
 
 @helper
 def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array) -> Quat:
-    """H; the world rotations of the joints `below` are left in `orientations`."""
+    """Return the rotation H; also write the world rotations of the joints `cut.below` to `orientations`."""
     for n in range(cut.below.shape[0]):
         j = cut.below[n]
         if cut.parents[j] < 0:
@@ -169,9 +172,9 @@ def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array
         return _IDENTITY
     x, y, z = line[0] / length, line[1] / length, line[2] / length
     level = math.sqrt(x * x + z * z)
-    if level < 1e-9:  # lying on the side: the world does not say which way H faces
+    if level < 1e-9:  # the character lies on its side, so the heading of H is undefined
         level, x = 1e-9, 1e-9
-    # H = yaw then list: the yaw takes x to the level part of the hip line, the list lifts it.
+    # H = yaw times list: yaw rotates x to the horizontal direction of the hip line, list tilts it sideways.
     half_yaw = 0.5 * math.atan2(-z, x)
     half_list = 0.5 * math.atan2(y, level)
     a, b = math.cos(half_yaw), math.sin(half_yaw)
@@ -181,7 +184,7 @@ def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array
 
 @helper
 def _in_hip_frame(hip: Quat, orientation: Quat, point: Vec) -> Vec:
-    """A point of A as H sees it; `orientation` is that of A in the world."""
+    """Convert a point from A to H; `orientation` is the world rotation of A, `hip` that of H."""
     return vec.rotate(vec.inv(hip), vec.rotate(orientation, point))
 
 
@@ -189,9 +192,9 @@ def _in_hip_frame(hip: Quat, orientation: Quat, point: Vec) -> Vec:
 def align_trunk(
     cut: Cut, lower_offsets: Array, lower: Array, upper_offsets: Array, upper: Array
 ) -> tuple[Quat, Quat, Quat, Vec, Vec]:
-    """One frame of `TrunkArrays`, with the left and the right shoulder at the end.
+    """Align the trunk in one frame; return local, carrier, hip, left and right shoulder, as in `TrunkArrays`.
 
-    lower, upper : (J, 4) rotations with their (J, 3) offsets.
+    lower, upper : (J, 4) local rotations. lower_offsets, upper_offsets : (J, 3) bone offsets.
     """
     n_joints, n_points = cut.parents.shape[0], cut.points.shape[0]
     positions, orientations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
@@ -228,7 +231,7 @@ def align_trunks(cut: Cut, lower: ClipArrays, upper: ClipArrays, trunk: TrunkArr
 
 @kernel
 def find_shoulders(cut: Cut, clip: ClipArrays, shoulders: Out[Floats3D]) -> None:
-    """shoulders (F, 2, 3) = the arms of a clip as its own hip frame sees them from the attachment, meters."""
+    """Write the positions of a clip's upper arms relative to the attachment, in its own H, to `shoulders` (F, 2, 3)."""
     n_joints, n_points = cut.parents.shape[0], cut.points.shape[0]
     positions, orientations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
     points = np.empty((n_points, 3))
@@ -243,7 +246,7 @@ def find_shoulders(cut: Cut, clip: ClipArrays, shoulders: Out[Floats3D]) -> None
 
 @kernel
 def pitch_between(mean: Floats2D, wanted: Floats2D) -> float:
-    """Angle about x that carries `mean` (2, 3) nearest to `wanted` (2, 3), radians."""
+    """Return the angle about x, in radians, that brings `mean` (2, 3) closest to `wanted` (2, 3)."""
     across, along = 0.0, 0.0
     for k in range(2):
         across += mean[k, 1] * wanted[k, 2] - mean[k, 2] * wanted[k, 1]
@@ -253,6 +256,6 @@ def pitch_between(mean: Floats2D, wanted: Floats2D) -> float:
 
 @kernel
 def rotate_trunk(local: Quat, carrier: Quat, hip: Quat, rotation: Quat) -> Quat:
-    """The attachment's local rotation after a rotation that is given in H: pelvis' = H rotation H^-1 pelvis."""
+    """Return the attachment's local rotation after a rotation given in H: pelvis' = H rotation H^-1 pelvis."""
     world = vec.mul(hip, vec.mul(rotation, vec.mul(vec.inv(hip), vec.mul(carrier, local))))
     return vec.normalize_quat(vec.mul(vec.inv(carrier), world))

@@ -1,7 +1,7 @@
 """Math on NumPy arrays with any leading axes.
 
 - `quat`: unit quaternions (..., 4), wxyz;
-- `euler`: Euler angles of all orders, to and from quaternions, and continuous over time;
+- `euler`: Euler angles in all orders, to and from quaternions, and continuous over time;
 - `rigid2d`: floor-plane transforms (theta, x, z);
 - `bspline`: uniform quadratic B-splines: evaluate, fit, fit increasing, invert;
 - `filters`: Gaussian and median smoothing;

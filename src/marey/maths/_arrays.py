@@ -1,4 +1,4 @@
-"""Argument checks for this package: convert arrays to float64, check their shapes, broadcast them."""
+"""Check arguments for this package: convert arrays to float64, check their shapes, broadcast them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 TINY = 1e-100
-"""Lengths below this count as zero. Its square is still a normal number, so longer lengths lose no precision."""
+"""Lengths below this count as zero. Its square is still a normal float, so longer lengths lose no precision."""
 
 _BLOCK_ROWS = 8192
 _MEANING = {(4,): "a quaternion is w, x, y, z", (3, 3): "a rotation matrix is 3 by 3"}
 
 
 def as_floats(value: npt.ArrayLike, where: str, name: str) -> FloatArray:
-    """`value` as a float64 array, copied only if it is not one already."""
+    """Return `value` as a float64 array, copied only if it is not one already."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
         return value
     array = _converted(value, where, name)
@@ -37,7 +37,7 @@ def _converted(value: npt.ArrayLike, where: str, name: str) -> npt.NDArray[np.ge
 
 
 def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str) -> FloatArray:
-    """`value` as float64; its last axes must be `tail`."""
+    """Return `value` as float64 and check that its last axes are `tail`."""
     array = as_floats(value, where, name)
     if array.shape[-len(tail) :] != tail:
         wanted = ", ".join(["...", *map(str, tail)])
@@ -47,7 +47,7 @@ def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str
 
 
 def lead_shape(where: str, *leads: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that the leading axes broadcast to."""
+    """Return the shape that the leading axes broadcast to."""
     try:
         return np.broadcast_shapes(*leads)
     except ValueError as error:
@@ -59,7 +59,7 @@ def lead_shape(where: str, *leads: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def axis_index(axis: int, n_axes: int, where: str) -> int:
-    """`axis` as 0 .. n_axes - 1."""
+    """Return `axis` as an index from 0 to n_axes - 1."""
     if not -n_axes <= axis < n_axes:
         raise InvalidValue(f"{where}: axis must be from {-n_axes} to {n_axes - 1}, got {axis}")
     return axis % n_axes
@@ -68,7 +68,7 @@ def axis_index(axis: int, n_axes: int, where: str) -> int:
 def sample_weights(
     weights: npt.ArrayLike | None, lead: tuple[int, ...], axis: int, where: str
 ) -> tuple[FloatArray, int]:
-    """Weights over the samples along `axis`, scaled to sum to 1.
+    """Return weights for the samples along `axis`, scaled to sum to 1.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def sample_weights(
 
 
 def unit(vector: FloatArray, where: str, name: str) -> FloatArray:
-    """`vector` divided by its length; a length of zero raises InvalidValue."""
+    """Divide `vector` by its length; zero length raises InvalidValue."""
     with np.errstate(over="ignore"):
         norm = length(vector)
     bad = ~((norm > TINY) & np.isfinite(norm))
@@ -118,8 +118,10 @@ def unit(vector: FloatArray, where: str, name: str) -> FloatArray:
 
 
 def dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Sum of products over the last axis, in the same order for every memory layout, so that one frame
-    computed alone has the same bits as in a batch."""
+    """Sum products over the last axis.
+
+    The order is the same for every memory layout, so a single frame gives the same bits as in a batch.
+    """
     total = a[..., 0] * b[..., 0]
     for i in range(1, a.shape[-1]):
         total = total + a[..., i] * b[..., i]
@@ -127,12 +129,12 @@ def dot(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def length(vector: FloatArray) -> FloatArray:
-    """Euclidean length over the last axis."""
+    """Return the Euclidean length over the last axis."""
     return np.asarray(np.sqrt(dot(vector, vector)))
 
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Cross product over the last axis (in less than half the time of `numpy.cross`)."""
+    """Return the cross product over the last axis, in less than half the time of `numpy.cross`."""
     out = np.empty(np.broadcast_shapes(a.shape, b.shape))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         out[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
@@ -140,8 +142,11 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def in_blocks(kernel: Callable[..., None], out: FloatArray, *inputs: FloatArray) -> FloatArray:
-    """Run `kernel(out, *inputs)` over slices of the first axis, each small enough that its temporaries stay
-    in the processor's cache; on long motions this halves the time. All arrays have one component axis."""
+    """Run `kernel(out, *inputs)` over slices of the first axis.
+
+    Each slice is small enough to keep its temporaries in the processor's cache; on long motions this halves the time.
+    All arrays have one component axis.
+    """
     lead = out.shape[:-1]
     rows = int(np.prod(lead[1:])) if lead else 1
     step = max(1, _BLOCK_ROWS // max(1, rows))

@@ -1,8 +1,8 @@
-"""Least-squares fits of uniform quadratic B-splines: banded normal equations, steps bounded below by an active set.
+"""Fit uniform quadratic B-splines by least squares: banded normal equations, lower bounds by an active set.
 
-Points that depend on one another (a cyclic spline's last two to its first two, or neighbors whose step is held at
-its bound) share one unknown: ``points = unknowns[group] + offset``. The normal equations of the unknowns keep
-their band of two, so that each solution takes time linear in the number of points.
+Points that depend on one another (a cyclic spline's last two on its first two, or neighbors whose step is held at its
+bound) share one unknown: ``points = unknowns[group] + offset``. The normal equations of the unknowns keep their
+bandwidth of two, so each solution takes time linear in the number of points.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from marey.maths._arrays import FloatArray
 
 Ints = npt.NDArray[np.intp]
 
-# Weight of a sample that must be interpolated; its small remaining residual is then removed exactly.
+# Weight of a sample that must be interpolated; its small residual is then removed exactly.
 _HEAVY = 1e4
 # Minimum weight of the second differences, relative to a sample: it determines points without samples.
 _STRAIGHTEN = 1e-10
-_DENSE = 8  # unknowns up to which bands would overlap around a cycle
+_DENSE = 8  # maximum number of unknowns at which bands would overlap around a cycle
 _FEW_COLUMNS = 6
 _ROUNDS_OF_BLOCKS = 3
 # Relative tolerance for a step to be at its bound and for a multiplier to be 0.
 _SLACK = 1e-13
-# Maximum exchanges per step, far more than ever observed; then the remaining steps are set to the bound.
+# Maximum exchanges per step, far more than ever observed; after that, the remaining steps are set to the bound.
 _MOST_EXCHANGES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Which points affect each sample: span (N,), basis (N, 3), weight (N,); bands (3, K) of the normal matrix."""
+    """How the points affect each sample: span (N,), basis (N, 3), weight (N,); bands (3, K) of the normal matrix."""
 
     span: Ints
     basis: FloatArray
@@ -56,14 +56,14 @@ class Design:
         return cls(span, basis, weight, bands)
 
     def moments(self, samples: FloatArray) -> FloatArray:
-        """(K, C) right-hand sides of the normal equations for samples (N, C)."""
+        """Return the right-hand sides (K, C) of the normal equations for samples (N, C)."""
         out = np.zeros((self.bands.shape[1], samples.shape[1]))
         for a in range(3):
             np.add.at(out, self.span + a, (self.weight * self.basis[:, a])[:, None] * samples)
         return np.asarray(out)
 
     def product(self, points: FloatArray) -> FloatArray:
-        """The normal matrix times points (K, C)."""
+        """Multiply the normal matrix by points (K, C)."""
         out = self.bands[0][:, None] * points
         for d in (1, 2):
             band = self.bands[d, :-d, None]
@@ -74,7 +74,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ties:
-    """Which unknown each point follows, (K,) from 0, and the period (C,) of the last two points if they are tied."""
+    """The unknown that each point follows, (K,) from 0, and the period (C,) of the last two points if they are tied."""
 
     group: Ints
     period: FloatArray | None
@@ -87,7 +87,7 @@ class Ties:
         return cls(group, period)
 
     def offset(self, n_columns: int) -> FloatArray:
-        """(K, C) offsets of points from their unknowns."""
+        """Return the offsets (K, C) of points from their unknowns."""
         out = np.zeros((len(self.group), n_columns))
         if self.period is not None:
             # With one span, the last point is two periods ahead.
@@ -96,15 +96,15 @@ class Ties:
 
 
 def fit_free(design: Design, samples: FloatArray, ties: Ties) -> FloatArray:
-    """(K, C) points nearest to samples (N, C)."""
-    # Relative to the first sample, so that the ridge and rounding do not depend on the samples' distance from 0.
+    """Return the points (K, C) of the spline nearest to samples (N, C)."""
+    # Relative to the first sample: ridge and rounding then do not depend on the samples' distance from 0.
     base = samples[0]
     offset = ties.offset(samples.shape[1])
     return np.asarray(_tied(design, design.moments(samples - base), ties.group, offset) + base)
 
 
 def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArray) -> FloatArray:
-    """As `fit_free`, with every step between neighboring points at least `least` (C,)."""
+    """Fit like `fit_free`, with every step between neighboring points at least `least` (C,)."""
     points = fit_free(design, samples, ties)
     low = (np.diff(points, axis=0) < least).any(axis=0)
     for column in np.flatnonzero(low):
@@ -115,8 +115,10 @@ def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArr
 
 
 def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -> FloatArray:
-    """One column by block principal pivoting: exchange all steps that are on the wrong side of their bound, and once
-    that stops helping only the last of them (Kim and Park 2011)."""
+    """Fit one column by block principal pivoting (Kim and Park 2011).
+
+    Exchanges all steps that are on the wrong side of their bound; when that stops helping, only the last of them.
+    """
     base = samples[0]
     moments = design.moments(samples - base)
     cycle = None if ties.period is None else len(ties.group) - 2
@@ -145,7 +147,7 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
 
 
 def _raised(points: FloatArray, least: float, period: FloatArray | None) -> FloatArray:
-    """`points` (K, 1) with steps below `least`, usually by rounding, raised to it."""
+    """Raise steps between `points` (K, 1) that are below `least`, usually by rounding, to it."""
     steps = np.maximum(np.diff(points[:, 0]), least)
     if period is not None:
         cycle = len(points) - 2
@@ -158,13 +160,13 @@ def _raised(points: FloatArray, least: float, period: FloatArray | None) -> Floa
 def _groups(
     held: npt.NDArray[np.bool_], n_points: int, cycle: int | None, period: FloatArray | None, least: float
 ) -> tuple[Ints, FloatArray]:
-    """Unknown of each point (K,) and its offset (K, 1), where neighbors joined by a held step share one."""
+    """Return the unknown of each point (K,) and its offset (K, 1); neighbors joined by a held step share one."""
     if cycle is None or period is None:
         first = np.concatenate([[True], ~held])
         group = np.cumsum(first) - 1
         starts = np.flatnonzero(first)
         return group, (least * (np.arange(n_points) - starts[group]))[:, None]
-    # Go around the cycle from a free step, where a group begins.
+    # Go around the cycle, starting at a free step, where a group begins.
     along = np.arange(cycle) + (int(np.flatnonzero(~held)[0]) + 1) % cycle
     first = ~held[(along - 1) % cycle]
     number = np.cumsum(first) - 1
@@ -176,7 +178,7 @@ def _groups(
 
 
 def _multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int | None) -> FloatArray:
-    """The derivative of the cost by each held step: the gradient summed over the later points of its group."""
+    """Return the derivative of the cost by each held step: the gradient summed over the later points of its group."""
     if cycle is None:
         return np.asarray(-np.cumsum(gradient)[:-1])
     around = np.zeros(cycle)
@@ -188,7 +190,7 @@ def _multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int |
 
 
 def _tied(design: Design, moments: FloatArray, group: Ints, offset: FloatArray) -> FloatArray:
-    """(K, C) points ``unknowns[group] + offset`` of least cost."""
+    """Return the points (K, C) of least cost of the form ``unknowns[group] + offset``."""
     n = int(group.max()) + 1
     right = np.zeros((n, moments.shape[1]))
     np.add.at(right, group, moments - design.product(offset))
@@ -210,7 +212,7 @@ def _dense(bands: FloatArray, group: Ints, n: int) -> FloatArray:
 
 
 def _folded(bands: FloatArray, group: Ints, n: int) -> tuple[FloatArray, FloatArray]:
-    """The bands (3, n) of the unknowns, and what couples the last two of them with the first two: (2, 2)."""
+    """Return the bands (3, n) of the unknowns, and the coupling (2, 2) of the last two unknowns with the first two."""
     out, corner = np.zeros((3, n)), np.zeros((2, 2))
     for d in range(3):
         one, other = group[: len(group) - d], group[d:]
@@ -224,7 +226,7 @@ def _folded(bands: FloatArray, group: Ints, n: int) -> tuple[FloatArray, FloatAr
 
 
 def _solve_around(bands: FloatArray, corner: FloatArray, right: FloatArray) -> FloatArray:
-    """(n, C) solution of a symmetric positive definite system of band two whose ends may be coupled."""
+    """Solve a symmetric positive definite system of bandwidth two whose ends may be coupled; returns (n, C)."""
     if not corner.any():
         return _solve(bands, right)
     # The last two unknowns are solved separately: the rest is banded, and these two form a system of their own.
@@ -244,7 +246,7 @@ def _solve_around(bands: FloatArray, corner: FloatArray, right: FloatArray) -> F
 
 
 def _solve(bands: FloatArray, right: FloatArray) -> FloatArray:
-    """(n, C) solution of a symmetric positive definite system of band two, by L D L^T."""
+    """Solve a symmetric positive definite system of bandwidth two by L D L^T; returns (n, C)."""
     n = bands.shape[1]
     main, near, far = bands.tolist()
     pivot, one, two = [0.0] * n, [0.0] * n, [0.0] * n
@@ -256,13 +258,13 @@ def _solve(bands: FloatArray, right: FloatArray) -> FloatArray:
         if i >= 2:
             value -= pivot[i - 2] * two[i - 2] ** 2
         pivot[i], one[i], two[i] = value, coupling / value, far[i] / value
-    if right.shape[1] <= _FEW_COLUMNS:  # Python's own numbers are faster than arrays of so few
+    if right.shape[1] <= _FEW_COLUMNS:  # Python floats are faster than such small arrays
         return np.stack([_swept(column, pivot, one, two) for column in right.T.tolist()], axis=1)
     return np.stack(_swept(list(right), pivot, one, two))
 
 
 def _swept(rows: list[Any], pivot: list[float], one: list[float], two: list[float]) -> list[Any]:
-    """Forward and back substitution of a right-hand side, given as one number or one row of numbers per unknown."""
+    """Do forward and back substitution of a right-hand side, given as one number or one row of numbers per unknown."""
     n = len(rows)
     for i in range(1, n):
         taken = one[i - 1] * rows[i - 1]

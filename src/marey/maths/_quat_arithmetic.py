@@ -1,4 +1,4 @@
-"""Arithmetic of `quat`, on checked arrays."""
+"""Arithmetic for `quat`, on checked arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from marey.maths._arrays import TINY, BoolArray, FloatArray, cross, dot, in_blocks, length
 
 PARALLEL = 1e-14
-"""The sine below which two unit vectors count as parallel: a hundred rounding errors."""
+"""Sine below which two unit vectors count as parallel: a hundred rounding errors."""
 
 _SQUARINGS = 5
 # Bound on the other eigenvalues one squaring before the last; the last one squares this again.
@@ -18,7 +18,7 @@ _CONVERGED = 1e-8
 
 
 def _pair(q: FloatArray, invert: bool) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
-    """q as two complex numbers, (w + x i) and (y + z i), so that q = first + second * j."""
+    """Split q into two complex numbers, (w + x i) and (y + z i), with q = first + second * j."""
     packed = q if q.strides[-1] == q.itemsize else np.ascontiguousarray(q)
     halves = packed.view(np.complex128)
     first, second = halves[..., 0], halves[..., 1]
@@ -26,7 +26,7 @@ def _pair(q: FloatArray, invert: bool) -> tuple[npt.NDArray[np.complex128], npt.
 
 
 def product(a: FloatArray, b: FloatArray, *, invert_left: bool = False, invert_right: bool = False) -> FloatArray:
-    """a * b, optionally with a or b inverted first."""
+    """Return a * b, optionally with a or b inverted first."""
     out = np.empty(np.broadcast_shapes(a.shape, b.shape))
     kernel = partial(_mul_kernel, invert_left=invert_left, invert_right=invert_right)
     return in_blocks(kernel, out, a, b)
@@ -52,7 +52,7 @@ def inv_rotate_kernel(out: FloatArray, q: FloatArray, v: FloatArray) -> None:
 
 
 def _rotate_by(out: FloatArray, w: FloatArray, q: FloatArray, v: FloatArray) -> None:
-    """v + w t + u x t, with u the vector part of q and t = 2 u x v."""
+    """Compute v + w t + u x t, with u the vector part of q and t = 2 u x v."""
     ux, uy, uz = q[..., 1], q[..., 2], q[..., 3]
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     tx = 2.0 * (uy * z - uz * y)
@@ -64,7 +64,7 @@ def _rotate_by(out: FloatArray, w: FloatArray, q: FloatArray, v: FloatArray) -> 
 
 
 def short(q: FloatArray) -> FloatArray:
-    """The one of q and -q with w > 0; at w = 0, the one whose first non-zero component is positive."""
+    """Return the one of q and -q with w > 0; at w = 0, the one whose first nonzero component is positive."""
     flip: BoolArray = q[..., 0] < 0.0
     tied = q[..., 0] == 0.0
     if tied.any():
@@ -75,8 +75,11 @@ def short(q: FloatArray) -> FloatArray:
 
 
 def quotient(top: FloatArray, bottom: FloatArray, limit: FloatArray | float) -> FloatArray:
-    """top / bottom, and its limit where both go to zero. Sine and arctangent are accurate to the last digit
-    for small arguments, so the limit is needed only where `bottom` has vanished altogether."""
+    """Return top / bottom, or `limit` where both go to zero.
+
+    Sine and arctangent are accurate to the last digit for small arguments, so the limit is needed only where `bottom`
+    vanishes.
+    """
     out = np.empty(np.broadcast_shapes(top.shape, bottom.shape))
     out[...] = limit
     np.divide(top, bottom, out=out, where=bottom > TINY)
@@ -84,7 +87,10 @@ def quotient(top: FloatArray, bottom: FloatArray, limit: FloatArray | float) -> 
 
 
 def matrix_kernel(m: FloatArray) -> FloatArray:
-    """Each row of `outer` is 4 q_k q for one k; the row with the largest q_k loses no digits."""
+    """Convert rotation matrices to quaternions.
+
+    Each row of `outer` is 4 q_k q for one k; the row with the largest q_k loses no digits.
+    """
     outer = np.empty((*m.shape[:-2], 4, 4))
     d = [m[..., i, i] for i in range(3)]
     outer[..., 0, 0] = 1.0 + d[0] + d[1] + d[2]
@@ -98,10 +104,10 @@ def matrix_kernel(m: FloatArray) -> FloatArray:
 
 
 def between_kernel(a: FloatArray, b: FloatArray) -> FloatArray:
-    """For unit a, b: w = |a + b| / 2 and |v| = |a - b| / 2 hold at every angle; only the axis needs care.
+    """Return the rotation between unit vectors a and b; w = |a + b| / 2 and |v| = |a - b| / 2 hold at every angle.
 
-    a x b equals a x (b - a) and a x (a + b); the difference or the sum that is small is free of rounding, so
-    the axis keeps its digits close to parallel and close to opposite.
+    Only the axis needs care. a x b equals a x (b - a) and a x (a + b); the smaller of difference and sum is free of
+    rounding errors, so the axis stays precise near parallel and near opposite vectors.
     """
     total, gap = a + b, b - a
     opposite = dot(a, b) < 0.0
@@ -120,17 +126,16 @@ def between_kernel(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def principal(moment: FloatArray, indefinite: BoolArray) -> FloatArray:
-    """Unit eigenvector of the largest eigenvalue of symmetric moment (..., 4, 4) with trace 1.
+    """Return the unit eigenvector of the largest eigenvalue of a symmetric moment (..., 4, 4) with trace 1.
 
-    Squaring the matrix squares the ratios of its eigenvalues, so a few squarings leave the wanted one alone.
-    That takes a fraction of the time of a full decomposition. The decomposition is used only if the samples are so
-    scattered that the squarings do not converge, and for negative weights, where the largest eigenvalue need not have
-    the largest absolute value.
+    Squaring the matrix squares the ratios of its eigenvalues, so a few squarings isolate the largest. That takes a
+    fraction of the time of a full decomposition, which is used only if the samples are so scattered that the squarings
+    do not converge, and for negative weights, where the largest eigenvalue need not have the largest absolute value.
     """
     powered, trace = moment, np.trace(moment, axis1=-2, axis2=-1)
     before = trace
-    # The largest eigenvalue is at least a quarter; to the 32nd power it is still far from underflow. The
-    # number of squarings is fixed, so that a frame's average does not depend on what else is in the batch.
+    # The largest eigenvalue is at least a quarter; its 32nd power is still far from underflow. The number of
+    # squarings is fixed, so a frame's average does not depend on the rest of the batch.
     for _ in range(_SQUARINGS):
         powered = powered @ powered
         before, trace = trace, np.trace(powered, axis1=-2, axis2=-1)

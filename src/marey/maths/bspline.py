@@ -1,7 +1,7 @@
 """Uniform quadratic B-splines: control points (K, ...) over u in [0, 1], in m = K - 2 equal spans.
 
-In span k, with x = m u - k in [0, 1], the value is ``(1 - x)^2 / 2 p[k] + (1/2 + x - x^2) p[k+1] + x^2 / 2 p[k+2]``:
-at a border between spans the mean of two neighboring points, with a slope of m times their difference. The slope is
+In span k, with x = m u - k in [0, 1], the value is ``(1 - x)^2 / 2 p[k] + (1/2 + x - x^2) p[k+1] + x^2 / 2 p[k+2]``. At
+a border between spans it is the mean of two neighboring points, with a slope of m times their difference. The slope is
 linear in between, so a spline whose points increase is increasing everywhere. Beyond [0, 1] it continues straight.
 
 A cyclic spline ends as it begins, one period later: ``p[K-2:] - p[:2]`` is its period. It repeats without a jump in
@@ -25,16 +25,17 @@ _FEWEST = 3
 
 
 def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """Values at u.
+    """Evaluate the spline at parameters u.
 
     Parameters
     ----------
     points : (K, ...) control points, K at least 3.
-    u : (...) of any shape.
+    u : (...) parameters of any shape; 0 is the start of the spline, 1 its end.
+    cyclic : continue the spline periodically outside [0, 1]; otherwise it continues straight.
 
     Returns
     -------
-    (*u.shape, *points.shape[1:])
+    (*u.shape, *points.shape[1:]) values.
     """
     control, at = _control(points, "bspline.evaluate"), as_floats(u, "bspline.evaluate", "u")
     if not cyclic:
@@ -45,7 +46,7 @@ def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -
 
 
 def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """d/du at u; shapes as in `evaluate`."""
+    """Evaluate the first derivative of the spline with respect to u; parameters and shapes as in `evaluate`."""
     control, at = _control(points, "bspline.derivative"), as_floats(u, "bspline.derivative", "u")
     if cyclic:
         at = at - np.floor(at)
@@ -56,12 +57,13 @@ def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False)
 
 
 def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """The u at which an increasing spline has these values, in closed form.
+    """Return the u at which an increasing spline has these values, in closed form.
 
     Parameters
     ----------
     points : (K,) control points, strictly increasing.
     values : (...) of any shape.
+    cyclic : the spline continues periodically, as in `evaluate`.
 
     Returns
     -------
@@ -85,15 +87,16 @@ def fit(
     period: npt.ArrayLike | None = None,
     smooth: float = 0.0,
 ) -> FloatArray:
-    """The control points of the spline that is nearest to samples in the least-squares sense.
+    """Fit a spline to samples by least squares; return its control points.
 
     Parameters
     ----------
     samples : (N, ...) at least one.
-    n_points : K, the number of control points, 3 or more; `n_points_for` chooses it.
+    n_points : K, the number of control points, at least 3; `n_points_for` chooses it.
     at : (N,) u of each sample, increasing; evenly from 0 to 1 by default.
-    period : (...) of a cyclic fit, whose value at u + 1 is that at u plus this; 0 for a closed curve.
-    smooth : weight of the squared second differences of the control points, relative to a squared residual.
+    period : (...) makes the fit cyclic: the value at u + 1 is that at u plus this; 0 for a closed curve.
+    smooth : weight of the squared second differences of the control points, relative to a squared residual; 0 by
+        default.
 
     Returns
     -------
@@ -113,14 +116,15 @@ def fit_increasing(
     exact_ends: bool = False,
     least: float = 0.05,
 ) -> FloatArray:
-    """As `fit`, among splines whose slope is at least `least` times their mean slope everywhere: strictly increasing.
+    """Fit like `fit`, but with a slope of at least `least` times the mean slope everywhere: strictly increasing.
 
     Solves least squares in the steps between control points, each with a lower bound.
 
     Parameters
     ----------
-    exact_ends : whether the values at u = 0 and 1 are exactly the first and last sample (of a cyclic fit, the first).
-    least : lower bound of the slope as a fraction of the mean slope, (last sample - first) or the period; in (0, 1).
+    exact_ends : make the values at u = 0 and 1 exactly the first and last sample (for a cyclic fit, the first).
+    least : lower bound of the slope as a fraction of the mean slope, (last sample - first) or the period; in (0, 1),
+        0.05 by default.
     """
     where = "bspline.fit_increasing"
     columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
@@ -141,7 +145,7 @@ def fit_increasing(
 
 
 def n_points_for(n_samples: int, knot_every: float) -> int:
-    """The number of control points for about one knot per `knot_every` samples, at most the number of samples."""
+    """Return the number of control points for about one knot per `knot_every` samples, at most `n_samples`."""
     if not knot_every > 0:
         raise InvalidValue(f"bspline.n_points_for: knot_every must be greater than 0 samples, got {knot_every}")
     spans = max(1, math.ceil((n_samples - 1) / knot_every))
@@ -149,7 +153,7 @@ def n_points_for(n_samples: int, knot_every: float) -> int:
 
 
 def with_period(points: npt.ArrayLike, period: npt.ArrayLike) -> FloatArray:
-    """Control points (K, ...) whose last two are replaced by the first two plus `period`: exactly cyclic."""
+    """Replace the last two of the control points (K, ...) with the first two plus `period`: exactly cyclic."""
     control = _control(points, "bspline.with_period").copy()
     control[-2:] = control[:2] + as_floats(period, "bspline.with_period", "period")
     return control
@@ -165,12 +169,12 @@ def _control(points: npt.ArrayLike, where: str) -> FloatArray:
 
 
 def _over(fraction: FloatArray, control: FloatArray) -> FloatArray:
-    """`fraction` (...) with an axis of length 1 for each component axis of the points."""
+    """Append to `fraction` (...) an axis of length 1 for each component axis of the points."""
     return fraction.reshape(fraction.shape + (1,) * (control.ndim - 1))
 
 
 def _place(control: FloatArray, u: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Span of each u, and the position in it: 0 to 1, or beyond for u outside [0, 1]."""
+    """Return the span of each u, and the position in it: 0 to 1, or beyond for u outside [0, 1]."""
     spans = len(control) - 2
     scaled = spans * u
     span = np.clip(np.floor(scaled), 0, spans - 1).astype(np.intp)
@@ -182,7 +186,7 @@ def _evaluate(control: FloatArray, u: FloatArray) -> FloatArray:
     inside = np.clip(place, 0.0, 1.0)
     x, beyond = _over(inside, control), place - inside
     first, second, third = control[span], control[span + 1], control[span + 2]
-    # Use differences, so that small steps between large values keep their precision.
+    # Use differences: small steps between large values then keep their precision.
     value = 0.5 * (first + second) + x * (second - first) + 0.5 * x * x * ((third - second) - (second - first))
     if beyond.any():
         steps = np.where(_over(beyond, control) < 0.0, second - first, third - second)
@@ -240,9 +244,9 @@ def _prepared(
 
 
 def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
-    """Points adjusted to the values `first` and `last` at the ends; due to the heavy weights this is a small change.
+    """Adjust the points to the values `first` and `last` at the ends; due to the heavy weights the change is small.
 
-    Scales the part of each step above its bound, so that no step falls below it.
+    Scales the part of each step above its bound, so no step falls below it.
     """
     above = np.diff(control, axis=0) - bound
     fraction = np.ones((len(above), 1))
@@ -251,7 +255,7 @@ def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: Fl
     steps = bound + above * (wanted / (fraction * above).sum(axis=0))
     start = first - 0.5 * steps[0]
     out = np.concatenate([start[None], start + np.cumsum(steps, axis=0)])
-    # Correct the outermost points for rounding, so that the ends are exact to about the last bit.
+    # Correct the outermost points for rounding: the ends are then exact to about the last bit.
     out[0] += 2.0 * (first - 0.5 * (out[0] + out[1]))
     out[-1] += 2.0 * (last - 0.5 * (out[-2] + out[-1]))
     return np.asarray(out)

@@ -1,6 +1,6 @@
-"""Euler angles, intrinsic, in radians: order 'ZYX' means R = Rz @ Ry @ Rx, the first angle belonging to Z.
+"""Intrinsic Euler angles in radians: order 'ZYX' means R = Rz @ Ry @ Rx, and the first angle is about Z.
 
-BVH channels use this convention: in listed order, each about the axis as rotated by the channels before it.
+BVH channels use this convention: rotations in listed order, each about the axis as rotated by the previous channels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from marey.maths.rigid2d import wrap_angle
 __all__ = ["ORDERS", "continuous", "from_axes", "from_euler", "to_euler"]
 
 ORDERS = tuple(a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if a != b != c)
-"""The 12 orders that reach every rotation: 6 of three axes, 6 that return to the first."""
+"""The 12 orders that can represent every rotation: 6 with three axes, 6 in which the first axis repeats."""
 
 _TURN = 2.0 * np.pi
 _LOCK_SINE = 1e-10
@@ -23,19 +23,19 @@ _LOCK_COSINE = 1e-9
 
 
 def from_euler(angles: npt.ArrayLike, order: str) -> FloatArray:
-    """Quaternions (..., 4) of angles (..., 3) in one of the 12 `ORDERS`."""
+    """Convert angles (..., 3), in one of the 12 `ORDERS`, to quaternions (..., 4)."""
     _check_order(order, "euler.from_euler")
     given = with_tail(angles, (3,), "euler.from_euler", "angles")
     return _product(given, order)
 
 
 def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
-    """Quaternions (..., 4) of the product of rotations about single axes, in listed order.
+    """Multiply rotations about single axes, in listed order; return quaternions (..., 4).
 
     Parameters
     ----------
-    angles : (..., n), one for each letter of `axes`.
-    axes : n letters of X, Y and Z, of any number and in any order, such as '' (the identity), 'Y' or 'ZXZY'.
+    angles : (..., n) radians, one for each letter of `axes`.
+    axes : n letters X, Y or Z, in any number and order, such as '' (the identity), 'Y' or 'ZXZY'.
     """
     given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
     if set(axes) - set("XYZ"):
@@ -44,21 +44,21 @@ def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
 
 
 def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
-    """Angles (..., 3) of q (..., 4) in one of the 12 `ORDERS`.
+    """Convert quaternions q (..., 4) to angles (..., 3) in one of the 12 `ORDERS`.
 
     Returns
     -------
-    First and third angle in (-pi, pi]; the second in [-pi/2, pi/2] where the three axes differ, in [0, pi]
-    where the first returns. In gimbal lock, where only the sum or difference of first and third counts, the
-    third is 0. The rotation is reproduced to better than 1e-9 rad in lock, to rounding elsewhere.
+    First and third angle in (-pi, pi]; the second in [-pi/2, pi/2] if the three axes differ, in [0, pi] if the first
+    axis repeats. In gimbal lock, where only the sum or difference of first and third is determined, the third is 0. The
+    rotation is reproduced to better than 1e-9 rad in lock, to rounding elsewhere.
     """
     i, j, k, parity = _check_order(order, "euler.to_euler")
     given = with_tail(q, (4,), "euler.to_euler", "q")
     w, x, y, z = given[..., 0], given[..., 1 + i], given[..., 1 + j], parity * given[..., 1 + k]
     three_axes = order[0] != order[2]
     if three_axes:
-        # A 90-degree rotation about the second axis carries the first axis to the third, up to sign: after it, the
-        # rotation reads as one in the order that returns to its first axis, its second angle pi/2 larger.
+        # A 90-degree rotation about the second axis takes the first axis to the third, up to sign. After it, the
+        # rotation can be read in the order that repeats the first axis, with a second angle larger by pi/2.
         w, x, y, z = (part * np.sqrt(0.5) for part in (w - y, x - z, y + w, z + x))
     out = np.empty(given.shape[:-1] + (3,))
     # R = Ri(a) Rj(b) Ri(c) has (w, x) = cos(b/2) (cos, sin)((a + c)/2)
@@ -76,21 +76,21 @@ def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
 
 
 def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
-    """Angles of the same rotations over time, without jumps.
+    """Choose angles of the same rotations that do not jump over time.
 
-    Every rotation has two triples of angles up to multiples of 2 pi: (a, b, c), and (a + pi, pi - b, c + pi)
-    or, where the order returns to its first axis, (a + pi, -b, c + pi). From the second frame on, each frame
-    takes the one nearest to the frame before. In gimbal lock (b at the pole to 1e-9), where only a sum or
-    difference of a and c counts, the split too is the nearest to the frame before.
+    Every rotation has two triples of angles, up to multiples of 2 pi: (a, b, c), and (a + pi, pi - b, c + pi) or, if
+    the order repeats its first axis, (a + pi, -b, c + pi). From the second frame on, each frame uses the one closer to
+    the previous frame. In gimbal lock (b at the pole to 1e-9), where only a sum or difference of a and c is determined,
+    the split is also the one closest to the previous frame.
 
     Parameters
     ----------
-    angles : (F, ..., 3), time first; the first frame is kept as it is.
+    angles : (F, ..., 3) radians, time first; the first frame is kept unchanged.
     order : one of the 12 `ORDERS`.
 
     Returns
     -------
-    (F, ..., 3).
+    (F, ..., 3) angles.
     """
     *_, parity = _check_order(order, "euler.continuous")
     given = with_tail(angles, (3,), "euler.continuous", "angles")
@@ -102,7 +102,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
         return out
     twin = out + np.pi
     twin[..., 1] = (np.pi if three_axes else 0.0) - out[..., 1]
-    # Switching triples preserves distances (modulo 2 pi), and switching twice returns to the start. So whether
+    # Switching triples preserves distances (modulo 2 pi), and switching twice restores the original. So whether
     # frame f switches relative to frame f - 1 does not depend on the triple of f - 1, and all frames can be
     # decided at once.
     switch = _squared_step(twin[1:], out[:-1]) < _squared_step(out[1:], out[:-1])
@@ -112,7 +112,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
 
 
 def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
-    """First, second and remaining axis as 0, 1, 2, and the sign of their permutation."""
+    """Return first, second and remaining axis as 0, 1, 2, and the sign of their permutation."""
     if order not in ORDERS:
         raise InvalidValue(
             f"{where}: order must be three of the letters X, Y, Z (upper case), the same letter never twice in a row, "
@@ -135,19 +135,19 @@ def _product(angles: FloatArray, axes: str) -> FloatArray:
 
 
 def _half_angle(angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cosine and sine of half the angles, from the tangent of a quarter: only NumPy's tangent is fast."""
+    """Return cosine and sine of half the angles, from the tangent of a quarter: only NumPy's tangent is fast."""
     tangent = np.tan(0.25 * angles)
     below = 1.0 + tangent * tangent
     return (1.0 - tangent) * (1.0 + tangent) / below, (tangent + tangent) / below
 
 
 def _turn(letter: str, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
-    """The parts w, x, y, z of a rotation about one axis; None stands for zeros."""
+    """Return the parts w, x, y, z of a rotation about one axis; None stands for zeros."""
     return [c, *(s if axis == letter else None for axis in "XYZ")]
 
 
 def _turned_about(parts: list[FloatArray | None], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
-    """(w, x, y, z) times (c + s e_i), written out: half the work of a full product."""
+    """Return (w, x, y, z) times (c + s e_i), written out: half the work of a full product."""
     j, k = 1 + (i + 1) % 3, 1 + (i + 2) % 3
     i += 1
     minus = -s
@@ -160,18 +160,18 @@ def _turned_about(parts: list[FloatArray | None], i: int, c: FloatArray, s: Floa
 
 
 def _combined(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray | None) -> FloatArray | None:
-    """a p + b q, where None stands for zeros."""
+    """Return a p + b q, where None stands for zeros."""
     if p is None:
         return None if q is None else b * q
     return a * p if q is None else a * p + b * q
 
 
 def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatArray:
-    """A copy of `angles` in which frames in gimbal lock split the angles like the frame before.
+    """Return a copy of `angles` in which frames in gimbal lock split the angles like the previous frame.
 
-    In lock the rotation fixes only a + sign * c. Nearest to the frame before is then: the other combination
-    stays, and both angles take half of the change in this one. Over a locked stretch the changes add up, so
-    each frame is reached directly from the last frame that was free.
+    In lock the rotation determines only a + sign * c. The split closest to the previous frame keeps the other
+    combination, and gives each angle half of the change in this one. Over a locked stretch the changes add up, so each
+    frame is computed directly from the last free frame.
     """
     out = angles.copy()
     a, b, c = angles[..., 0], angles[..., 1], angles[..., 2]
@@ -195,14 +195,14 @@ def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatA
 
 
 def _squared_step(after: FloatArray, before: FloatArray) -> FloatArray:
-    """Squared distance between triples of angles, each difference taken modulo 2 pi."""
+    """Return the squared distance between triples of angles, with differences modulo 2 pi."""
     step = after - before
     step -= _TURN * np.rint(step / _TURN)
     return np.asarray((step * step).sum(axis=-1))
 
 
 def _unwrapped(angles: FloatArray) -> FloatArray:
-    """`numpy.unwrap` along the first axis, in a third of its time."""
+    """Do `numpy.unwrap` along the first axis, in a third of its time."""
     out = angles.copy()
     out[1:] -= _TURN * np.cumsum(np.rint(np.diff(angles, axis=0) / _TURN), axis=0)
     return out

@@ -1,4 +1,4 @@
-"""Smoothing along one axis: Gaussian and median, any other axes."""
+"""Smooth along one axis, by a Gaussian or a running median; other axes are arbitrary."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MEDIAN_BLOCK_VALUES = 1 << 20
 
 
 def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
-    """x smoothed by a Gaussian of standard deviation `sigma` samples, cut off at 4 sigma.
+    """Smooth x by a Gaussian of standard deviation `sigma` samples, truncated at 4 sigma.
 
-    Near an end, where the window is cut, a straight line is fitted to the samples under the Gaussian and read
-    off at the sample itself. In the middle this is the plain weighted mean. So constants and straight lines
-    pass unchanged everywhere: a character that walks through the first frame keeps its speed there, while
-    renormalized weights or a reflection would slow it down, and pinning the end sample would keep its noise.
+    Near an end, where the window is cut, a straight line is fitted to the samples under the Gaussian and evaluated at
+    the sample itself. In the middle this is the plain weighted mean. So constants and straight lines stay unchanged
+    everywhere: a character that walks through the first frame keeps its speed there, while renormalized weights or a
+    reflection would slow it down, and pinning the end sample would keep its noise.
 
     Parameters
     ----------
     x : an array with at least one axis.
-    sigma : in samples, 0 or more; 0 changes nothing (and so does anything under 1/8).
-    axis : the axis to smooth along.
+    sigma : in samples, at least 0; anything below 1/8 changes nothing.
+    axis : the axis to smooth along; 0 by default.
 
     Returns
     -------
@@ -45,17 +45,17 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
 
 
 def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
-    """Running median over `size` samples; beyond the ends, the end sample repeats.
+    """Filter x by a running median over `size` samples; beyond the ends, the end sample is repeated.
 
     Parameters
     ----------
     x : an array with at least one axis.
     size : window length in samples, odd; 1 changes nothing.
-    axis : the axis to filter along.
+    axis : the axis to filter along; 0 by default.
 
     Returns
     -------
-    float64 of x's shape; NaN where the window holds one.
+    float64 of x's shape; NaN where the window contains NaN.
     """
     columns, shape = _as_columns(x, axis, "filters.median")
     if size != int(size) or size < 1 or size % 2 == 0:
@@ -66,7 +66,7 @@ def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
 
 
 def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tuple[int, ...]]:
-    """x as (samples, columns), and its shape with the filtered axis first."""
+    """Return x as (samples, columns), and its shape with the filtered axis first."""
     given = as_floats(x, where, "x")
     if given.ndim == 0:
         raise InvalidValue(f"{where}: x must be an array with a time axis, got a single number")
@@ -96,7 +96,7 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
 
 
 def _line_weights(taps: FloatArray, offsets: npt.NDArray[np.signedinteger]) -> FloatArray:
-    """Weights for the value at offset 0 of a line fitted with the Gaussian weights `taps`."""
+    """Return weights that give the value at offset 0 of a line fitted with the Gaussian weights `taps`."""
     weight = taps[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
     if second > 0.0:
@@ -106,7 +106,7 @@ def _line_weights(taps: FloatArray, offsets: npt.NDArray[np.signedinteger]) -> F
 
 
 def _median_kernel(x: FloatArray, size: int) -> FloatArray:
-    """In blocks of frames, since the windows of all frames at once would take `size` times x's memory."""
+    """Filter in blocks of frames: the windows of all frames at once would take `size` times x's memory."""
     half = size // 2
     padded = np.pad(x, ((half, half), (0, 0)), mode="edge")
     windows = sliding_window_view(padded, size, axis=0)

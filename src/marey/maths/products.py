@@ -1,6 +1,6 @@
-"""Products of matrices whose bytes do not depend on the number of threads.
+"""Matrix products whose bits do not depend on the number of threads.
 
-A module of its own because any package may need it; the comparison of parametric motions does today.
+A separate module because any package may need it; currently the comparison of parametric motions does.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _PIECE = 250_000
 
 
 def multiply(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """a (M, K) times b (K, N), both of one type, in pieces that the matrix library computes on one thread.
+    """Multiply a (M, K) by b (K, N), both of the same type, in pieces that the matrix library computes on one thread.
 
-    It may split a larger product among its threads, and how it splits it decides the last bits.
+    The library may split a larger product among its threads, and the way it is split affects the last bits.
     """
     out = np.empty((len(a), b.shape[1]), dtype=a.dtype)
     side = max(int(math.sqrt(_PIECE / max(a.shape[1], 1))), 8)

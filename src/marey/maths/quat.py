@@ -1,9 +1,8 @@
-"""Unit quaternions: arrays (..., 4) in the order w, x, y, z, Hamilton's product, any leading axes.
+"""Unit quaternions: arrays (..., 4) in the order w, x, y, z, with Hamilton's product and any leading axes.
 
-A joint's rotation is child in parent: ``rotate(q, v)`` takes a vector from the child's frame to the parent's,
-and ``mul(parent, child)`` chains them. q and -q are the same rotation. Inputs are taken to be of length 1 and
-are never changed; `normalize` makes them so. All functions broadcast over the leading axes and return
-float64.
+A joint's rotation is relative to its parent: ``rotate(q, v)`` takes a vector from the child's frame to the parent's,
+and ``mul(parent, child)`` chains rotations. q and -q are the same rotation. Inputs must have length 1 (see `normalize`)
+and are never modified. All functions broadcast over the leading axes and return float64.
 """
 
 from __future__ import annotations
@@ -68,32 +67,32 @@ _MATRIX_TOLERANCE = 0.01
 
 
 def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
-    """No rotation, (1, 0, 0, 0), as an array of shape (*shape, 4)."""
+    """Return the identity rotation (1, 0, 0, 0) as an array of shape (*shape, 4)."""
     out = np.zeros((*((shape,) if isinstance(shape, int) else shape), 4))
     out[..., 0] = 1.0
     return out
 
 
 def mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Product a * b, (..., 4): b first, then a."""
+    """Return the product a * b, (..., 4): b first, then a."""
     left, right = _two(a, b, "quat.mul")
     return product(left, right)
 
 
 def inv_mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """inv(a) * b, (..., 4): the orientation b as seen from a."""
+    """Return inv(a) * b, (..., 4): the orientation b as seen from a."""
     left, right = _two(a, b, "quat.inv_mul")
     return product(left, right, invert_left=True)
 
 
 def mul_inv(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """a * inv(b), (..., 4): the rotation that takes orientation b to a."""
+    """Return a * inv(b), (..., 4): the rotation that takes orientation b to a."""
     left, right = _two(a, b, "quat.mul_inv")
     return product(left, right, invert_right=True)
 
 
 def inv(q: npt.ArrayLike) -> FloatArray:
-    """Inverse rotation, (..., 4): the conjugate."""
+    """Return the inverse rotation, (..., 4): the conjugate."""
     given = with_tail(q, (4,), "quat.inv", "q")
     out = -given
     out[..., 0] = given[..., 0]
@@ -101,7 +100,7 @@ def inv(q: npt.ArrayLike) -> FloatArray:
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors v (..., 3) rotated by q (..., 4): from the child's frame to the parent's."""
+    """Rotate vectors v (..., 3) by q (..., 4): from the child's frame to the parent's."""
     turn = with_tail(q, (4,), "quat.rotate", "q")
     vector = with_tail(v, (3,), "quat.rotate", "v")
     lead = lead_shape("quat.rotate", turn.shape[:-1], vector.shape[:-1])
@@ -109,7 +108,7 @@ def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors v (..., 3) rotated by inv(q): from the parent's frame to the child's."""
+    """Rotate vectors v (..., 3) by inv(q): from the parent's frame to the child's."""
     turn = with_tail(q, (4,), "quat.inv_rotate", "q")
     vector = with_tail(v, (3,), "quat.inv_rotate", "v")
     lead = lead_shape("quat.inv_rotate", turn.shape[:-1], vector.shape[:-1])
@@ -117,25 +116,25 @@ def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def normalize(q: npt.ArrayLike) -> FloatArray:
-    """q (..., 4) divided by its length; a length of zero, or one that is not finite, raises InvalidValue."""
+    """Divide q (..., 4) by its length; a length that is zero or not finite raises InvalidValue."""
     return unit(with_tail(q, (4,), "quat.normalize", "q"), "quat.normalize", "quaternions")
 
 
 def dot(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Sum of products of the four components, (...): up to sign, the cosine of half the angle between."""
+    """Return the dot product (...) of the four components: up to sign, the cosine of half the angle between a and b."""
     left, right = _two(a, b, "quat.dot")
     return _dot(left, right)
 
 
 def angle(q: npt.ArrayLike) -> FloatArray:
-    """Angle of the rotation, (...) in [0, pi] radians; q and -q give the same."""
+    """Return the rotation angle (...) in [0, pi] radians; q and -q give the same."""
     given = with_tail(q, (4,), "quat.angle", "q")
     # arccos(w) would lose half of the digits near 0; the arctangent is accurate at both ends.
     return np.asarray(2.0 * np.arctan2(length(given[..., 1:]), np.abs(given[..., 0])))
 
 
 def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Angle of the rotation that takes orientation a to b, (...) in [0, pi] radians."""
+    """Return the angle (...) in [0, pi] radians of the rotation that takes orientation a to b."""
     left, right = _two(a, b, "quat.angle_between")
     return angle(product(left, right, invert_left=True))
 
@@ -146,7 +145,7 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     a, b : (..., 4). If ``dot(a, b)`` is negative, -b replaces b, so the result at t = 1 is b or -b.
-        At a half turn exactly both ways are equally short, and the sign of b decides.
+        At exactly a half turn, both ways are equally short, and the sign of b decides.
     t : (...), broadcast against the leading axes; values outside [0, 1] continue the same rotation.
 
     Returns
@@ -168,10 +167,10 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
 
 
 def power(q: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
-    """The rotation q with its axis kept and its angle times s, (..., 4).
+    """Multiply the angle of the rotation q by s and keep its axis; returns (..., 4).
 
-    The angle scaled is the short one, in [0, pi], so q and -q give the same. At pi exactly, where both senses
-    are equally short, the axis is the one whose first non-zero component is positive.
+    The scaled angle is the short one, in [0, pi], so q and -q give the same. At exactly pi, where both directions are
+    equally short, the axis is the one whose first nonzero component is positive.
     """
     given = short(with_tail(q, (4,), "quat.power", "q"))
     factor = as_floats(s, "quat.power", "s")
@@ -185,9 +184,9 @@ def power(q: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
 
 
 def log(q: npt.ArrayLike) -> FloatArray:
-    """Rotation vector of q, (..., 3): axis times angle, of length at most pi; q and -q give the same.
+    """Return the rotation vector of q, (..., 3): axis times angle, of length at most pi; q and -q give the same.
 
-    At a half turn exactly, the axis is the one whose first non-zero component is positive.
+    At exactly a half turn, the axis is the one whose first nonzero component is positive.
     """
     given = short(with_tail(q, (4,), "quat.log", "q"))
     sine = length(given[..., 1:])
@@ -196,7 +195,7 @@ def log(q: npt.ArrayLike) -> FloatArray:
 
 
 def exp(rotvec: npt.ArrayLike) -> FloatArray:
-    """The rotation about the axis along rotvec (..., 3) by its length in radians, (..., 4); undoes `log`."""
+    """Return the rotation (..., 4) about the axis along rotvec (..., 3) by its length in radians; inverts `log`."""
     vector = with_tail(rotvec, (3,), "quat.exp", "rotvec")
     turn = length(vector)
     out = np.empty((*turn.shape, 4))
@@ -206,7 +205,7 @@ def exp(rotvec: npt.ArrayLike) -> FloatArray:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
-    """The right-handed rotation about `axis` (..., 3), of any length above 0, by `angle` (...) radians."""
+    """Return the right-handed rotation about `axis` (..., 3), of any nonzero length, by `angle` (...) radians."""
     where = "quat.from_axis_angle"
     direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
     half = 0.5 * as_floats(angle, where, "angle")
@@ -218,10 +217,10 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
 
 
 def from_matrix(m: npt.ArrayLike) -> FloatArray:
-    """Quaternions (..., 4), w >= 0, of rotation matrices m (..., 3, 3) that act on column vectors.
+    """Convert rotation matrices m (..., 3, 3), which act on column vectors, to quaternions (..., 4) with w >= 0.
 
-    Matrices that are rotations only roughly (to 0.01: rounded text) are accepted; a scale, a reflection or a
-    value that is not finite raises InvalidValue.
+    Matrices that are only approximately rotations (to 0.01, as in rounded text) are accepted; a scale, a reflection or
+    a value that is not finite raises InvalidValue.
     """
     given = with_tail(m, (3, 3), "quat.from_matrix", "m")
     with np.errstate(invalid="ignore", over="ignore"):
@@ -238,7 +237,7 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Rotation matrices (..., 3, 3), acting on column vectors, of q (..., 4)."""
+    """Convert quaternions q (..., 4) to rotation matrices (..., 3, 3), which act on column vectors."""
     given = with_tail(q, (4,), "quat.to_matrix", "q")
     w, x, y, z = (given[..., i] for i in range(4))
     out = np.empty((*given.shape[:-1], 3, 3))
@@ -255,10 +254,10 @@ def to_matrix(q: npt.ArrayLike) -> FloatArray:
 
 
 def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The smallest rotation that takes the direction of a (..., 3) to that of b (..., 3), (..., 4).
+    """Return the smallest rotation (..., 4) that takes the direction of a (..., 3) to that of b (..., 3).
 
-    Opposite directions give a half turn about the cross product of a and the coordinate axis least along a
-    (the first of x, y, z where several are). A vector of length 0 has no direction and gives the identity.
+    Opposite directions give a half turn about the cross product of a and the coordinate axis least aligned with a (the
+    first of x, y, z if several are). A vector of length 0 has no direction and gives the identity.
     """
     start = with_tail(a, (3,), "quat.between", "a")
     end = with_tail(b, (3,), "quat.between", "b")
@@ -276,14 +275,14 @@ def swing_twist(q: npt.ArrayLike, axis: npt.ArrayLike) -> tuple[FloatArray, Floa
     Parameters
     ----------
     q : (..., 4).
-    axis : (..., 3), in the child's frame (the frame in which q's vectors start), of any length above 0; for a
-        bone, the direction of its own offset.
+    axis : (..., 3) of any nonzero length, in the child's frame (the frame in which q's vectors start); for a bone,
+        the direction of its own offset.
 
     Returns
     -------
     swing : (..., 4), its axis perpendicular to `axis`, w >= 0; it takes `axis` to where q takes it.
-    twist : (..., 4), about `axis`, with the sign of q. A swing of a half turn leaves the twist undefined: it
-        is then the identity (or, with the sign of q, minus it).
+    twist : (..., 4), about `axis`, with the sign of q. A swing of a half turn leaves the twist undefined; it is then
+        the identity or its negative, with the sign of q.
     """
     given, direction, along = _axis_parts(q, axis, "quat.swing_twist")
     size = np.hypot(given[..., 0], along)
@@ -296,7 +295,7 @@ def swing_twist(q: npt.ArrayLike, axis: npt.ArrayLike) -> tuple[FloatArray, Floa
 
 
 def twist_angle(q: npt.ArrayLike, axis: npt.ArrayLike) -> FloatArray:
-    """Signed angle of the twist of q about `axis` (child's frame), (...) in (-pi, pi] radians.
+    """Return the signed angle (...) in (-pi, pi] radians of the twist of q about `axis` (in the child's frame).
 
     It is ``2 atan2(n . v, w)`` for q = (w, v) and the unit axis n, and 0 where the twist is undefined.
     """
@@ -306,23 +305,23 @@ def twist_angle(q: npt.ArrayLike, axis: npt.ArrayLike) -> FloatArray:
 
 
 def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = -2) -> FloatArray:
-    """Weighted average of rotations: the q that maximizes the sum of ``weights * dot(q, sample)**2``.
+    """Return the weighted average of rotations: the q that maximizes the sum of ``weights * dot(q, sample)**2``.
 
-    It is the principal eigenvector of the weighted sum of outer products, hence exact, independent of the
-    samples' order and of their signs. For two samples it lies on the arc between them, at the middle for
-    equal weights; at other weights it is not quite `slerp`.
+    It is the principal eigenvector of the weighted sum of outer products, hence exact and independent of the order and
+    signs of the samples. For two samples it lies on the arc between them, in the middle for equal weights; for other
+    weights it differs slightly from `slerp`.
 
     Parameters
     ----------
     q : (..., N, ..., 4), N samples along `axis`.
-    weights : (N,), or broadcasting to q's shape without the components. Only their ratios count. They may be
-        negative (extrapolation) but must have a sum above 0; equal weights by default.
+    weights : (N,), or broadcasting to q's shape without the components. Only their ratios matter. They may be
+        negative (extrapolation), but their sum must be positive; equal weights by default.
     axis : the axis of the samples.
 
     Returns
     -------
-    (..., 4) without the sample axis, w >= 0. Where the samples have no average (two that are a half turn
-    apart with equal weights), one of the best is returned.
+    (..., 4) without the sample axis, w >= 0. If the samples have no unique average (two that are a half turn apart
+    with equal weights), one of the best is returned.
     """
     given = with_tail(q, (4,), "quat.average", "q")
     normalized, index = sample_weights(weights, given.shape[:-1], axis, "quat.average")
@@ -332,7 +331,7 @@ def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
 
 
 def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
-    """q with signs chosen so that neighbors along `axis` (time) agree; the first keeps its sign."""
+    """Choose the signs of q so that neighbors along `axis` (time) agree; the first keeps its sign."""
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:
@@ -352,7 +351,7 @@ def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, Fl
 
 
 def _axis_parts(q: npt.ArrayLike, axis: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """q, the unit axis, and the part of q's vector along it."""
+    """Return q, the unit axis, and the component of q's vector part along it."""
     given = with_tail(q, (4,), where, "q")
     direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
     lead_shape(where, given.shape[:-1], direction.shape[:-1])

@@ -6,9 +6,9 @@ A transform takes a point (x, y, z) to::
     y' =  y
     z' = -x sin(theta) + z cos(theta) + z0
 
-This is the right-handed rotation about +Y by theta, then the shift. Results have theta in (-pi, pi]. A character
-that faces +Z has +X at its left, and a positive theta turns +Z toward +X: positive is a turn to the left,
-counterclockwise seen from above.
+This is the right-handed rotation about +Y by theta, followed by the shift. Results have theta in (-pi, pi]. A
+character that faces +Z has +X on its left, and a positive theta rotates +Z toward +X: positive is a turn to the left,
+counterclockwise when seen from above.
 """
 
 from __future__ import annotations
@@ -35,49 +35,49 @@ _TURN = 2.0 * np.pi
 
 
 def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
-    """The identity, as an array of shape (*shape, 3)."""
+    """Return the identity as an array of shape (*shape, 3)."""
     return np.zeros((*((shape,) if isinstance(shape, int) else shape), 3))
 
 
 def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """a after b, (..., 3): ``apply(compose(a, b), p) == apply(a, apply(b, p))``."""
+    """Return a after b, (..., 3): ``apply(compose(a, b), p) == apply(a, apply(b, p))``."""
     after, before = _two(a, b, "rigid2d.compose")
     return _compose(after, before)
 
 
 def invert(t: npt.ArrayLike) -> FloatArray:
-    """The transform that undoes t, (..., 3)."""
+    """Return the inverse of t, (..., 3)."""
     return _invert(with_tail(t, (3,), "rigid2d.invert", "t"))
 
 
 def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The transform that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
+    """Return the transform that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
     start, end = _two(a, b, "rigid2d.between")
     return _compose(end, _invert(start))
 
 
 def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
-    """Points moved by t.
+    """Move points by t.
 
     Parameters
     ----------
-    t : (..., 3). For one transform for each frame of points (F, J, 3), pass ``t[:, None]``.
-    points : (..., 3) in x, y, z, of which y is kept, or (..., 2) in x, z.
+    t : (..., 3). To move points (F, J, 3) by one transform per frame, pass ``t[:, None]``.
+    points : (..., 3) as x, y, z, of which y does not change, or (..., 2) as x, z.
 
     Returns
     -------
-    Points of the same number of components.
+    Points with the same number of components.
     """
     return _moved(t, points, "rigid2d.apply", shift=True)
 
 
 def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
-    """Vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, rotated by t but not shifted."""
+    """Rotate vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, by t without shifting them."""
     return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
 
 
 def to_quat(t: npt.ArrayLike) -> FloatArray:
-    """The rotation of t about +Y as a quaternion, (..., 4) wxyz."""
+    """Return the rotation of t about +Y as a quaternion, (..., 4) wxyz."""
     half = 0.5 * with_tail(t, (3,), "rigid2d.to_quat", "t")[..., 0]
     out = np.zeros((*half.shape, 4))
     out[..., 0] = np.cos(half)
@@ -86,19 +86,19 @@ def to_quat(t: npt.ArrayLike) -> FloatArray:
 
 
 def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = -2) -> FloatArray:
-    """Weighted average: angles by the circular mean, positions linearly.
+    """Return the weighted average: the circular mean of angles, the linear mean of positions.
 
     Parameters
     ----------
     t : (..., N, ..., 3), N samples along `axis`.
-    weights : (N,), or broadcasting to t's shape without the components; only their ratios count, and their
-        sum must be above 0; equal weights by default.
+    weights : (N,), or broadcasting to t's shape without the components. Only their ratios matter, and their sum must be
+        positive; equal weights by default.
     axis : the axis of the samples.
 
     Returns
     -------
-    (..., 3) without the sample axis. The circular mean is the direction of the weighted sum of the unit
-    headings; where headings cancel (0 and pi with equal weights), there is none and the angle is arbitrary.
+    (..., 3) without the sample axis. The circular mean is the direction of the weighted sum of the unit headings; where
+    headings cancel (0 and pi with equal weights), it does not exist and the angle is arbitrary.
     """
     given = with_tail(t, (3,), "rigid2d.average", "t")
     normalized, index = sample_weights(weights, given.shape[:-1], axis, "rigid2d.average")
@@ -112,7 +112,7 @@ def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
 
 
 def power(t: npt.ArrayLike, times: int) -> FloatArray:
-    """`t` (3,) applied `times` times, such as the transform of a loop after some rounds; negative goes back."""
+    """Return `t` (3,) applied `times` times, such as the transform of a loop after some cycles; negative inverts."""
     out = identity()
     step = with_tail(t, (3,), "rigid2d.power", "t") if times >= 0 else invert(t)
     for _ in range(abs(times)):
@@ -121,7 +121,7 @@ def power(t: npt.ArrayLike, times: int) -> FloatArray:
 
 
 def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
-    """`angle` (...) plus the multiple of 2 pi that brings it into (-pi, pi]; exact for angles there."""
+    """Wrap `angle` (...) into (-pi, pi] by adding a multiple of 2 pi; exact for angles already there."""
     given = as_floats(angle, "rigid2d.wrap_angle", "angle")
     wrapped = given - _TURN * np.rint(given / _TURN)
     # Rounding may leave an angle slightly beyond either end.

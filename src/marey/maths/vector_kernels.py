@@ -16,31 +16,31 @@ _NOTHING = 1e-12
 
 @helper
 def square(x: float) -> float:
-    """x * x, which Python and compiled code round alike; they round powers differently."""
+    """Return x * x, which Python and compiled code round identically; they round powers differently."""
     return x * x
 
 
 @helper
 def get(row: Array, column: int) -> Vec:
-    """Three columns of a row, from `column` on."""
+    """Return three columns of a row, starting at `column`."""
     return row[column], row[column + 1], row[column + 2]
 
 
 @helper
 def put(row: Array, column: int, v: Vec) -> None:
-    """Write three columns of a row."""
+    """Write three columns of a row, starting at `column`."""
     row[column], row[column + 1], row[column + 2] = v
 
 
 @helper
 def get_quat(row: Array, column: int) -> Quat:
-    """Four columns of a row, from `column` on."""
+    """Return four columns of a row, starting at `column`."""
     return row[column], row[column + 1], row[column + 2], row[column + 3]
 
 
 @helper
 def put_quat(row: Array, column: int, q: Quat) -> None:
-    """Write four columns of a row."""
+    """Write four columns of a row, starting at `column`."""
     row[column], row[column + 1], row[column + 2], row[column + 3] = q
 
 
@@ -77,7 +77,7 @@ def norm(a: Vec) -> float:
 
 @helper
 def normalize(a: Vec, fallback: Vec) -> Vec:
-    """a / |a|, or `fallback` where a is 0."""
+    """Return a / |a|, or `fallback` if a is 0."""
     length = norm(a)
     if length < _NOTHING:
         return fallback
@@ -119,14 +119,14 @@ def normalize_quat(q: Quat) -> Quat:
 
 @helper
 def from_axis_angle(axis: Vec, angle: float) -> Quat:
-    """The rotation by `angle` about a unit axis."""
+    """Return the rotation by `angle` radians about a unit axis."""
     s = math.sin(0.5 * angle)
     return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
 
 
 @helper
 def exp(r: Vec) -> Quat:
-    """The rotation of a rotation vector."""
+    """Return the rotation of a rotation vector."""
     angle = norm(r)
     s = 0.5 if angle < 1e-8 else math.sin(0.5 * angle) / angle
     return math.cos(0.5 * angle), s * r[0], s * r[1], s * r[2]
@@ -134,7 +134,7 @@ def exp(r: Vec) -> Quat:
 
 @helper
 def log(q: Quat) -> Vec:
-    """The rotation vector of a rotation, no longer than pi."""
+    """Return the rotation vector of a rotation, of length at most pi."""
     w, x, y, z = q
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
@@ -145,14 +145,14 @@ def log(q: Quat) -> Vec:
 
 @helper
 def rotation_between(a: Vec, b: Vec) -> Quat:
-    """The smallest rotation that gives a the direction of b; the identity where either is 0."""
+    """Return the smallest rotation that gives a the direction of b; the identity if either is 0."""
     la, lb = norm(a), norm(b)
     if la < _NOTHING or lb < _NOTHING:
         return 1.0, 0.0, 0.0, 0.0
     ua, ub = scale(1.0 / la, a), scale(1.0 / lb, b)
     total, gap = add(ua, ub), sub(ub, ua)
     opposite = dot(ua, ub) < 0.0
-    # a x b = a x (a + b) = a x (b - a): the small one of the two keeps its digits.
+    # a x b = a x (a + b) = a x (b - a): the smaller of the two keeps its precision.
     axis = cross(ua, total) if opposite else cross(ua, gap)
     length, half_sine = norm(axis), 0.5 * norm(gap)
     if length < 1e-14:
@@ -167,7 +167,7 @@ def rotation_between(a: Vec, b: Vec) -> Quat:
 
 @helper
 def fade(u: float) -> float:
-    """Kovar's alpha (3.5): 1 at 0, 0 from 1 on, flat at both."""
+    """Return Kovar's alpha (3.5): 1 at 0, 0 from 1 on, flat at both."""
     if u >= 1.0:
         return 0.0
     return 1.0 + u * u * (2.0 * u - 3.0)
@@ -175,7 +175,7 @@ def fade(u: float) -> float:
 
 @helper
 def fade_smoothly(u: float) -> float:
-    """As `fade`, with curvature 0 at both ends too."""
+    """Return a weight like `fade`, with zero curvature at both ends too."""
     if u >= 1.0:
         return 0.0
     return 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u))
@@ -183,7 +183,10 @@ def fade_smoothly(u: float) -> float:
 
 @helper
 def fade_slope(u: float) -> float:
-    """A factor for a line: x fade_slope(x) starts as the line does, and ends at 1 with slope and curvature 0."""
+    """Return a factor for a line: x fade_slope(x) starts like the line x and reaches 0 at x = 1.
+
+    Its slope and curvature are 0 there as well.
+    """
     if u >= 1.0:
         return 0.0
     left = 1.0 - u
@@ -208,16 +211,16 @@ def dot_quat(a: Quat, b: Quat) -> float:
 
 @helper
 def from_yaw(angle: float) -> Quat:
-    """The rotation by `angle` about the vertical."""
+    """Return the rotation by `angle` radians about the vertical axis."""
     return math.cos(0.5 * angle), 0.0, math.sin(0.5 * angle), 0.0
 
 
 @helper
 def slerp(a: Quat, b: Quat, t: float) -> Quat:
-    """Interpolate from a at t = 0 to b at t = 1, the short way."""
+    """Interpolate from a at t = 0 to b at t = 1 along the shorter arc."""
     sign = -1.0 if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0 else 1.0
     dw, dx, dy, dz = sign * b[0] - a[0], sign * b[1] - a[1], sign * b[2] - a[2], sign * b[3] - a[3]
-    # The angle from the chord, as an arccosine would lose half of the digits of a small one.
+    # Compute the angle from the chord: an arccosine would lose half of the digits of a small angle.
     angle = 2.0 * math.asin(min(0.5 * math.sqrt(dw * dw + dx * dx + dy * dy + dz * dz), 1.0))
     if angle < 1e-9:
         first, second = 1.0 - t, t

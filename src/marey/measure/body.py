@@ -9,9 +9,9 @@ from marey.errors import InvalidValue
 from marey.measure.metrics import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject
 
-# Meters; joints nearer to their parent than this have no bone.
+# Meters: joints closer to their parent than this count as having no bone.
 _NO_BONE = 1e-3
-# Meters; a smaller depth is rounding error.
+# Meters: a smaller depth is rounding error.
 _ROUNDING = 1e-9
 
 _DEPTH = (
@@ -28,7 +28,7 @@ _KOVAR = "Kovar, Schreiner, Gleicher: Footskate Cleanup for Motion Capture Editi
 
 @measures("penetration_mean", "mm", definition=f"mean over frames of {_DEPTH}", source=_YUAN)
 def penetration_mean(subject: Subject) -> Reading:
-    """Mean depth of the lowest point below the floor; frames above the floor count as 0."""
+    """Mean depth of the lowest point below the floor; frames without penetration count as 0."""
     depth = _depth(subject)
     return 1000.0 * float(depth.mean()), f"floor at {subject.floor:.3f} m"
 
@@ -42,7 +42,7 @@ def penetration_max(subject: Subject) -> Reading:
 
 
 def _depth(subject: Subject) -> Floats:
-    """Return (F,) meters below the floor."""
+    """Return the depth (F,) of the lowest point below the floor, meters."""
     lowest = subject.positions[..., 1].min(axis=1)
     points = subject.foot_points
     if points:
@@ -52,7 +52,7 @@ def _depth(subject: Subject) -> Floats:
 
 @measures("limb_change_max", "fraction", definition=f"largest over bones and frames of {_CHANGE}", source=_KOVAR)
 def limb_change_max(subject: Subject) -> Reading:
-    """The largest relative change of a bone's length; 0 for motion without stretched bones."""
+    """Largest relative change of a bone's length; 0 if all bones are rigid."""
     bones, change = _changes(subject)
     if change is None:
         return 0.0, "no bone changes"
@@ -62,13 +62,13 @@ def limb_change_max(subject: Subject) -> Reading:
 
 @measures("limb_change_mean", "fraction", definition=f"mean over bones and frames of {_CHANGE}", source=_KOVAR)
 def limb_change_mean(subject: Subject) -> Reading:
-    """The mean relative change of bones' lengths."""
+    """Mean relative change of the bones' lengths."""
     bones, change = _changes(subject)
     return (0.0 if change is None else float(change.mean())), f"{len(bones)} bones"
 
 
 def _changes(subject: Subject) -> tuple[Ints, Floats | None]:
-    """The bones, by the joint at their far end, and (F, n) their relative changes, or None if rigid."""
+    """Return the n bones, given by the joint at their far end, and their relative changes (F, n), or None if rigid."""
     skeleton, moving = subject.motion.skeleton, subject.motion.bone_offsets
     rest = skeleton.bone_lengths
     below = [j for j in range(1, len(skeleton)) if j != subject.hips and subject.hips in skeleton.chain(j)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Shown(NamedTuple):
-    """How a metric is printed: its name, its unit, and what to multiply its value by."""
+    """How a metric is displayed: its title, its unit, and the factor for its value."""
 
     title: str
     unit: str
@@ -19,7 +19,7 @@ class Shown(NamedTuple):
 
 
 def format_number(value: float | None) -> str:
-    """Format a number with four digits; ``"-"`` if it is None."""
+    """Format a number with four significant digits; ``"-"`` if it is None."""
     if value is None:
         return "-"
     return "0" if abs(value) < 1e-9 else f"{value:.4g}"
@@ -61,6 +61,6 @@ _UNITS = {
 
 
 def shown_metric(name: str, unit: str) -> Shown:
-    """Return how the metric `name`, measured in `unit`, is printed."""
+    """Return how to display the metric `name`, measured in `unit`."""
     title = _TITLES.get(name, name.replace("_", " "))
     return Shown(title, *_UNITS.get(name, (unit, 1.0)))

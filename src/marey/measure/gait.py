@@ -1,8 +1,7 @@
-"""Strides: how often and how far, and whether that is what a person does.
+"""Find strides, and measure their rate and length, and whether these are plausible for a person.
 
-Strides are found without the frame rate: from how the ankles pass each other, relative to the leg's length. Their
-length and the fraction for which each foot stands are then right even if a file's rate is wrong, and show how quick
-the strides can have been.
+Strides are detected without the frame rate, from how the ankles pass each other, relative to leg length. Stride length
+and duty factor are therefore correct even if a file's frame rate is wrong, and show how fast the strides can have been.
 """
 
 from __future__ import annotations
@@ -17,24 +16,25 @@ from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 
-# Fraction of the leg's length. Smaller swings to and fro of one ankle past the other are sway or a shuffle.
+# Fraction of leg length: smaller movements of one ankle past the other, back and forth, are sway or shuffling.
 _SWING = 0.12
-# A stride that carries the body less far than this is stepping on the spot, turning, kicking.
+# Fraction of leg length: a stride that moves the body less than this is stepping on the spot, turning or kicking.
 _MIN_LENGTH = 0.3
-# How much less one foot may swing than the other: in a kick, one foot does all of it.
+# Minimum movement of one foot relative to the other: in a kick, only one foot moves.
 _EVEN = 0.4
-# A stride in which the hips turn more than this is part of a turn, whose quick small steps say nothing about the rate.
+# Radians: a stride in which the hips turn more than this is part of a turn, whose quick, small steps say nothing about
+# the frame rate.
 _STRAIGHT = math.radians(15.0)
-# Seconds to either side of a passing over which the feet's speeds are compared.
+# Seconds before and after the ankles pass over which the movements of the feet are compared.
 _NEAR = 0.03
-# A foot stands where it moves at less than this fraction of the body's speed...
+# A foot is in stance if it moves at less than this fraction of the body's speed...
 _STILL = 0.4
-# ... and is at most this fraction of the leg above its lowest point in the stride.
+# ... and is at most this fraction of leg length above its lowest point in the stride.
 _LOW = 0.08
-# Quickest strides of grown people, in strides per second times sqrt(leg / g): 1.4 Hz in walks and 2.4 Hz in
-# runs on legs of 0.85 m. Legs of other lengths swing like pendulums (Alexander and Jayes 1983, dynamic similarity).
+# Fastest strides of adults, in strides per second times sqrt(leg / g): 1.4 Hz in walks and 2.4 Hz in runs on legs of
+# 0.85 m. Legs of other lengths swing like pendulums (Alexander and Jayes 1983, dynamic similarity).
 _QUICKEST = {"walk": 1.4 * math.sqrt(0.85 / 9.81), "run": 2.4 * math.sqrt(0.85 / 9.81)}
-# A run's feet stand for less than half of the stride each (Hildebrand 1985, McMahon 1984).
+# In a run, the duty factor is less than 0.5 (Hildebrand 1985, McMahon 1984).
 _RUN_DUTY = 0.5
 _GRAVITY = 9.81
 _ROLES = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot"))
@@ -42,14 +42,14 @@ _ROLES = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("uppe
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """From one passing of the ankles to the next but one.
+    """One stride: from one moment when the ankles pass each other to the second one after it (same leg moving again).
 
     Attributes
     ----------
-    start, stop : fractional frames, by linear interpolation.
-    length : meters on the floor between where the hips are at both.
-    turn : radians, by which the hips turn; positive to the left.
-    duty : fraction of the stride for which a foot stands, mean of both feet.
+    start, stop : fractional frame numbers, by linear interpolation.
+    length : horizontal distance between the positions of the hips at start and stop, meters.
+    turn : change of hip heading in radians, positive to the left.
+    duty : duty factor, the fraction of the stride in which a foot is in stance, mean of both feet.
     """
 
     start: float
@@ -60,41 +60,41 @@ class Stride:
 
 
 def stride_rate(motion: Motion) -> float | None:
-    """Strides (two steps) per second: the reciprocal of the median stride's time, or None without gait.
+    """Measure strides (two steps) per second: the reciprocal of the median stride duration; None without gait.
 
-    A stride reaches from one zero crossing of the ankles' separation to the next but one, near the gait events
-    that Zeni, Richards and Higginson (2008) read off the feet's positions. The separation is measured along the
-    hips' facing, or across it where the body travels sideways; feet that then do not pass one another are
-    taken about the middle of their swing. Swings under 12 % of the leg's length do not count: a body that
-    stands, sways or moves one foot alone has no strides.
+    A stride extends from one zero crossing of the ankles' separation to the second one after it, near the gait events
+    that Zeni, Richards and Higginson (2008) derive from the positions of the feet. The separation is measured along the
+    facing of the hips, or across it if the body travels sideways. If the feet then do not pass each other, the middle
+    of each swing is used instead of the zero crossing. Swings of less than 12 % of leg length are ignored: a body that
+    stands, sways or moves only one foot has no strides.
 
     Parameters
     ----------
-    motion : any; a body without legs has no gait.
+    motion : any motion; a body without legs has no gait.
     """
     return median_stride_rate(find_strides(motion), motion.fps)
 
 
 def median_stride_rate(strides: tuple[Stride, ...], fps: float) -> float | None:
-    """Strides per second by the median of `strides`, or None for none."""
+    """Return strides per second, from the median duration of `strides`; None if there are none."""
     if not strides:
         return None
     return float(fps / np.median([stride.stop - stride.start for stride in strides]))
 
 
 def rate_finding(motion: Motion) -> str | None:
-    """A sentence where the strides are too quick for a person, so that the file's rate must be wrong; else None.
+    """Return a warning if the strides are too fast for a person, which means a wrong frame rate; None otherwise.
 
-    Stride length and duty factor (the fraction of a stride for which a foot stands) do not depend on the rate.
-    The duty factor distinguishes walks from runs; strides that go straight and carry the body at least 30 % of the
-    leg's length count. Legs swing like pendulums, so stride rates compare as f sqrt(leg / g): above 0.41 in a
-    walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) they are implausible. Needs two such strides.
+    Stride length and duty factor (the fraction of a stride in which a foot is in stance) do not depend on the frame
+    rate. The duty factor distinguishes walks from runs. Only straight strides that move the body by at least 30 % of
+    leg length count; at least two are needed. Legs swing like pendulums, so stride rates f compare as f sqrt(leg / g).
+    Values above 0.41 in a walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) are implausible.
     """
     return describe_rate_finding(find_strides(motion), motion)
 
 
 def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | None:
-    """`rate_finding` for strides that are known."""
+    """Return the warning of `rate_finding` for strides that are already known."""
     if not strides:
         return None
     leg, fps = mean_leg_length(motion.skeleton), motion.fps
@@ -116,16 +116,16 @@ def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | 
 
 
 def mean_leg_length(skeleton: Skeleton) -> float:
-    """Meters from hip to ankle along the bones, mean of both legs; needs their roles."""
+    """Return the length from hip to ankle along the bones in meters, mean of both legs; needs the roles of the legs."""
     roles, lengths = skeleton.roles, skeleton.bone_lengths
     bones = [lengths[roles[f"{side}_{part}"]] for side in ("left", "right") for part in ("lower_leg", "foot")]
     return float(sum(bones)) / 2.0
 
 
 def find_strides(motion: Motion) -> tuple[Stride, ...]:
-    """Every stride, in order, each beginning half a stride after the one before; see `stride_rate`.
+    """Find all strides in order; each begins half a stride after the previous one. See `stride_rate`.
 
-    Strides in which one foot swings far less than the other are left out.
+    Strides in which one foot moves much less than the other are left out.
     """
     roles = motion.skeleton.roles
     if len(motion) < 3 or any(role not in roles for role in ("hips", *_ROLES)):
@@ -140,7 +140,7 @@ def find_strides(motion: Motion) -> tuple[Stride, ...]:
     feet = floor[:, ankles]
     across = floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]]
     facing, passes = ankle_passes(hips, across, feet, leg)
-    # A foot stands on its heel, whose speed is that of the ankle, or on its ball: (F, 2, 2), point and foot.
+    # A foot stands on its heel, which moves with the ankle, or on its ball: arrays (F, 2, 2) by point and foot.
     soles = [ankles, [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]]
     heights, steps = positions[:, soles, 1], _lengths(np.diff(floor[:, soles], axis=0))
     strides = []
@@ -159,25 +159,28 @@ def find_strides(motion: Motion) -> tuple[Stride, ...]:
 
 
 def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tuple[Floats, list[float]]:
-    """Which direction the hips face, and when the ankles pass one another; see `stride_rate`.
+    """Find the direction in which the hips face, and the moments when the ankles pass each other; see `stride_rate`.
 
     Parameters
     ----------
     hips : (F, 2) x, z in meters.
-    across : (F, 2) from the right hip joint to the left one.
-    ankles : (F, 2, 2) left and right.
-    leg : meters, of the leg.
+    across : (F, 2) vector from the right hip joint to the left one, x, z.
+    ankles : (F, 2, 2) x, z of the left and right ankle, meters.
+    leg : leg length in meters.
 
     Returns
     -------
-    (F, 2) unit directions, and the fractional frames of the passings.
+    (F, 2) unit directions, and the fractional frame numbers at which the ankles pass.
     """
     facing, axis = _gait_axis(across, hips)
     return facing, _passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
 
 
 def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps: float) -> tuple[Floats, Ints]:
-    """Frames at which the feet pass one another, and the foot that moves then: 0 left, 1 right; see `ankle_passes`."""
+    """Find the frames at which the ankles pass each other, and the foot that moves then: 0 left, 1 right.
+
+    Parameters are those of `ankle_passes`; `fps` is the frame rate.
+    """
     frames = np.array(ankle_passes(hips, across, ankles, leg)[1])
     near = max(1, round(_NEAR * fps))
     before, after = (np.clip(np.rint(frames + d).astype(np.int64), 0, len(ankles) - 1) for d in (-near, near))
@@ -186,12 +189,15 @@ def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps:
 
 
 def _lengths(vectors: Floats) -> Floats:
-    """(...) of vectors (..., 2)."""
+    """Return the lengths (...) of vectors (..., 2)."""
     return np.asarray(np.hypot(vectors[..., 0], vectors[..., 1]))
 
 
 def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
-    """(F, 2) unit directions on the floor: the hips' facing; and that again, or their left if they go sideways."""
+    """Return unit vectors on the floor, (F, 2) each: the facing of the hips, and the axis of the gait.
+
+    The axis is the facing, or the left of the hips if the body mostly travels sideways.
+    """
     length = np.linalg.norm(across, axis=1, keepdims=True)
     left = across / np.where(length > 0.0, length, 1.0)
     facing = np.stack([-left[:, 1], left[:, 0]], axis=1)
@@ -201,10 +207,10 @@ def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
 
 
 def _passes(separation: Floats, swing: float) -> list[float]:
-    """Frames at which (F,) `separation` passes 0, or the middle of a swing that stays on one side of it.
+    """Find the frames at which `separation` (F,) crosses 0, or the middle of a swing that stays on one side of 0.
 
-    Only swings between extremes that differ by at least `swing` count. Of the swings that the clip cuts, the first
-    and the last, the middle is not known.
+    Only swings between extremes that differ by at least `swing` count. The clip may cut off the first and last swing,
+    so their middle is unknown; they count only if they cross 0.
     """
     extremes = _extremes(separation, swing)
     frames = []
@@ -221,7 +227,7 @@ def _passes(separation: Floats, swing: float) -> list[float]:
 
 
 def _extremes(values: Floats, swing: float) -> list[int]:
-    """Frames of alternating highs and lows of (F,) `values`, neighbors at least `swing` apart."""
+    """Find the frames of alternating maxima and minima of `values` (F,), with neighbors at least `swing` apart."""
     extremes: list[int] = []
     listed = values.tolist()
     low = high = 0

@@ -13,7 +13,7 @@ from marey.measure.subject import Subject
 
 Reading = tuple[float, str]
 
-# As `Subject.joints` has them.
+# Describes `Subject.joints`.
 BODY_JOINTS = "joints of the body (no End Sites, none above the hips)"
 
 
@@ -23,14 +23,14 @@ class Metric:
 
     Attributes
     ----------
-    name : such as ``skate_ratio``.
-    value : in `unit`, or None if it cannot be measured; `note` then says why.
-    unit : as printed.
+    name : name of the metric, such as ``skate_ratio``.
+    value : value in `unit`, or None if it cannot be measured; `note` then gives the reason.
+    unit : unit of the value.
     definition : the formula.
-    source : where it was published, and how this version differs.
+    source : publication, and how this version differs from it.
     note : where the value occurs, what it was measured on, or why there is none.
-    against : the same metric of the clip compared with; None without one, or if it cannot be measured.
-    against_note : as `note`, for that clip.
+    against : the same metric of the reference clip; None without one, or if it cannot be measured.
+    against_note : note of that metric.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Metric:
         return f"{self.name}: {value}" + (f" ({self.note})" if self.note else "")
 
     def compare_with(self, other: Metric) -> Metric:
-        """Return this metric with the value of the `other` clip as `against`."""
+        """Return this metric with the value of `other`, the same metric of the reference clip, as `against`."""
         return replace(self, against=other.value, against_note=other.note)
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,9 +66,9 @@ class Metric:
 
 
 class Measure:
-    """A function from a motion to a metric; its docstring has the unit, the definition and the source.
+    """A function from a motion to a metric. Its docstring contains the unit, definition and source.
 
-    Made by `measures`.
+    Created by the decorator `measures`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Measure:
         self.__doc__ = f"{summary}\n\nUnit: {unit}\n\nDefinition: {definition}\n\nSource: {source}\n"
 
     def __call__(self, motion: Motion | Subject) -> Metric:
-        """Measure a motion. If it lacks something for this metric, the `note` of the result says what."""
+        """Measure a motion. If the metric cannot be measured, its value is None, and its `note` gives the reason."""
         subject = motion if isinstance(motion, Subject) else Subject(motion)
         value: float | None
         try:
@@ -99,7 +99,7 @@ class Measure:
 def measures(
     name: str, unit: str, *, definition: str, source: str
 ) -> Callable[[Callable[[Subject], Reading]], Measure]:
-    """Decorator: make a `Measure` from a function that maps a `Subject` to a value and a note."""
+    """Decorate a function from a `Subject` to a value and a note, and turn it into a `Measure`."""
 
     def decorate(compute: Callable[[Subject], Reading]) -> Measure:
         return Measure(compute, name, unit, definition, source)

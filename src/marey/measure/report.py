@@ -1,4 +1,4 @@
-"""All metrics of a motion, next to those of its source clip."""
+"""Reports of all metrics of a motion, optionally compared with its source clip."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report(Mapping[str, Metric]):
-    """The metrics of one motion, in order; ``report["skate_ratio"]`` is one of them.
+    """The metrics of one motion, a mapping by name: ``report["skate_ratio"]``.
 
     Attributes
     ----------
-    metrics : in the order in which they are printed.
+    metrics : all metrics, in display order.
     motion : name, frames, fps and seconds of the motion.
-    against : the same for the clip compared with, or None.
+    against : the same for the reference clip, or None.
     """
 
     metrics: tuple[Metric, ...]
@@ -73,7 +73,7 @@ class Report(Mapping[str, Metric]):
         return any(metric.name == name for metric in self.metrics)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON: the motion, the clip compared with, and each metric with unit and definition."""
+        """Return plain data for JSON: the motion, the reference clip, and each metric with unit and definition."""
         return {
             **self.motion,
             "against": None if self.against is None else dict(self.against),
@@ -90,11 +90,11 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     Parameters
     ----------
     motion : any motion. A metric that cannot be measured has the value None, and its note gives the reason.
-    against : the clip that it was made from; its metrics are added for comparison.
+    against : reference clip, such as the clip that the motion was made from; its metrics are added for comparison.
 
     Raises
     ------
-    InvalidValue : if nothing can be measured, such as on one frame or one joint.
+    InvalidValue : if nothing can be measured, for example on one frame or one joint.
     """
     for clip in (motion,) if against is None else (motion, against):
         if len(clip) < 2:

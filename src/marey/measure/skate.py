@@ -1,9 +1,9 @@
-"""Foot skate: how much feet slide that should stand, in three published definitions.
+"""Foot skate: how much planted feet slide, by three published definitions.
 
-They answer different questions. The weighted slide needs no contacts and no threshold of speed, but counts the
-foot that swings low over the floor. The ratio says how often a slide is visible, not how far it goes.
-The slide in contact is what cleanup works on, and is as good as the contacts are. Compare each with the source
-clip's own: recorded feet are not still either.
+They answer different questions. The weighted slide needs no contacts and no speed threshold, but also counts a foot
+that swings low over the floor. The ratio measures how often a slide is visible, not how far it goes. The slide in
+contact is what cleanup reduces, and is only as good as the contacts. Compare each with the value of the source clip:
+recorded feet are not perfectly still either.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from marey.errors import InvalidValue
 from marey.measure.metrics import Reading, measures
 from marey.measure.subject import Subject
 
-# Meters; the height at which Zhang et al.'s weight reaches 0.
+# Meters: the height at which the weight of Zhang et al. reaches 0.
 SLIDE_HEIGHT = 0.025
-# Meters and meters per second; the thresholds of Karunratanakul et al.
+# Meters and meters per second: the thresholds of Karunratanakul et al.
 SKATE_HEIGHT = 0.05
 SKATE_SPEED = 0.5
 
@@ -34,14 +34,14 @@ _ZHANG = (
 
 @measures("slide_weighted", "mm/frame", definition=_WEIGHTED, source=_ZHANG)
 def slide_weighted(subject: Subject) -> Reading:
-    """Sliding near the floor, per frame. It depends on the frame rate, which the note gives."""
+    """Foot slide near the floor, per frame. It depends on the frame rate, which the note gives."""
     subject.need_frames(2)
     return 1000.0 * weighted_slide(subject.balls), f"at {subject.motion.fps:.6g} Hz"
 
 
 @measures("slide_weighted_speed", "mm/s", definition=f"{_WEIGHTED}; times the frame rate", source=_ZHANG)
 def slide_weighted_speed(subject: Subject) -> Reading:
-    """Sliding near the floor, per second: the same as `slide_weighted` at any frame rate."""
+    """Foot slide near the floor, per second: like `slide_weighted`, but comparable between frame rates."""
     subject.need_frames(2)
     return 1000.0 * weighted_slide(subject.balls) * subject.motion.fps, ""
 
@@ -78,7 +78,7 @@ def skate_ratio(subject: Subject) -> Reading:
     ),
 )
 def slide_contact(subject: Subject) -> Reading:
-    """Mean speed of planted feet."""
+    """Mean speed along the floor of planted feet."""
     subject.need_frames(2)
     contacts, whose = subject.foot_contacts
     if not contacts.points:
@@ -91,19 +91,26 @@ def slide_contact(subject: Subject) -> Reading:
 
 
 def floor_steps(paths: Floats) -> Floats:
-    """(F - 1, K) meters that points (F, K, 3) move along the floor from frame to frame."""
+    """Return the distance (F - 1, K), in meters, that points (F, K, 3) move along the floor from frame to frame."""
     step = np.diff(paths, axis=0)
     return np.asarray(np.hypot(step[..., 0], step[..., 2]))
 
 
 def weighted_slide(paths: Floats, height: float = SLIDE_HEIGHT) -> float:
-    """Meters per frame: the mean of sum_k d_k (2 - 2^(h_k / height)) for points (F, K, 3), y above the floor."""
+    """Return the weighted slide in meters per frame: the mean over frames of sum_k d_k (2 - 2^(h_k / height)).
+
+    paths : (F, K, 3) positions of K points in meters, with y measured from the floor; d_k and h_k are the distance
+    along the floor and the height of point k. height : height in meters at which the weight reaches 0.
+    """
     h = np.clip(0.5 * (paths[1:, :, 1] + paths[:-1, :, 1]) / height, 0.0, 1.0)
     return float((floor_steps(paths) * (2.0 - np.exp2(h))).sum(axis=1).mean())
 
 
 def skating_frames(paths: Floats, fps: float, height: float = SKATE_HEIGHT, speed: float = SKATE_SPEED) -> Bools:
-    """(F - 1,) whether any of the points (F, K, 3), y above the floor, is low and quick from frame to frame."""
+    """Return (F - 1,) whether any of K points is low and moves fast from one frame to the next.
+
+    paths : (F, K, 3) positions in meters, with y measured from the floor. height, speed : thresholds in m and m/s.
+    """
     low = paths[..., 1] < height
     skates = low[1:] & low[:-1] & (floor_steps(paths) * fps > speed)
     return np.asarray(skates.any(axis=1))

@@ -1,4 +1,4 @@
-"""Smoothness: jitter, acceleration, and how fast joints turn."""
+"""Metrics of smoothness: jitter, acceleration, and angular velocity of the joints."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def acceleration_rms(subject: Subject) -> Reading:
     source="kinematics: the rotation vector of finite rotations",
 )
 def angular_velocity_max(subject: Subject) -> Reading:
-    """Largest angular velocity of any joint between two frames; the note says which joint and where."""
+    """Largest angular velocity of any joint between two frames; the note gives the joint and the frames."""
     speeds = _turning(subject)
     f, j = np.unravel_index(int(np.argmax(speeds)), speeds.shape)
     name = subject.motion.skeleton.names[int(subject.joints[j])]
@@ -77,7 +77,7 @@ def angular_velocity_p999(subject: Subject) -> Reading:
 
 
 def _turning(subject: Subject) -> Floats:
-    """(F - 1, n) radians per second of the body's joints."""
+    """Return the angular velocities (F - 1, n) of the body's joints, rad/s."""
     subject.need_frames(2)
     return subject.turning
 

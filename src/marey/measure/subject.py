@@ -1,4 +1,4 @@
-"""A motion under measurement: what several measures need, worked out once and only where it is asked for."""
+"""A motion under measurement: data that several metrics share, computed once, on first use."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SIDES = ("left", "right")
 
 
 class Subject:
-    """A motion with its world, floor, sole points and contacts."""
+    """A motion with cached data for metrics: world poses, floor, sole points, contacts and more."""
 
     def __init__(self, motion: Motion) -> None:
         self.motion = motion
 
     def need_frames(self, n: int) -> None:
-        """Refuse a motion that is too short."""
+        """Raise an error if the motion has fewer than n frames."""
         if len(self.motion) < n:
             raise InvalidValue(f"needs at least {n} frames, the motion has {plural(len(self.motion), 'frame')}")
 
@@ -34,7 +34,7 @@ class Subject:
 
     @cached_property
     def joints(self) -> Ints:
-        """The body's: without End Sites, which were not captured, and without what only carries the hips."""
+        """(n,) indices of the body's joints: no end sites (they are not captured), and no ancestors of the hips."""
         skeleton = self.motion.skeleton
         body = ~skeleton.is_end_site
         body[list(skeleton.chain(self.hips)[:-1])] = False
@@ -42,33 +42,33 @@ class Subject:
 
     @cached_property
     def positions(self) -> Floats:
-        """(F, n, 3) meters in the world, of `joints`."""
+        """(F, n, 3) world positions of `joints`, meters."""
         return np.ascontiguousarray(self.world.positions[:, self.joints])
 
     @cached_property
     def hips(self) -> int:
-        """The joint of role hips, or joint 0 where there is none."""
+        """Index of the joint with role hips, or 0 if there is none."""
         return int(self.motion.skeleton.roles.get("hips", 0))
 
     @cached_property
     def travel(self) -> Floats:
-        """(F, 2) meters, path of the hips on the floor: x and z."""
+        """(F, 2) path of the hips on the floor, x and z in meters."""
         roles = self.motion.skeleton.roles
         return self.world.positions[:, roles["hips"]][:, [0, 2]]
 
     @cached_property
     def bends(self) -> Floats:
-        """(F - 2, n, 3) meters: second differences of `positions`."""
+        """(F - 2, n, 3) second differences of `positions` over the frames, meters."""
         return np.diff(self.positions, n=2, axis=0)
 
     @cached_property
     def turning(self) -> Floats:
-        """(F - 1, n) radians per second: how fast `joints` turn from frame to frame."""
+        """(F - 1, n) angular velocities of `joints` from frame to frame, rad/s."""
         return quat.angle_between(self.orientations[:-1], self.orientations[1:]) * self.motion.fps
 
     @cached_property
     def orientations(self) -> Floats:
-        """(F, n, 4) of `joints` in their parents, the hips' in the world, whatever carries them."""
+        """(F, n, 4) local rotations of `joints`, except the hips, whose rotation is in the world."""
         local = self.motion.rotations[:, self.joints]
         local[:, self.joints == self.hips] = self.world.rotations[:, [self.hips]]
         return local
@@ -79,7 +79,7 @@ class Subject:
 
     @cached_property
     def floor(self) -> float:
-        """Meters, as the motion's source has it, else as `marey.clean` finds it."""
+        """Floor height in meters: that of the motion's source if known, otherwise detected by `marey.clean`."""
         known = self.motion.source.floor
         if known is not None:
             return known
@@ -93,14 +93,14 @@ class Subject:
 
     @property
     def annotated(self) -> Motion:
-        """The motion with contacts: its own, else those of `marey.clean.detect_contacts`."""
+        """The motion with contacts: its own if it has any, otherwise those of `marey.clean.detect_contacts`."""
         if isinstance(self._annotated, MareyError):
             raise self._annotated
         return self._annotated
 
     @cached_property
     def _annotated(self) -> Motion | MareyError:
-        # A failure is kept as well: several measures ask, and looking takes as long each time.
+        # Cache a failure too: several metrics need contacts, and every attempt takes as long.
         if self.motion.contacts is not None:
             return self.motion
         from marey.clean import detect_contacts
@@ -112,7 +112,10 @@ class Subject:
 
     @cached_property
     def foot_points(self) -> tuple[ContactPoint, ...]:
-        """Heels and balls: those of the motion's contacts, else as `marey.clean.contact_points` places them."""
+        """Contact points on the feet: those of the motion's contacts if they include the balls of both feet.
+
+        Otherwise those of `marey.clean.contact_points`.
+        """
         carried = self.motion.contacts
         points: tuple[ContactPoint, ...] = () if carried is None else carried.points
         names = {point.name for point in points}
@@ -124,7 +127,7 @@ class Subject:
 
     @cached_property
     def balls(self) -> Floats:
-        """(F, 2, 3) meters: the soles under the balls of the left and the right foot, y above the floor."""
+        """(F, 2, 3) sole points under the balls of the left and right foot, meters, with y measured from the floor."""
         named = {point.name: point for point in self.foot_points}
         missing = [f"{side}_ball" for side in _SIDES if f"{side}_ball" not in named]
         if missing:
@@ -133,7 +136,7 @@ class Subject:
 
     @cached_property
     def foot_contacts(self) -> tuple[Contacts, str]:
-        """Contacts of points on the feet, and whose they are: the motion's own, else detected ones."""
+        """Contacts of points on the feet, and a text that says whether they are the motion's own or detected."""
         whose = "contacts found by detect_contacts" if self.motion.contacts is None else "the motion's own contacts"
         carried = self.annotated.contacts
         if carried is None:
@@ -143,18 +146,18 @@ class Subject:
         return Contacts(points, carried.mask[:, columns]), whose
 
     def paths(self, points: tuple[ContactPoint, ...]) -> Floats:
-        """(F, K, 3) meters in the world."""
+        """Return the world positions (F, K, 3) of K contact points, meters."""
         joints = [point.joint for point in points]
         offsets = np.array([point.offset for point in points]).reshape(-1, 3)
         turned = quat.rotate(self.world.rotations[:, joints], offsets)
         return np.asarray(self.world.positions[:, joints] + turned)
 
     def above_floor(self, paths: Floats) -> Floats:
-        """The same paths with y counted from the floor."""
+        """Return the paths with y measured from the floor."""
         return np.asarray(paths - np.array([0.0, self.floor, 0.0]))
 
     def _on_feet(self, points: tuple[ContactPoint, ...]) -> list[int]:
-        """Which of the points sit on a foot."""
+        """Return the indices of the points on the feet; all points if the skeleton has no role for both feet."""
         skeleton = self.motion.skeleton
         feet = [skeleton.roles.get(f"{side}_foot") for side in _SIDES]
         if None in feet:
@@ -163,5 +166,5 @@ class Subject:
 
 
 def plural(n: int, what: str) -> str:
-    """``"1 frame"``, ``"2 frames"``."""
+    """Format a count: ``"1 frame"``, ``"2 frames"``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -1,4 +1,4 @@
-"""Where the body goes, how fast, and whether the clip's end fits its beginning."""
+"""Metrics of travel: path, speed, stride rate, and how well the end of a clip matches its beginning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLAIN = "kinematics"
 
 @measures("path_length", "m", definition=f"sum over frames of the distance along {_PATH}", source=_PLAIN)
 def path_length(subject: Subject) -> Reading:
-    """Length of the path."""
+    """Length of the path of the hips on the floor."""
     return float(_steps(subject).sum()), ""
 
 
@@ -52,7 +52,7 @@ def speed_mean(subject: Subject) -> Reading:
     source=_PLAIN,
 )
 def speed_max(subject: Subject) -> Reading:
-    """Highest speed from one frame to the next."""
+    """Highest speed along the path from one frame to the next."""
     steps = _steps(subject)
     fastest = int(np.argmax(steps))
     return float(steps[fastest]) * subject.motion.fps, f"frame {fastest} to {fastest + 1}"
@@ -63,7 +63,7 @@ def speed_max(subject: Subject) -> Reading:
     "1/s",
     definition=(
         "reciprocal of the median time from one zero crossing of the ankles' separation along the hips' facing to"
-        " the next but one; see marey.measure.stride_rate"
+        " the second one after it (the same leg forward again); see marey.measure.stride_rate"
     ),
     source="Zeni, Richards, Higginson 2008 (gait events from the feet's positions alone)",
 )
@@ -129,7 +129,7 @@ def loop_velocity(subject: Subject) -> Reading:
 
 
 def align(points: Floats, others: Floats) -> Floats:
-    """The rigid2d (3,) that brings `others` (n, 3) nearest to `points` (n, 3), in the mean square.
+    """Return the rigid2d (3,) that aligns `others` (n, 3) with `points` (n, 3) in the least-squares sense.
 
     theta = atan2(B, A) with A = cov(x, x') + cov(z, z') and B = cov(x, z') - cov(z, x').
     """
@@ -147,7 +147,7 @@ def _steps(subject: Subject) -> Floats:
 
 
 def _summarize(subject: Subject, apart: Floats, unit: str) -> Reading:
-    """The root mean square over the joints, and a note on the one that is furthest apart."""
+    """Return the root mean square over the joints, and a note about the joint with the largest value."""
     worst = int(np.argmax(apart))
     name = subject.motion.skeleton.names[int(subject.joints[worst])]
     return float(np.sqrt(np.mean(np.square(apart)))), f"at most {apart[worst]:.3g} {unit}, {name}"

@@ -1,4 +1,4 @@
-"""Parametric motion: a space built from examples of one action, controlled by what the action should do.
+"""Parametric motion: a space built from examples of one action and controlled by measurable features of it.
 
 Names are listed in __init__.pyi and imported on first use.
 """

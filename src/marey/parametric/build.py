@@ -32,17 +32,24 @@ if TYPE_CHECKING:
 __all__ = ["SpaceSettings", "build_space"]
 
 STEPS = {"m": 0.03, "rad": math.radians(3.0), "m/s": 0.05, "rad/s": 0.15, "s": 0.03, "rad/m": 0.03}
-"""By unit, the distance from a sample within which a target counts as reachable."""
-# The same for other units, as a fraction of the range of the examples.
+"""Distance from a sample within which a target counts as reachable, keyed by unit."""
+# The same distance for other units, as a fraction of the examples' range.
 _STEP_OF_RANGE = 0.05
-# Half an inch relative to 3 cm: samples closer than this, in units of the scale, are merged (Kovar 6.3.2).
+# Samples closer than this to another are dropped, in units of the scale: half an inch for a scale of 3 cm (Kovar
+# 6.3.2).
 _SPACING = 0.0127 / 0.03
 _MAX_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Registered:
-    """Registered examples: their indices among those given, their moments, and notes, also on those left out."""
+    """Registered examples.
+
+    registration : registration of the examples that could be used.
+    indices : (n,) their indices among the given motions.
+    moments : u of each feature's pose; see `find_moments`.
+    notes : sentences about the examples, also about those left out.
+    """
 
     registration: RegistrationCurve
     indices: Ints
@@ -52,21 +59,21 @@ class _Registered:
 
 @dataclass(frozen=True, slots=True)
 class SpaceSettings:
-    """Settings of a space that seldom need to change.
+    """Settings of a space that rarely need to change.
 
-    delta : how far weights may exceed [0, 1].
+    delta : blend weights may lie in [-delta, 1 + delta].
     k : number of nearest samples that determine the weights for a target.
-    expand : extra size of the sampled box, relative to the box of the examples.
-    scale : (d,) distances that count as equal in each dimension. By default 3 cm, 3 degrees, 0.05 m/s and so on, by
-        unit. A target within this distance of a sample is reachable.
-    spacing : samples closer to another than this, in units of `scale`, are dropped.
-    apexes : (n,) frames of the moment that the pose features refer to, instead of those found.
-    snap : "farthest", "highest", "lowest", "fastest" or "slowest": if a feature's moment is given in seconds of the
-        reference, use for each example its largest such extreme within 0.2 s of the position given by the timewarp.
-        None uses the position given by the timewarp.
-    landmarks : register the motions so that these moments coincide. False maps the reference's moment through the
-        timewarp (Kovar 6.3.1).
-    window, slope_limit, markers : of the registration; see `marey.register.register_tree`.
+    expand : how much larger the sampled box is than the bounding box of the examples, as a fraction of its size.
+    scale : (d,) distance in each dimension that counts as one unit. A target within one unit of a sample is reachable.
+        The default depends on the dimension's unit: 3 cm, 3 degrees, 0.05 m/s and so on (see `STEPS`).
+    spacing : samples closer than this to another, in units of `scale`, are dropped.
+    apexes : (n,) frame in each motion that the pose features are measured at; by default, the frames are found.
+    snap : "farthest", "highest", "lowest", "fastest" or "slowest". If a feature's moment is given in seconds of the
+        reference motion, the timewarp maps it to the other motions, and `snap` moves it to the largest such extreme
+        within 0.2 s. None uses the result of the timewarp.
+    landmarks : register the motions in such a way that these moments coincide. If False, the timewarp maps the
+        reference's moment to the other motions (Kovar 6.3.1).
+    window, slope_limit, markers : options of the registration; see `marey.register.register_tree`.
     """
 
     delta: float = 0.1
@@ -104,33 +111,34 @@ def build_space(
     settings: SpaceSettings | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ParametricMotion:
-    """Build a space of motions between examples of one action.
+    """Build a space of motions from n examples of one action.
 
     Parameters
     ----------
-    examples : the result of `web.search` (its `motions` and `parents`), any motions of one action from its first frame
-        to its last, or a `RegistrationCurve` of them.
-    feature : the parameters of the space: a Feature such as `marey.parametric.position`, a text such as
+    examples : the result of `web.search` (its `motions` and `parents` are used), a list of motions that each contain
+        the action from their first frame to their last, or a `RegistrationCurve` of such motions.
+    feature : the d parameters of the space: a Feature such as `marey.parametric.position`, a text such as
         ``"position:right_foot@highest"`` or ``"turn,speed"``, a function of a Motion, or several of these.
-    values : (n, d) or (n,) instead of `feature`: numbers given by hand, such as 0 for sad and 1 for happy. They cannot
-        be measured, so there is no sampling (Kovar 6.4.2) and no error.
-    names : of the numbers in `values`.
+    values : (n, d) or (n,) numbers given by hand instead of `feature`, such as 0 for sad and 1 for happy. They cannot
+        be measured, so there is no sampling (Kovar 6.4.2), and errors are unknown.
+    names : names of the d numbers in `values`.
     samples : number of blends to sample; 0 for none.
-    redundant : a number, or one for each dimension: examples whose parameters can be blended from others to within this
-        are left out. None keeps all.
-    max_distance, force : of the registration; see `marey.register.register_tree`.
-    rng : seed or Generator of the sampling.
-    settings : everything else; see `SpaceSettings`.
-    progress : called with the completed fraction.
+    redundant : tolerance, one number or one for each dimension, in units of the parameters. Examples whose parameters
+        can be blended from other examples within this tolerance are left out. None keeps all.
+    max_distance, force : options of the registration; see `marey.register.register_tree`.
+    rng : random seed or generator for the sampling.
+    settings : all other settings; see `SpaceSettings`.
+    progress : called with the completed fraction, from 0 to 1.
 
     Raises
     ------
-    InvalidValue : fewer than two examples, features that fail or return no numbers, shapes that do not match.
-    NotBlendable : fewer than two examples that can be registered.
+    InvalidValue : if there are fewer than two examples, a feature fails or returns no finite numbers, or shapes do not
+        match.
+    NotBlendable : if fewer than two examples can be registered.
 
     Warns
     -----
-    MareyWarning : on examples left out because they cannot be registered; `notes` also lists them.
+    MareyWarning : if examples are left out because they cannot be registered; `notes` lists them too.
     """
     given, parents, reg = _unpack_examples(examples)
     motions = given if reg is not None else make_names_unique(given)
@@ -222,7 +230,10 @@ def _register_examples(
     landmarks: bool,
     options: dict[str, Any],
 ) -> _Registered:
-    """Register the examples through the moments found in them."""
+    """Register the examples and find their moments; leave out examples that cannot be registered.
+
+    apexes, landmarks : see `SpaceSettings`. options : further options of `register_tree`.
+    """
     marks, columns = find_marks(motions, features, apexes)
     seconds = marks / np.array([[motion.fps] for motion in motions])
     if reg is not None:
@@ -254,7 +265,7 @@ def _register_examples(
 
 
 def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
-    """The tree of the remaining motions; None if its root is not among them."""
+    """Restrict the tree of `parents` to the motions `fit`; return None if the root is not among them."""
     if parents is None:
         return None
     tree = check_parents(parents, len(parents))
@@ -263,7 +274,7 @@ def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
 
 
 def _measure_examples(measurer: BlendMeasurer) -> Floats:
-    """(n, d) parameters of the examples, each as a blend with weight 1."""
+    """Measure the parameters (n, d) of the examples, each as a blend with weight 1."""
     n = measurer.registration.n_motions
     own = np.empty((n, measurer.n_dims))
     for j, motion in enumerate(measurer.registration.motions):
@@ -309,9 +320,9 @@ def _build_by_hand(
     settings: SpaceSettings,
     options: dict[str, Any],
 ) -> ParametricMotion:
-    """A space of given, unmeasured numbers: neighbors among the examples alone (Kovar 6.4.2).
+    """Build a space whose parameters are given by hand; its only samples are the examples (Kovar 6.4.2).
 
-    motions_of : as given, and with unique names. labeled : the values and their names.
+    motions_of : the motions as given, and with unique names. labeled : the values and their names.
     """
     (given, motions), (values, names) = motions_of, labeled
     table = convert_array(values, "values")

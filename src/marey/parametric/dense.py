@@ -1,8 +1,8 @@
 """Upsample examples along smooth curves through their frames.
 
-A blend interpolates poses between frames linearly (slerp), which cuts the peak of a quick motion: a kick at 30 Hz falls
-short by centimeters or not at all, depending on where its frames lie around the apex. The parameters of a blend would
-then depend on its weights in a jagged way. With smooth curves through the frames they do not.
+A blend interpolates linearly between frames (rotations by slerp), which cuts off the peak of a fast motion: a kick at
+30 Hz may fall short by centimeters, depending on where its frames lie around the apex. The parameters of a blend would
+then be a jagged function of its weights. Smooth curves through the frames avoid this.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from marey.register.registration import RegistrationCurve
 
 __all__ = ["cubic_weights", "upsample"]
 
-# Frames per second above which linear interpolation is good enough: an apex at 200 m/s2 loses 0.4 mm.
+# Frames per second from which linear interpolation is good enough: an apex with an acceleration of 200 m/s^2 loses at
+# most 0.4 mm.
 _RATE = 240.0
 
 
 def upsample(reg: RegistrationCurve) -> RegistrationCurve:
-    """Upsample the motions of a registration by an integer factor; loops stay as they are."""
+    """Upsample the motions of a registration by an integer factor, to at least 240 fps; loops stay unchanged."""
     times = math.ceil(_RATE / reg.fps - 1e-9)
     if times < 2 or reg.cyclic:
         return reg
@@ -57,14 +58,14 @@ def _upsample_motion(motion: Motion, times: int) -> Motion:
 
 
 def _align_signs(rotations: Floats) -> Floats:
-    """Flip signs of unit quaternions (F, J, 4) so that each agrees with the one before."""
+    """Flip the signs of unit quaternions (F, J, 4) to make them continuous over time."""
     flips = np.einsum("fjk,fjk->fj", rotations[1:], rotations[:-1]) < 0.0
     signs = np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)
     return np.concatenate([rotations[:1], rotations[1:] * signs[..., None]])
 
 
 def _catmull_rom(values: Floats, times: int) -> Floats:
-    """(times (F - 1) + 1, ...) on a Catmull-Rom curve through values (F, ...)."""
+    """Sample a Catmull-Rom curve through values (F, ...) at `times` points per frame: (times (F - 1) + 1, ...)."""
     flat = values.reshape(len(values), -1)
     if len(flat) < 3:
         steps = np.arange(times * (len(flat) - 1) + 1) / times
@@ -85,13 +86,17 @@ def _catmull_rom(values: Floats, times: int) -> Floats:
 
 
 def cubic_weights(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
-    """The four integer positions around each position `at` (B,) within sequences of these lengths (B,), and their
-    weights.
+    """Return the four frames around each fractional position, and their weights for cubic interpolation.
+
+    Parameters
+    ----------
+    at : (B,) fractional frame number within each of B sequences.
+    lengths : (B,) number of frames of each sequence.
 
     Returns
     -------
-    (B, 4) positions and (B, 4) weights with sum 1: those of the cubic through four values, which is exact at integer
-    positions; linear in sequences of fewer than four.
+    (B, 4) frame numbers and (B, 4) weights with sum 1. The cubic passes through all four values. In sequences of fewer
+    than four frames, interpolation is linear.
     """
     first = np.clip(at.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
     places = first[:, None] + np.arange(4)

@@ -1,8 +1,8 @@
 """Features that describe a motion: the function f of Kovar 6.3, from a motion to a few numbers.
 
 A feature refers either to one pose, such as the position of the hand at the apex of a reach, or to the entire motion,
-such as the angle it turns. Positions are in the character's frame at the start: the origin on the floor under the
-hips, facing ahead; x to the left, y up from the floor, z ahead.
+such as the change of heading. Positions are in the character's coordinates at the start of the motion: the origin is on
+the floor below the hips; x is to the left, y up, z ahead.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ __all__ = [
 ]
 
 MOMENTS = ("farthest", "highest", "lowest", "fastest", "slowest", "start", "end")
-"""Moments that are found in each motion: where a point is farthest from its start, highest, lowest, fastest or slowest
-(not at the very ends), and the first and the last frame."""
-# Fraction of its range by which an extreme may be below the largest value at an end, and still be the moment.
+"""Moments that can be found in a motion: when a point is farthest from its start, highest, lowest, fastest or slowest
+(not in the first or last frame), and the first and last frame."""
+# If the largest value lies at an end of the motion, an extreme inside is preferred if it is lower by at most this
+# fraction of the range of values.
 _NEARLY = 0.2
-# Fraction of a motion's length that counts as its end.
+# Fraction of a motion's length, at both ends, that counts as its end.
 _EDGE = 0.08
 _POSES = ("position", "orientation")
 _AXES = "xyz"
-# Earlier spellings in files and texts.
+# Earlier spellings, still accepted in files and texts.
 _OLD_KINDS = {"travelled": "traveled"}
 
 
@@ -62,14 +63,15 @@ _OLD_KINDS = {"travelled": "traveled"}
 class Feature:
     """One or several numbers that describe what a motion does.
 
-    kind : "position" or "orientation" of a joint at a moment; "function"; or one of the features of entire motions.
+    kind : "position" or "orientation" of a joint at a moment; "function"; "given" for values given by hand; or one of
+        the features of entire motions.
     joint : role or joint name, or "centre_of_mass"; "" if the feature needs none.
-    moment : of a pose: one of `MOMENTS`, or seconds of the reference motion, which the timewarp maps to the
-        others.
-    moment_joint : the joint whose extreme defines the moment; by default the same joint.
-    which : "mean", "min" or "max" of speeds; the components of a position to use, such as "xy".
+    moment : for a pose, one of `MOMENTS`, or a time in seconds in the reference motion, which the timewarp maps to the
+        other motions.
+    moment_joint : joint whose extreme defines the moment; "" for the same joint.
+    which : "mean", "min" or "max" for speeds; "path" or "net" for distances; components of a position, such as "xy".
     call : the function, for kind "function".
-    names, units : of the numbers.
+    names, units : names and units of the d numbers.
     """
 
     kind: str
@@ -87,16 +89,16 @@ class Feature:
 
     @property
     def is_pose(self) -> bool:
-        """Whether it refers to one pose, so that no other pose is needed."""
+        """Whether the feature refers to one pose instead of the entire motion."""
         return self.kind in _POSES
 
     @property
     def is_detectable(self) -> bool:
-        """Whether the moment can be found inside a motion without a registration."""
+        """Whether the moment is an extreme that can be found in a motion without a registration."""
         return isinstance(self.moment, str) and self.moment not in ("start", "end")
 
     def __call__(self, motion: Motion) -> Floats:
-        """(d,) of a motion by itself; the moment of a pose is found in it."""
+        """Measure the feature (d,) of a single motion; the moment of a pose is found in the motion itself."""
         if not self.is_pose:
             return self.measure_whole(motion, None)
         if not isinstance(self.moment, str):
@@ -116,13 +118,16 @@ class Feature:
 
     @property
     def label(self) -> str:
-        """Name for messages."""
+        """Name of the feature for messages."""
         if self.kind in ("given", "function"):
             return ", ".join(self.names)
         return " ".join(part for part in (self.kind, self.joint) if part)
 
     def find_frame(self, motion: Motion, world: World | None = None) -> int:
-        """The frame of a motion at the moment."""
+        """Find the frame of the feature's moment in a motion.
+
+        world : world positions and rotations of the motion, if already known.
+        """
         if self.moment in ("start", "end"):
             return 0 if self.moment == "start" else len(motion) - 1
         if not isinstance(self.moment, str):
@@ -133,7 +138,7 @@ class Feature:
         return _find_extreme(path, self.moment)
 
     def measure_poses(self, motion: Motion, frames: Floats) -> Floats:
-        """(d,) of the pose at frames[1], which may be fractional, relative to that at frames[0]."""
+        """Measure the feature (d,) of the pose at `frames[1]` relative to `frames[0]`; frames may be fractional."""
         poses = motion.at(frames / motion.fps)
         world = poses.world()
         floor = np.array([motion.source.floor or 0.0])
@@ -142,7 +147,10 @@ class Feature:
         return np.asarray(seen[0])
 
     def measure_between(self, skeleton: Skeleton, start: World, there: World, floor: Floats) -> Floats:
-        """(B, d) for B poses relative to as many starting poses, with floors (B,) or (1,)."""
+        """Measure the feature (B, d) of B poses `there`, each relative to one of the B poses `start`.
+
+        floor : (B,) or (1,) floor height in meters.
+        """
         frame = start_frames(skeleton, start)
         if self.kind == "position":
             place = rigid2d.apply(rigid2d.invert(frame), find_path(skeleton, there, self.joint))
@@ -153,7 +161,10 @@ class Feature:
         return np.asarray(rigid2d.apply_vector(rigid2d.invert(frame), turned))
 
     def measure_whole(self, motion: Motion, world: World | None) -> Floats:
-        """(d,) of all frames; `world` if it is already known."""
+        """Measure the feature (d,) of the entire motion.
+
+        world : world positions and rotations of the motion, if already known.
+        """
         try:
             if self.call is not None:
                 given = np.atleast_1d(np.asarray(self.call(motion), dtype=np.float64))
@@ -163,7 +174,7 @@ class Feature:
         except MareyError:
             raise
         except Exception as error:
-            on = f" on {motion.name!r}" if motion.name else ""  # blends have no name; the caller names them
+            on = f" on {motion.name!r}" if motion.name else ""  # blends have no name; the caller describes them
             raise InvalidValue(f"{self.label} failed{on}: {type(error).__name__}: {error}") from error
         if given.shape != (self.n_dims,):
             raise InvalidValue(
@@ -173,13 +184,13 @@ class Feature:
         return given
 
     def to_dict(self) -> dict[str, Any]:
-        """A description from which `feature_from_dict` restores it; functions only by name."""
+        """Return a description from which `feature_from_dict` can restore the feature, unless it is a function."""
         out: dict[str, Any] = {"kind": self.kind, "joint": self.joint, "at": self.moment, "of": self.moment_joint}
         return out | {"which": self.which, "names": list(self.names), "units": list(self.units)}
 
 
 def start_frames(skeleton: Skeleton, world: World) -> Floats:
-    """(B, 3) rigid2d of poses: position of the hips on the floor, and heading."""
+    """Return floor placements (theta, x, z), (B, 3), of poses: heading, and position of the hips."""
     left = find_left_axis(skeleton, world.positions)
     hips = world.positions[:, skeleton.roles["hips"]]
     return np.stack([np.arctan2(-left[:, 2], left[:, 0]), hips[:, 0], hips[:, 2]], axis=1)
@@ -187,13 +198,14 @@ def start_frames(skeleton: Skeleton, world: World) -> Floats:
 
 @renamed_parameters(at="moment", of="moment_joint")
 def position(joint: str, moment: str | float = "farthest", *, moment_joint: str = "", axes: str = _AXES) -> Feature:
-    """Position of a joint (role or name, or "centre_of_mass") at a moment: x to the left, y above the floor, z ahead.
+    """Position of a joint at a moment, in meters: x to the left, y above the floor, z ahead.
 
     Parameters
     ----------
-    moment : one of `MOMENTS`, or seconds of the reference motion.
-    moment_joint : the joint whose extreme defines the moment, if it is another one.
-    axes : which of "xyz" to use.
+    joint : role or joint name, or "centre_of_mass".
+    moment : one of `MOMENTS`, or a time in seconds in the reference motion.
+    moment_joint : joint whose extreme defines the moment, if it is not `joint`.
+    axes : components to use: any of "x", "y" and "z", such as "xy".
     """
     if not axes or any(axis not in _AXES for axis in axes) or len(set(axes)) != len(axes):
         raise InvalidValue(f"axes must be any of 'x', 'y' and 'z', each at most once, not {axes!r}")
@@ -203,55 +215,69 @@ def position(joint: str, moment: str | float = "farthest", *, moment_joint: str 
 
 @renamed_parameters(at="moment", of="moment_joint")
 def orientation(joint: str, moment: str | float = "farthest", *, moment_joint: str = "") -> Feature:
-    """Rotation of a joint from the start to a moment: a rotation vector in the character's initial frame."""
+    """Rotation of a joint from the start to a moment: a rotation vector, in radians, in the initial coordinates.
+
+    Parameters
+    ----------
+    joint : role or joint name.
+    moment : one of `MOMENTS`, or a time in seconds in the reference motion.
+    moment_joint : joint whose extreme defines the moment, if it is not `joint`.
+    """
     names = tuple(f"{joint} turn {axis}" for axis in _AXES)
     return Feature("orientation", joint, _check_moment(moment), moment_joint, "", None, names, ("rad",) * 3)
 
 
 def speed(joint: str = "hips", which: str = "mean") -> Feature:
-    """Mean, minimum or maximum speed of a joint; that of the hips is horizontal."""
+    """Speed of a joint in m/s: "mean", "min" or "max" of the motion. For the hips, only horizontal movement counts."""
     return _make_motion_feature("speed", joint, _check_which(which))
 
 
 def angular_speed(joint: str, which: str = "mean") -> Feature:
-    """Mean, minimum or maximum angular speed of a joint in the world."""
+    """Angular speed of a joint in the world, in rad/s: "mean", "min" or "max" of the motion."""
     return _make_motion_feature("angular_speed", joint, _check_which(which))
 
 
 def traveled(which: str = "path") -> Feature:
-    """Horizontal distance of the hips: along the "path", or the "net" distance between its ends."""
+    """Horizontal distance that the hips travel, in meters: along the "path", or "net" distance from start to end."""
     if which not in ("path", "net"):
         raise InvalidValue(f"which must be 'path' or 'net', not {which!r}")
     return _make_motion_feature("traveled", "", which)
 
 
 def turn() -> Feature:
-    """Change of heading from start to end, positive to the left."""
+    """Change of heading from start to end, in radians, positive to the left."""
     return _make_motion_feature("turn")
 
 
 def curvature() -> Feature:
-    """Turn to the left per meter of path."""
+    """Change of heading per meter of path, in rad/m, positive to the left."""
     return _make_motion_feature("curvature")
 
 
 def step_height(joint: str = "") -> Feature:
-    """How far a foot (role or joint; by default the higher of both) rises above its lowest position."""
+    """Height that a foot rises above its lowest position, in meters; by default, the larger of both feet.
+
+    joint : role or joint name of the foot.
+    """
     return _make_motion_feature("step_height", joint)
 
 
 def duration() -> Feature:
-    """Seconds from the first frame to the last: whole frames, so a motion meets it at best to within half a frame."""
+    """Duration from the first frame to the last, in seconds.
+
+    Motions have whole frames, so a requested duration is met only to within half a frame.
+    """
     return _make_motion_feature("duration")
 
 
 def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), units: Iterable[str] = ()) -> Feature:
-    """Wrap any function of a Motion that returns one number or several.
+    """Make a feature from a function.
 
     Parameters
     ----------
-    names : of the numbers; the function's own name by default, for one number.
-    units : such as "m" or "rad"; unknown ones are allowed.
+    call : takes a Motion and returns one number or several.
+    names : names of the numbers; by default, one number with the name of the function.
+    units : units of the numbers, such as "m" or "rad"; any text is allowed.
     """
     if not callable(call):
         raise InvalidValue(f"call must be a function of a motion, not {call!r}")
@@ -263,7 +289,7 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
 
 
 def as_features(given: Any) -> tuple[Feature, ...]:
-    """Convert what a user gives as feature=: a Feature, a text, a function, or several of these."""
+    """Convert the argument ``feature=`` to features: a Feature, a text, a function, or a list of these."""
     if isinstance(given, Feature):
         return (given,)
     if isinstance(given, str):
@@ -278,9 +304,10 @@ def as_features(given: Any) -> tuple[Feature, ...]:
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
-    """Parse features from text: ``position:right_foot@highest``, ``turn,speed``, ``speed:hips:max``.
+    """Parse features from text such as ``position:right_foot@highest``, ``turn,speed`` or ``speed:hips:max``.
 
-    Colons separate kind, joint and which; the moment follows ``@``: a name, or seconds of the reference.
+    Commas separate features, and colons separate kind, joint and `which`. The moment follows ``@``: one of `MOMENTS`,
+    or a time in seconds in the reference motion.
     """
     return tuple(_parse_feature(part.strip()) for part in str(text).split(",") if part.strip()) or _raise_no_feature(
         text
@@ -288,7 +315,7 @@ def parse_features(text: str) -> tuple[Feature, ...]:
 
 
 def feature_from_dict(described: Mapping[str, Any]) -> Feature:
-    """Restore the feature from the description that `Feature.to_dict` returned."""
+    """Restore a feature from the description returned by `Feature.to_dict`."""
     kind, joint, moment = (described.get(key) for key in ("kind", "joint", "at"))
     kind = _OLD_KINDS.get(str(kind), kind)
     moment_joint, which = str(described.get("of", "")), str(described.get("which", ""))
@@ -371,7 +398,7 @@ def _check_moment(at: Any) -> str | float:
 
 
 def _extent(path: Floats, which: str) -> Floats:
-    """(F,) values that are largest where a path (F, 3) is farthest, highest and so on."""
+    """Return values (F,) that are largest where a path (F, 3) is farthest, highest and so on (`which`)."""
     if which == "farthest":
         return np.asarray(np.linalg.norm(path - path[0], axis=1))
     if which in ("highest", "lowest"):
@@ -389,7 +416,7 @@ def _find_extreme(path: Floats, which: str) -> int:
     edge = max(1, round(_EDGE * len(path)))
     if which in ("fastest", "slowest") or edge <= top < len(path) - edge:
         return top
-    # What comes next may go farther than the action did: prefer an extreme that is nearly as far out.
+    # The end of a motion may already belong to the next action: prefer an extreme inside that is nearly as large.
     points = _find_turning_points(value)
     points = points[
         (value[points] >= largest - _NEARLY * np.ptp(value)) & (points >= edge) & (points < len(path) - edge)
@@ -398,7 +425,7 @@ def _find_extreme(path: Floats, which: str) -> int:
 
 
 def extreme_near(path: Floats, which: str, frame: int, reach: int) -> int:
-    """The frame within `reach` of `frame` where a path (F, 3) has its largest extreme; `frame` if there is none."""
+    """Return the frame of the largest extreme of a path (F, 3) within `reach` frames; `frame` if there is none."""
     value = _extent(path, which)
     points = _find_turning_points(value)
     points = points[np.abs(points - frame) <= reach]

@@ -1,6 +1,7 @@
-"""Files of parametric spaces: the examples, their registration and the samples; loading rebuilds nothing.
+"""Files of parametric spaces: the examples, their registration and the samples; loading does not rebuild anything.
 
-In addition to the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
+A file holds the clips (`marey.io.clip_arrays`) and these arrays, for n examples, d parameters and m samples of q
+examples each; K and L are numbers of control points, M is the number of matching contacts:
 
 ==================  ============  ====================================================================
 array               shape         content
@@ -8,16 +9,16 @@ array               shape         content
 format, version     ()            ``marey.parametric``, 1
 timewarp            (K, n)        control points of S(u), seconds
 alignment           (L, n, 3)     control points of A(u)
-origins             (n, 2)        meters, the centers of rotation of A(u)
-matches             (M, 2, n)     starts and stops of the matching contacts, in u
-loops               (n, 3)        only for loops: travel of each as rigid2d
-crops               (n, 2)        frame ranges of the inputs
-distances           (n,)          meters
-parameters          (n, d)        of the examples
-samples             (m, d)        of the samples
-sample_examples     (m, q)        the examples each is blended from ...
+origins             (n, 2)        centers of rotation of A(u), meters
+matches             (M, 2, n)     start and stop of the matching contacts, in u
+loops               (n, 3)        only for loops: movement per cycle (theta, x, z)
+crops               (n, 2)        frame ranges of the inputs that are used
+distances           (n,)          distance of each example in the registration, meters
+parameters          (n, d)        parameters of the examples
+samples             (m, d)        parameters of the samples
+sample_examples     (m, q)        examples that each sample is blended from ...
 sample_weights      (m, q)        ... and their weights
-scale               (d,)          distances that count as equal
+scale               (d,)          distance in each dimension that counts as one unit
 kept                (n,)          indices of the examples among the inputs
 moments             (features,)   u of each feature's pose, or NaN
 about               ()            JSON: features, reference, delta, k, match points, sources, notes
@@ -81,7 +82,10 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
 
 
 def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
-    """Read a space from a file that `save_space` wrote."""
+    """Read a space from a file written by `save_space`.
+
+    feature : as given to `build`; needed only if it contains Python functions, which cannot be saved.
+    """
     name = os.fspath(path)
     required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, optional)

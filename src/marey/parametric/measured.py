@@ -1,8 +1,8 @@
-"""The parameters of blends: f as a function of weights (Kovar 6.3).
+"""Measure the parameters of blends: f as a function of weights (Kovar 6.3).
 
-Many blends are measured at once. Their frames are concatenated into one track; a feature is relative to each blend's
-own start, so the position of a blend does not matter. For pose features, only the first frame and those around the
-moment are computed, with cubic interpolation between frames.
+Many blends are measured together, with their frames concatenated into one track. Features are relative to the start of
+each blend, so the placement of a blend does not matter. For pose features, only the first frame and the frames around
+the moment are computed, with cubic interpolation between them.
 """
 
 from __future__ import annotations
@@ -30,19 +30,23 @@ from marey.register.tree import select_motions
 
 __all__ = ["BlendMeasurer", "find_blend_frames"]
 
-# Tolerance in frames for counting the last frame of a blend, as in `marey.blend`.
+# Tolerance, in frames, when counting the frames of a blend; the same as in `marey.blend`.
 _LATE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _RULE = Quadrature(0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS)
-# Maximum number of frames in one track, to limit memory.
+# Maximum number of frames in one track, to limit memory use.
 _MAX_FRAMES = 20_000
 
 
 def find_blend_frames(reg: RegistrationCurve, weights: Floats, fps: float | None = None) -> tuple[Floats, Ints]:
-    """u of the frames of blends with constant weights (B, n), concatenated, and (B + 1,) the start of each.
+    """Find the registration parameter u, from 0 to 1, of each frame of B blends with constant weights (B, n).
 
-    These are the frames that `marey.blend` makes at `fps`, or at the rate of the motions; one cycle if the registration
-    is cyclic.
+    These are the frames that `marey.blend` generates at `fps` (by default the frame rate of the motions); one cycle if
+    the registration is cyclic.
+
+    Returns
+    -------
+    u of all frames, concatenated, and (B + 1,) the start of each blend in it, then the total.
     """
     rate = reg.fps if fps is None else fps
     slopes = compute_knot_slopes(reg.timewarp.points)
@@ -59,12 +63,12 @@ def find_blend_frames(reg: RegistrationCurve, weights: Floats, fps: float | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendMeasurer:
-    """Registered examples and the features to measure.
+    """Measures features on blends of registered examples.
 
-    registration : of the n examples.
-    features : the features.
-    moments : u of each feature's pose; NaN for those of entire motions.
-    fps : of the blends; that of the examples by default.
+    registration : registration of the n examples.
+    features : features to measure, with d numbers in total.
+    moments : registration parameter u, from 0 to 1, of each feature's pose; NaN for features of entire motions.
+    fps : frame rate of the blends; that of the examples by default.
     """
 
     registration: RegistrationCurve
@@ -77,7 +81,7 @@ class BlendMeasurer:
         return sum(feature.n_dims for feature in self.features)
 
     def measure_weights(self, which: Ints, weights: Floats) -> Floats:
-        """(B, d) of B blends without cleanup: of motions `which` (B, q) with weights (B, q)."""
+        """Measure the parameters (B, d) of B blends, without cleanup, of motions `which` (B, q) with weights (B, q)."""
         out = np.empty((len(which), self.n_dims))
         groups: dict[tuple[int, ...], list[int]] = {}
         for b, (row, own) in enumerate(zip(which.tolist(), weights, strict=True)):
@@ -97,7 +101,7 @@ class BlendMeasurer:
         return out
 
     def measure_motion(self, motion: Motion, u: Floats) -> Floats:
-        """(d,) of a blend whose frames are at u (F,)."""
+        """Measure the parameters (d,) of a blend whose frames have registration parameters u (F,)."""
         poses = any(feature.is_pose for feature in self.features)
         world = motion.world() if poses else None
         parts = []
@@ -110,7 +114,7 @@ class BlendMeasurer:
         return np.concatenate(parts)
 
     def measure_own_moments(self, motion: Motion) -> Floats:
-        """(d,) of a motion by itself, with moments found in it if possible, else NaN."""
+        """Measure the parameters (d,) of a motion at moments found in the motion itself; NaN if that is impossible."""
         return np.concatenate(
             [
                 np.full(feature.n_dims, np.nan) if feature.is_pose and not isinstance(feature.moment, str)
@@ -120,7 +124,7 @@ class BlendMeasurer:
         )  # fmt: skip
 
     def _measure_tracks(self, reg: RegistrationCurve, weights: Floats) -> Floats:
-        """(B, d) of blends of all motions of `reg` with weights (B, n)."""
+        """Measure the parameters (B, d) of B blends of all motions of `reg` with weights (B, n)."""
         rate = reg.fps if self.fps is None else self.fps
         u, starts = find_blend_frames(reg, weights, rate)
         lengths = np.diff(starts)
@@ -149,7 +153,7 @@ class BlendMeasurer:
         self, track: Motion, world: World, starts: Ints, motion_columns: dict[int, slice], out: Floats
     ) -> None:
         if all(self.features[k].call is None for k in motion_columns):
-            track = replace(track, contacts=None, labels=Labels())  # only functions may read these
+            track = replace(track, contacts=None, labels=Labels())  # only user functions could read these
         for row, (a, b) in enumerate(itertools.pairwise(starts.tolist())):
             motion, seen = track[a:b], World(world.positions[a:b], world.rotations[a:b])
             for k, columns in motion_columns.items():
@@ -157,7 +161,7 @@ class BlendMeasurer:
 
 
 def _needed_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
-    """Rows of a track for the first frames and those around positions within each blend."""
+    """Return the rows of a track that are needed: the first frame of each blend, and the frames around `places`."""
     around = [(starts[:, None] + cubic_weights(place, lengths)[0]).ravel() for place in places]
     return np.unique(np.concatenate([starts, *around]))
 
@@ -165,9 +169,12 @@ def _needed_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
 def _measure_poses(
     feature: Feature, motion: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
 ) -> Floats:
-    """(B, d) at positions `at` (B,) within blends of these lengths, from poses in the frames around them.
+    """Measure a pose feature (B, d) at fractional frames of B blends, interpolated from the frames around them.
 
-    rows : the track rows of the frames in `motion`; all by default.
+    motion, world : the track, and its world positions and rotations.
+    starts, lengths : (B,) first row and number of frames of each blend.
+    at : (B,) fractional frame number within each blend.
+    rows : track rows that `motion` contains; all by default.
     """
     places, cubic = cubic_weights(at, lengths)
     begin, there = np.repeat(starts, 4), (starts[:, None] + places).ravel()
@@ -185,7 +192,7 @@ def _measure_poses(
 
 
 def _unwrap_rotations(turned: Floats) -> Floats:
-    """Rotation vectors (B, F, 3), unwrapped: near half a turn, the opposite rotation may be shorter."""
+    """Unwrap rotation vectors (B, F, 3): near 180 degrees, use the equivalent vector that is closer to the first."""
     angle = np.linalg.norm(turned, axis=2, keepdims=True)
     other = turned * (1.0 - 2.0 * np.pi / np.maximum(angle, 1e-12))
     flip = np.linalg.norm(other - turned[:, :1], axis=2) < np.linalg.norm(turned - turned[:, :1], axis=2)
@@ -193,7 +200,7 @@ def _unwrap_rotations(turned: Floats) -> Floats:
 
 
 def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None:
-    """Raise an error if parameters (d,) of a motion are not finite."""
+    """Raise an error if any of the parameters (d,) of the motion `name` is not finite."""
     if np.isfinite(values).all():
         return
     names = [label for feature in features for label in feature.names]

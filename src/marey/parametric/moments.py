@@ -1,4 +1,4 @@
-"""Moments of examples: the frames and the u at which pose features are measured (Kovar 6.3.1)."""
+"""Find the moments at which pose features are measured: frames, and registration parameters u (Kovar 6.3.1)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from marey.register.tree import register_tree
 
 __all__ = ["find_at_ends", "find_marks", "find_moments", "snap_apexes"]
 
-# An apex this few frames from either end of a motion leaves nothing to register beyond it.
+# Minimum number of frames between an apex and either end; with fewer, there is nothing beyond the apex to register.
 _FROM_END = 3
-# Maximum error of a timewarp at a moment, in seconds.
+# Search range for an extreme around the time given by the timewarp, in seconds.
 _REACH = 0.2
 
 
 def find_marks(
     motions: Sequence[Motion], features: Sequence[Feature], apexes: ArrayLike | None
 ) -> tuple[Ints, dict[int, int]]:
-    """(n, L) frames of the moments found in each motion, and the column of each pose feature."""
+    """Find the frames (n, L) of L different moments in n motions, and the column of each pose feature.
+
+    apexes : (n,) frames to use for all pose features instead.
+    """
     columns: dict[int, int] = {}
     if apexes is not None:
         given = convert_array(apexes, "apexes", np.int64)
@@ -61,7 +64,10 @@ def _find_apex(feature: Feature, motion: Motion, j: int) -> int:
 
 
 def find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
-    """Motions whose moment lies at one of their ends, and a sentence on each."""
+    """Find motions with a moment too close to one of their ends; return the reason, keyed by index.
+
+    marks : (n, L) frames of the moments.
+    """
     out = {}
     for j, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
         for frame in row:
@@ -77,10 +83,11 @@ def snap_apexes(
     which: Any,
     registration: dict[str, Any],
 ) -> Ints:
-    """(n,) frames of the moment that the pose features give in seconds of the reference.
+    """Find the frame (n,) in each motion that corresponds to the pose features' moment in the reference motion.
 
-    The reference is the first motion, or the root of `parents`. In a motion that cannot be registered, the moment is at
-    the same fraction of its length as in the reference.
+    The moment is given in seconds. The timewarp maps it to the other motions, where it snaps to an extreme nearby. The
+    reference is the first motion, or the root of `parents`. In a motion that cannot be registered, the search starts at
+    the same fraction of its duration as in the reference.
 
     Parameters
     ----------
@@ -117,7 +124,10 @@ def snap_apexes(
 def find_moments(
     reg: RegistrationCurve, features: Sequence[Feature], seconds: Floats, columns: dict[int, int]
 ) -> tuple[float, ...]:
-    """u of each feature's pose, from the reference's own moment (n, L) or from the given seconds."""
+    """Return the registration parameter u, from 0 to 1, of each feature's pose; NaN for features of entire motions.
+
+    seconds : (n, L) times of the moments found in the motions. columns : column of each feature that has one.
+    """
     out = []
     motion = reg.motions[reg.reference]
     for k, feature in enumerate(features):

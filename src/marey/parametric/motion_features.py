@@ -1,4 +1,4 @@
-"""Features of entire motions: speed, distance, turn."""
+"""Features of entire motions, such as speed, distance and turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,14 @@ _STILL = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MotionFeature:
-    """A feature of entire motions: from motion, its world, joint and choice to a number."""
+    """A feature of entire motions.
+
+    call : measures it, given the motion, its world positions and rotations, a joint and one of `choices`.
+    unit : unit of the result.
+    choices : allowed values of `which`, the default first; empty if there is no choice.
+    joint : default joint, or "".
+    needs_joint : whether a joint is required.
+    """
 
     call: Callable[[Motion, World, str, str], float]
     unit: str
@@ -82,7 +89,7 @@ def _duration(motion: Motion, world: World, joint: str, which: str) -> float:
 
 
 def _steps(motion: Motion, world: World, joint: str) -> Floats:
-    """(F - 1,) meters from frame to frame; horizontal for the hips."""
+    """Return the distance (F - 1,) that a joint moves from frame to frame, in meters; horizontal for the hips."""
     _need_frames(motion)
     path = find_path(motion.skeleton, world, joint)
     return np.asarray(np.linalg.norm(np.diff(path[:, [0, 2]] if joint == "hips" else path, axis=0), axis=1))

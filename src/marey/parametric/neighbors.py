@@ -1,4 +1,4 @@
-"""From parameters to weights: k nearest neighbors among the samples (Kovar 6.3.3)."""
+"""Compute blend weights for parameters from the k nearest samples (Kovar 6.3.3)."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from marey.core.arrays import Floats, Ints
 
 __all__ = ["mix_weights", "neighbor_weights"]
 
-# A sample this close, relative to the distance of the farthest neighbor, is the target.
+# A sample closer than this fraction of the farthest neighbor's distance counts as equal to the target.
 _THERE = 1e-12
 
 
 def neighbor_weights(target: Floats, samples: Floats, k: int) -> tuple[Ints, Floats]:
     """Find the nearest samples and their weights, which are nonnegative and sum to 1.
 
-    The weight of a sample is 1 / D minus that of the k-th (Kovar 6.5), so it is 0 when another takes its place. A
-    sample at the target has all the weight; if all are equally far, all weights are equal. With at most k samples, none
-    is ever replaced, and weights are 1 / D alone.
+    The weight of a sample at distance D is proportional to 1 / D minus that of the k-th sample (Kovar 6.5). It is 0 for
+    the k-th sample, so weights are continuous when another sample takes its place. A sample at the target gets all the
+    weight. If all samples are equally far away, all weights are equal. With at most k samples, none is ever replaced,
+    and weights are proportional to 1 / D.
 
     Parameters
     ----------
-    target : (d,) and samples : (m, d), scaled so that distances are comparable.
+    target : (d,) target parameters.
+    samples : (m, d) parameters of the samples. Both must be scaled to make distances comparable between dimensions.
     k : number of neighbors.
 
     Returns
     -------
-    (q,) indices, nearest first, of samples with a positive weight, and their weights (q,).
+    Indices (q,) of the samples with a positive weight, nearest first, and their weights (q,).
     """
     apart = np.linalg.norm(samples - target, axis=1)
     if len(apart) > k:
@@ -39,7 +41,7 @@ def neighbor_weights(target: Floats, samples: Floats, k: int) -> tuple[Ints, Flo
     if away[0] <= _THERE * max(float(away[-1]), 1e-300):
         same = away <= away[0]
         return near[same], np.full(int(same.sum()), 1.0 / same.sum())
-    # Multiplied by the nearest distance, which cancels, so that tiny distances do not overflow.
+    # All weights are multiplied by the nearest distance, which cancels, to avoid overflow for tiny distances.
     weights = away[0] / away - (0.0 if np.isinf(furthest) else away[0] / furthest)
     weights = np.maximum(weights, 0.0)
     total = float(weights.sum())
@@ -50,7 +52,18 @@ def neighbor_weights(target: Floats, samples: Floats, k: int) -> tuple[Ints, Flo
 
 
 def mix_weights(sample_weights: Floats, which: Ints, weights: Floats) -> tuple[Ints, Floats]:
-    """(e,) examples and their weights (e,), from weights (q,) of samples that blend `which` (q, s) by `weights`."""
+    """Combine weighted samples, which are themselves blends of examples, into weights of the examples.
+
+    Parameters
+    ----------
+    sample_weights : (q,) weights of the samples.
+    which : (q, s) examples that each sample is blended from.
+    weights : (q, s) weights of these examples.
+
+    Returns
+    -------
+    Indices (e,) of the examples with a nonzero weight, and their weights (e,).
+    """
     examples, place = np.unique(which.ravel(), return_inverse=True)
     total = np.zeros(len(examples))
     np.add.at(total, place.ravel(), (sample_weights[:, None] * weights).ravel())

@@ -1,4 +1,4 @@
-"""Notes of a build about its examples: unique names, and which were left out."""
+"""Notes about the examples of a space: make their names unique, and report which were left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["filter_notes", "make_names_unique", "restore_names", "warn_left_out"
 
 
 def make_names_unique(motions: Sequence[Motion]) -> tuple[Motion, ...]:
-    """Number the motions that have no name or the same name, so that names are unique."""
+    """Make names unique: add a number to motions that have no name or the same name as another."""
     times = Counter(motion.name for motion in motions)
     return tuple(
         motion if motion.name and times[motion.name] == 1 else replace(motion, name=_number_name(motion.name, j))
@@ -29,7 +29,7 @@ def _number_name(name: str, j: int) -> str:
 
 
 def restore_names(reg: RegistrationCurve, given: Sequence[Motion], indices: Ints) -> RegistrationCurve:
-    """Restore the original names of motions `indices` in a registration."""
+    """Restore the original names of a registration's motions; `indices` are their indices in `given`."""
     names = [given[int(j)].name for j in indices]
     if all(motion.name == name for motion, name in zip(reg.motions, names, strict=True)):
         return reg
@@ -39,7 +39,7 @@ def restore_names(reg: RegistrationCurve, given: Sequence[Motion], indices: Ints
 
 
 def filter_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, ...]:
-    """The notes without those about motions that were left out later."""
+    """Return the notes without those about motions that were left out, except the reason for leaving them out."""
     gone = [repr(motion.name) for motion in left_out]
     return tuple(
         note
@@ -49,7 +49,7 @@ def filter_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str,
 
 
 def warn_left_out(notes: Iterable[str], n_given: int, *, stacklevel: int) -> None:
-    """Warn with the notes that say why motions were left out, if there are any."""
+    """Issue a warning with the reasons why motions were left out, if there are any."""
     reasons = [note.replace(" is left out: ", ": ", 1) for note in notes if " is left out: " in note]
     if reasons:
         verb = "is" if len(reasons) == 1 else "are"

@@ -1,4 +1,4 @@
-"""Points of a character that features refer to: joints by role or name, and the center of mass."""
+"""Points of the body that features refer to: joints by role or name, and the center of mass."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ _SEGMENTS: tuple[tuple[str, str, float, float], ...] = (
     ("neck", "head", 0.081, 1.0),
     *((f"{side}_{a}", f"{side}_{b}", mass, at) for side in ("left", "right") for a, b, mass, at in _LIMBS),
 )
-"""From role, to role, fraction of the body's mass, and position of its center between the two (Winter, Biomechanics and
-Motor Control of Human Movement, table of segments)."""
+"""Body segments: proximal role, distal role, fraction of the body's mass, and position of the segment's center of mass
+as a fraction of its length from the proximal end (Winter, Biomechanics and Motor Control of Human Movement, table of
+segments)."""
 
 
 def find_joint(skeleton: Skeleton, name: str) -> int:
-    """The joint with this role, or with this name."""
+    """Return the index of the joint with this role or, if there is none, with this name."""
     found = skeleton.roles.get(name)
     return skeleton.index(name) if found is None else found
 
 
 def find_path(skeleton: Skeleton, world: World, name: str) -> Floats:
-    """(F, 3) meters: positions of a joint in the world, or of the center of mass."""
+    """Return the world positions (F, 3) of a joint or of the center of mass, in meters."""
     if name != CENTRE_OF_MASS:
         return world.positions[:, find_joint(skeleton, name)]
     roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
@@ -44,7 +45,7 @@ def find_path(skeleton: Skeleton, world: World, name: str) -> Floats:
         a, b = roles.get(start), roles.get(stop)
         if a is None:
             continue
-        # A segment whose far end is missing in the skeleton is placed at its near end.
+        # If the skeleton has no joint at the distal end, use the proximal end.
         first, last = world.positions[:, a], world.positions[:, a if b is None else b]
         total += fraction * (first + at * (last - first))
         mass += fraction

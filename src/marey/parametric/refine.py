@@ -1,10 +1,11 @@
-"""Refine the weights for a target: a few bounded Gauss-Newton steps from the weights that the samples give.
+"""Refine the weights for a target: a few bounded Gauss-Newton steps, starting from the weights given by the samples.
 
-A step solves ``min |r - J dw|^2 + damping |y|^2`` with ``dw = s y``, weights within their bounds and a sum of 0. The
-room s of an example is its weight in the samples around the target: as it fades out there, refinement may change it
-less, so nearby targets keep similar weights. For the same reason J stays that of the first weights, r is first
-projected to what J s can change, and damping grows with r: if the examples hardly differ in some direction, as kicks do
-along a leg that is always stretched, requests in that direction leave the weights alone.
+A step ``dw = s y`` of the weights minimizes ``|r - J dw|^2 + damping^2 |y|^2``, where r is the residual and J the
+Jacobian of the parameters. The sum of dw is 0, and the weights stay within their bounds. The factor s of an example is
+its total weight in the samples around the target: where this weight fades out, refinement changes the example less, so
+similar targets get similar weights. For the same reason, J is not updated, r is first projected to the directions that
+J s can change, and damping grows with r. If the examples hardly differ in some direction (for example, kicks along a
+leg that is always stretched), requests in that direction do not change the weights.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from marey.parametric.measured import BlendMeasurer
 
 __all__ = ["bounded_step", "choose_examples", "refine_weights"]
 
-# Directions in which J s is below this fraction of its largest value are hardly followed.
+# Residuals in directions where J s is below this fraction of its largest singular value are mostly ignored.
 _FOLLOWED = 0.03
-# Damping for a residual of 1: about how much J s changes while such a residual is removed.
+# Squared damping for a residual of 1: about how much J s changes while such a residual is removed.
 _BENT = 0.02
 # Minimum damping, relative to the largest singular value of J s.
 _LEAST = 0.01
-# Step toward a single example for finite differences: wide, as f has small kinks where its moment passes from one frame
-# to the next, which would make weights jump.
+# Finite-difference step toward a single example. It is wide, because f has small kinks where its moment passes from one
+# frame to the next; with a narrow step these would make weights jump.
 _STEP = 0.1
-# Residuals, in units of the scale, below which refinement stops.
+# Refinement stops below this residual, in units of the scale.
 _DONE = 1e-5
-# Steps in which an example is reproduced by others.
+# Number of refinement steps to reproduce an example from others.
 _CHOICE_STEPS = 3
 # Penalty that keeps the sum of a step at 0, relative to residuals of about 1.
 _TIED = 1e4
@@ -43,13 +44,16 @@ def refine_weights(
     delta: float,
     steps: int,
 ) -> Floats:
-    """Find weights (e,) of examples `which` (e,) for which a blend, without cleanup, comes closer to `target` (d,).
+    """Refine weights (e,) of examples `which` (e,) to bring a blend, without cleanup, closer to `target` (d,).
 
     Parameters
     ----------
+    measured : measures the parameters of blends.
     weights : (e,) initial weights, within [-delta, 1 + delta] and with sum 1.
-    room : (e,) how far each may change, 0 or more.
-    scale : (d,) distances that count as equal in each dimension.
+    room : (e,) how easily each weight may change (s in the module docstring); 0 keeps it fixed.
+    scale : (d,) distance in each dimension that counts as one unit.
+    delta : weights stay in [-delta, 1 + delta].
+    steps : maximum number of steps.
     """
     if len(which) < 2:
         return weights
@@ -68,13 +72,13 @@ def refine_weights(
         miss = float(np.linalg.norm(residual))
         if miss < _DONE or not np.isfinite(miss):
             break
-    # Full step if it does no harm, no step if the error grows by a quarter, interpolated in between.
+    # Use the full change if the error does not grow, none if it grows by a quarter or more, and a fraction in between.
     gain = np.clip(5.0 - 4.0 * miss / first, 0.0, 1.0) if np.isfinite(miss) else 0.0
     return np.asarray(weights + gain * (now - weights))
 
 
 def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floats, delta: float) -> Floats:
-    """Weights (e,) after one step, from J (d, e) and r (d,)."""
+    """Return the weights (e,) after one step, for the Jacobian J (d, e) and the residual r (d,)."""
     from scipy.optimize import lsq_linear
 
     free = room > 1e-9
@@ -98,7 +102,7 @@ def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floa
 
 
 def _clip_weights(weights: Floats, delta: float) -> Floats:
-    """Remove rounding errors: weights within their bounds, with sum 1."""
+    """Remove rounding errors: clamp weights to [-delta, 1 + delta] and make their sum 1."""
     out = np.clip(weights, -delta, 1.0 + delta)
     for _ in range(4):
         lack = 1.0 - float(out.sum())
@@ -111,7 +115,10 @@ def _clip_weights(weights: Floats, delta: float) -> Floats:
 
 
 def _jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
-    """(d, e) change of f from these weights toward each single example; exact for steps with sum 0."""
+    """Return the derivatives (d, e) of f from `weights` (e,) toward each single example, by finite differences.
+
+    For steps with sum 0, they act like partial derivatives with respect to the weights.
+    """
     e = len(which)
     away = weights + _STEP * (np.eye(e) - weights)
     rows = np.concatenate([weights[None], away])
@@ -120,11 +127,17 @@ def _jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
 
 
 def choose_examples(measured: BlendMeasurer, own: Floats, scale: Floats, tolerance: Floats, delta: float) -> Ints:
-    """Choose examples to keep so that each of the others can be blended from some of them (Kovar 6.3.4).
+    """Return the indices of the examples to keep; each of the others can be blended from some of them (Kovar 6.3.4).
 
-    In order of the distance to their neighbors, closest first, an example is dropped if a blend of the d + 1 nearest
-    that remain, with weights within [-delta, 1 + delta], matches its parameters (own, (n, d)) to within `tolerance`
-    (d,). The reference stays, and so do the examples that dropped ones were blended from.
+    Examples are tested in order of the distance to their neighbors, closest first. An example is dropped if a blend of
+    the d + 1 nearest remaining ones, with weights within [-delta, 1 + delta], matches its parameters to within
+    `tolerance`. The reference is always kept, and so are the examples that dropped ones were blended from.
+
+    Parameters
+    ----------
+    own : (n, d) parameters of the examples.
+    scale : (d,) distance in each dimension that counts as one unit.
+    tolerance : (d,) tolerance in each dimension.
     """
     n, d = own.shape
     apart = np.linalg.norm((own[:, None] - own) / scale, axis=2)

@@ -1,4 +1,4 @@
-"""Samples of what weights do: blends of examples that are close to each other (Kovar 6.3.2)."""
+"""Sample how weights map to parameters, with blends of examples that are close to each other (Kovar 6.3.2)."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ __all__ = ["Blends", "measure_samples", "random_weights", "sample_weights", "thi
 
 
 class Blends(Protocol):
-    """Anything that blends examples and measures the result."""
+    """Protocol of an object that blends examples and measures the result, such as `BlendMeasurer`."""
 
     def measure_weights(self, which: Ints, weights: Floats) -> Floats:
-        """(B, d) of blends of examples `which` (B, q) with weights (B, q)."""
+        """Return the parameters (B, d) of B blends of examples `which` (B, q) with weights (B, q)."""
 
 
 def sample_weights(
     parameters: Floats, n_samples: int, delta: float, expand: float, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """Choose weights of blends to measure.
+    """Choose the examples and weights of the blends to measure.
 
-    For points sampled from the box around the examples' parameters, the d + 1 examples nearest to each are blended with
-    random weights within [-delta, 1 + delta].
+    For each random point in a box around the examples' parameters, the d + 1 nearest examples are blended with random
+    weights within [-delta, 1 + delta].
 
     Parameters
     ----------
-    parameters : (n, d) of the examples, scaled so that distances are comparable.
-    expand : extra size of the box, relative to that of the examples.
+    parameters : (n, d) parameters of the examples, scaled to make distances comparable between dimensions.
+    n_samples : number of blends N.
+    expand : how much larger the box is than the bounding box of the examples, as a fraction of its size.
 
     Returns
     -------
-    which (N, q) examples and weights (N, q), q = min(d + 1, n).
+    Examples (N, q) of each blend and their weights (N, q), with q = min(d + 1, n).
     """
     n, d = parameters.shape
     q = min(d + 1, n)
@@ -46,7 +47,10 @@ def sample_weights(
 
 
 def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Floats:
-    """(n, q) rows with sum 1, each weight and each partial sum of the first ones within [-delta, 1 + delta]."""
+    """Return n rows of q random weights with sum 1, each within [-delta, 1 + delta].
+
+    Weights are drawn one after another with partial sums in the same interval; then each row is shuffled.
+    """
     out = np.empty((n, q))
     done = np.zeros(n)
     for j in range(q - 1):
@@ -59,9 +63,9 @@ def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Fl
 
 
 def thin_samples(parameters: Floats, spacing: float, first: int) -> Ints:
-    """Which of the rows (N, d) to keep, in order, so that none is closer than `spacing` to one before it.
+    """Return the indices of the rows (N, d) to keep: a row closer than `spacing` to one kept before it is dropped.
 
-    The `first` rows, which are examples, all remain.
+    The first `first` rows, which are the examples, are always kept.
     """
     chosen = list(range(first))
     for k in range(first, len(parameters)):
@@ -73,9 +77,17 @@ def thin_samples(parameters: Floats, spacing: float, first: int) -> Ints:
 def measure_samples(
     measured: Blends, own: Floats, scale: Floats, which: Ints, weights: Floats, spacing: float
 ) -> tuple[Floats, Ints, Floats]:
-    """Parameters (m, d), examples (m, q) and weights (m, q) of the samples, those of the examples themselves first.
+    """Measure the samples; return their parameters (m, d), examples (m, q) and weights (m, q).
 
+    The first n of the m samples are the examples themselves. Samples too close to another are dropped.
+
+    Parameters
+    ----------
+    measured : measures the parameters of blends.
     own : (n, d) parameters of the examples.
+    scale : (d,) distance in each dimension that counts as one unit.
+    which, weights : (N, q) examples of each blend, and their weights.
+    spacing : smallest distance between samples, in units of `scale`.
     """
     n, q = len(own), which.shape[1]
     found = measured.measure_weights(which, weights)

@@ -1,4 +1,4 @@
-"""Parametric motion: say what a motion should do, and get one (Kovar chapter 6, Heck 3.5)."""
+"""Parametric motion: generate a motion with requested parameters (Kovar chapter 6, Heck 3.5)."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ __all__ = ["ParametricMotion", "ReachResult", "Reachable"]
 # Default number of Gauss-Newton steps.
 _STEPS = 4
 _MAX_STEPS = 50
-# In units of the scale: how far a target may move before it counts as projected, and the maximum error of a refined
-# motion whose target moved at all.
+# In units of the scale: how far a target may move before it counts as projected, and the largest error of a refined
+# motion if its target moved by less than that.
 _MOVED, _MISSED = 0.1, 0.5
-# Default start: at the origin, facing +Z, so that a requested position is that position in the world.
+# Default start: at the origin, facing +Z. Requested positions are then world positions.
 _START = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reachable:
-    """What can be requested from a space.
+    """The parameters that can be requested from a space.
 
-    names, units : of the d parameters.
+    names, units : names and units of the d parameters.
     examples : (n, d) parameters of the examples.
     samples : (m, d) parameters known to be reachable, including those of the examples.
-    low, high : (d,) box around them.
-    within : (d,) distance from a sample within which a target counts as reachable, in each dimension.
-    by_hand : whether the parameters were given, not measured: then the entire box is reachable.
+    low, high : (d,) bounding box of the samples.
+    within : (d,) distance from a sample, in each dimension, within which a target counts as reachable.
+    by_hand : whether the parameters were given by hand instead of measured; the entire box is then reachable.
     """
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class Reachable:
     by_hand: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The ranges for JSON."""
+        """Return the ranges as a dictionary for JSON."""
         rows = zip(self.names, self.units, self.low.tolist(), self.high.tolist(), strict=True)
         return {
             "parameters": [{"name": name, "unit": unit, "low": low, "high": high} for name, unit, low, high in rows],
@@ -72,7 +72,7 @@ class Reachable:
         }
 
     def distance(self, target: ArrayLike) -> float:
-        """Distance from a target (d,) to the nearest sample, in units of `within`."""
+        """Return the distance from a target (d,) to the nearest sample, in units of `within`."""
         given = freeze_array(target, "target", (len(self.names),))
         return float(np.linalg.norm((self.samples - given) / self.within, axis=1).min())
 
@@ -85,17 +85,18 @@ class Reachable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachResult:
-    """The result of a request: a motion, and what it does.
+    """The result of a request: a motion, and the parameters it reaches.
 
-    target : (d,) as requested.
-    aimed : (d,) the same, or its projection if it is unreachable.
-    reached : (d,) of the resulting motion, at the blend of the examples' moments; NaN if the parameters were given by
-        hand.
-    own : (d,) of the resulting motion by itself, at the moment found in it; NaN if there is none.
-    units : of the d parameters.
-    weights : (n,) of the examples.
-    projected : whether the target was unreachable: projection moved it by more than a tenth of `scale`, or by less, but
-        the refined motion is off by more than half of that.
+    target : (d,) requested parameters.
+    aimed : (d,) the target, or its projection if it is unreachable.
+    reached : (d,) parameters of the resulting motion, measured at the blended moment of the examples; NaN if parameters
+        were given by hand.
+    own : (d,) parameters of the resulting motion, measured at the moment found in the motion itself; NaN if there is
+        none.
+    units : units of the d parameters.
+    weights : (n,) blend weights of the examples.
+    projected : whether the target was unreachable: the projection moved it by more than 0.1 units of `scale`, or it
+        moved less but the refined motion misses it by more than 0.5 units.
     """
 
     target: Floats
@@ -108,7 +109,7 @@ class ReachResult:
     _motion: Motion
 
     def motion(self) -> Motion:
-        """The motion."""
+        """Return the motion."""
         return self._motion
 
     @property
@@ -118,19 +119,22 @@ class ReachResult:
 
     @property
     def own_error(self) -> Floats:
-        """(d,) the same at the motion's own moment."""
+        """(d,) reached minus requested parameters, measured at the motion's own moment."""
         return np.asarray(self.own - self.target)
 
     def distances(self, *, own: bool = False) -> dict[str, float]:
-        """By unit, the length of the error in the parameters of that unit: meters for positions, radians for angles."""
+        """Return the norm of the error, keyed by unit: meters for positions, radians for angles.
+
+        own : use the error at the motion's own moment.
+        """
         return _norm_by_unit(self.units, self.own_error if own else self.error)
 
     def moved(self) -> dict[str, float]:
-        """By unit, how far projection moved the target."""
+        """Return how far the projection moved the target, keyed by unit."""
         return _norm_by_unit(self.units, np.asarray(self.aimed - self.target))
 
     def to_dict(self) -> dict[str, Any]:
-        """The result for JSON, without the motion; unknown numbers are None."""
+        """Return the result as a dictionary for JSON, without the motion; unknown numbers are None."""
         arrays = ("target", "aimed", "reached", "own", "weights", "error")
         out: dict[str, Any] = {
             name: [value if math.isfinite(value) else None for value in getattr(self, name).tolist()] for name in arrays
@@ -139,7 +143,14 @@ class ReachResult:
 
 
 class _Blend(NamedTuple):
-    """A blend: the target (d,), its projection, whether it is one, weights (n,), the motion, and u of its frames."""
+    """A blend for a target.
+
+    target, aimed : (d,) requested parameters, and their projection.
+    is_projected : whether the target was unreachable.
+    weights : (n,) blend weights of the examples.
+    motion : the blended motion.
+    u : (F,) registration parameter of its frames.
+    """
 
     target: Floats
     aimed: Floats
@@ -152,20 +163,20 @@ class _Blend(NamedTuple):
 @renamed_fields(kept="example_indices")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParametricMotion(FrozenRecord):
-    """A space of motions controlled by a few numbers, such as where a kick hits.
+    """A space of motions controlled by a few numbers, such as the position that a kick hits.
 
     Parameters
     ----------
-    registration : of the n examples.
-    features : the parameters, in order.
-    moments : u of each feature's pose; NaN for those of entire motions.
-    parameters : (n, d) of the examples.
+    registration : registration of the n examples.
+    features : features that define the d parameters, in order.
+    moments : registration parameter u, from 0 to 1, of each feature's pose; NaN for features of entire motions.
+    parameters : (n, d) parameters of the examples.
     samples : (m, d) parameters of sampled blends; the first n are the examples.
-    sample_examples, sample_weights : (m, q) the examples each sample is blended from, and their weights.
-    scale : (d,) distances that count as equal in each dimension; a target within one of a sample is reachable.
-    delta : how far a weight may exceed [0, 1].
-    k : number of nearest samples that determine a target's weights.
-    notes : what was done, and what was left out, in sentences.
+    sample_examples, sample_weights : (m, q) examples that each sample is blended from, and their weights.
+    scale : (d,) distance in each dimension that counts as one unit; a target within one unit of a sample is reachable.
+    delta : blend weights may lie in [-delta, 1 + delta].
+    k : number of nearest samples that determine the weights for a target.
+    notes : sentences on what was done and what was left out.
     example_indices : (n,) indices of the examples among the motions given to `build`.
     """
 
@@ -235,7 +246,7 @@ class ParametricMotion(FrozenRecord):
         return self.features[0].kind == "given"
 
     def reachable(self) -> Reachable:
-        """Describe what can be requested."""
+        """Return the parameters that can be requested."""
         return Reachable(
             self.names,
             self.units,
@@ -248,11 +259,12 @@ class ParametricMotion(FrozenRecord):
         )
 
     def project(self, target: ArrayLike) -> tuple[Floats, bool]:
-        """(d,) the target, or its projection if it is unreachable, and whether it was projected.
+        """Project a target (d,) to the reachable parameters; return the result (d,) and whether it counts as projected.
 
-        More than one unit of `scale` from the nearest sample, the projection moves continuously toward the mean of the
-        samples around; at two units it is that mean. A target counts as projected if it moved by more than a tenth of a
-        unit. Values given by hand have no samples in between: the entire box around them is reachable.
+        Targets within one unit of `scale` from the nearest sample do not change. Beyond that, the target moves
+        continuously toward the weighted mean of the nearest samples, and equals it from two units on. A target counts
+        as projected if it moved by more than 0.1 units. Parameters given by hand are clamped to their bounding box
+        instead.
         """
         given = self._check_target(target)
         if self._by_hand:
@@ -272,7 +284,10 @@ class ParametricMotion(FrozenRecord):
 
     @renamed_parameters(clean=("feet", feet_from_flag))
     def weights(self, target: ArrayLike, *, refine: bool | int = False, feet: Feet = "clean") -> Floats:
-        """(n,) weights of the examples: nearly all 0, within [-delta, 1 + delta], with sum 1."""
+        """Return the blend weights (n,) of the examples for a target (d,), most of them 0; their sum is 1.
+
+        They lie within [-delta, 1 + delta]. `refine` and `feet` are as in `synthesize`.
+        """
         check_feet(feet)
         which, weights, _ = self._solve_weights(self._check_target(target), refine, feet)
         out = np.zeros(self.registration.n_motions)
@@ -289,13 +304,13 @@ class ParametricMotion(FrozenRecord):
         start: ArrayLike | None = None,
         name: str | None = None,
     ) -> Motion:
-        """Return a motion with these parameters; see `synthesize`.
+        """Return a motion with parameters `target` (d,); see `synthesize` for the options.
 
-        If the target is unreachable, a `MareyWarning` says so.
+        An unreachable target is projected, with a `MareyWarning`.
         """
         blend = self._blend_target(target, feet, refine, start, name)
         if blend.is_projected:
-            # Above this frame is that of the decorator.
+            # stacklevel=3: the decorator adds a stack frame between this one and the caller's.
             warnings.warn(self._describe_projection(blend.target, blend.aimed), MareyWarning, stacklevel=3)
         return blend.motion
 
@@ -309,17 +324,17 @@ class ParametricMotion(FrozenRecord):
         start: ArrayLike | None = None,
         name: str | None = None,
     ) -> ReachResult:
-        """Make a motion with these parameters, and measure what it reaches.
+        """Generate a motion with these parameters, and measure the parameters it reaches.
 
         Parameters
         ----------
-        target : (d,) one number for each of `names`. Unreachable targets are projected to the nearest reachable ones.
-        feet : ``"clean"`` enforces the contacts of the blend; None leaves the feet as they are.
-        refine : refine the weights so that the motion really has these parameters, by 4 steps or the given number.
-        start : rigid2d (theta, x, z) of the first frame: its heading from +Z to the left, and the position of the hips.
-            By default every motion begins at the origin and faces +Z, so that nearby targets give similar motions, and
-            a requested position is that position in the world (for a floor at height 0).
-        name : of the motion.
+        target : (d,) one number for each of `names`. An unreachable target is projected; see `project`.
+        feet : ``"clean"`` removes foot skate by enforcing the contacts of the blend; None leaves the feet as they are.
+        refine : refine the weights to bring the motion closer to the target: True for 4 steps, or the number of steps.
+        start : (theta, x, z) floor placement of the first frame: heading in radians (0 faces +Z, positive to the left)
+            and hip position in meters. By default every motion begins at the origin and faces +Z. Similar targets then
+            give similar motions, and requested positions are world positions (for a floor at height 0).
+        name : name of the motion; by default, the features and the target.
         """
         blend = self._blend_target(target, feet, refine, start, name)
         reached = own = np.full(self.n_dims, np.nan)
@@ -344,7 +359,7 @@ class ParametricMotion(FrozenRecord):
     def _blend_target(
         self, target: ArrayLike, feet: Feet, refine: bool | int, start: ArrayLike | None, name: str | None
     ) -> _Blend:
-        """The motion for a target, with its name and its provenance."""
+        """Generate the motion for a target, with name and provenance."""
         check_feet(feet)
         given = self._check_target(target)
         which, found, (aimed, projected) = self._solve_weights(given, refine, feet)
@@ -362,7 +377,7 @@ class ParametricMotion(FrozenRecord):
         return _Blend(given, aimed, projected, weights, replace(motion, name=named, source=source), u)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the space with its examples as `.npz`; it plays without their source files."""
+        """Write the space and its examples as `.npz`; the source files of the examples are then no longer needed."""
         from marey.parametric.files import save_space
 
         save_space(self, path)
@@ -383,13 +398,13 @@ class ParametricMotion(FrozenRecord):
         return BlendMeasurer(self._dense, self.features, self.moments, self.registration.fps)
 
     def _find_neighbors(self, target: Floats) -> tuple[Ints, Floats]:
-        """The samples around a target, and their weights."""
+        """Return the samples around a target, and their weights."""
         return neighbor_weights(target / self.scale, self.samples / self.scale, self.k)
 
     def _solve_weights(
         self, target: Floats, refine: bool | int, feet: Feet
     ) -> tuple[Ints, Floats, tuple[Floats, bool]]:
-        """Examples and their weights for a target, and its projection."""
+        """Return the examples for a target, their weights, and the result of `project`."""
         steps = _check_steps(refine)
         near, weights = self._find_neighbors(target)
         which, found = mix_weights(weights, self.sample_examples[near], self.sample_weights[near])
@@ -409,7 +424,7 @@ class ParametricMotion(FrozenRecord):
 
         found = refine_toward(aimed[0], np.array([found[which == k].sum() for k in used]), steps)
         if feet is not None:
-            # Compensate for what cleanup moves: it hardly depends on small changes of the weights.
+            # Compensate for the change that cleanup makes; it hardly depends on small changes of the weights.
             cleaned = measurer.measure_motion(*self._blend(used, found, feet, None))
             moved = cleaned - measurer.measure_weights(used[None], found[None])[0]
             found = refine_toward(aimed[0] - moved, found, (steps + 1) // 2)
@@ -417,7 +432,7 @@ class ParametricMotion(FrozenRecord):
         return used[some], found[some], aimed
 
     def _blend(self, which: Ints, weights: Floats, feet: Feet, start: ArrayLike | None) -> tuple[Motion, Floats]:
-        """The blend, of the examples with nonzero weight only, and u of its frames."""
+        """Blend examples `which` with `weights`; return the motion and the registration parameter u of its frames."""
         sub, used = select_motions(self._dense, which.tolist())
         table = np.zeros(len(used))
         table[np.searchsorted(used, which)] = weights
@@ -426,7 +441,7 @@ class ParametricMotion(FrozenRecord):
         u, _ = find_blend_frames(sub, table[None], rate)
         track = BlendTrack(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table))))
         motion, _ = compose(sub, track, rate)
-        # A blend is located where one of its examples was recorded, and that example depends on the weights.
+        # Without this, a blend would be located where one of its examples was recorded, depending on the weights.
         there = freeze_array(_START if start is None else start, "start", (3,))
         motion = motion.moved(rigid2d.between(find_placement(motion, 0), there))
         given, _ = select_motions(self.registration, which.tolist())
@@ -456,7 +471,7 @@ class ParametricMotion(FrozenRecord):
 
 
 def _norm_by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
-    """By unit, the length of a difference (d,) in the parameters of that unit."""
+    """Return the norm of a parameter difference (d,), keyed by unit."""
     return {
         unit: float(np.linalg.norm(off[[k for k, each in enumerate(units) if each == unit]]))
         for unit in dict.fromkeys(units)

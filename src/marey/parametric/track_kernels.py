@@ -1,6 +1,7 @@
-"""The times of the frames of blends with constant weights.
+"""Find the frames of blends with constant weights on the registration parameter u.
 
-Key: x = place within a span of the timewarp, 0 to 1; m = number of spans; low, high = slopes at a span's ends.
+Key: n = number of motions, B = number of blends; x = position within a span of the timewarp, from 0 to 1; m = number of
+spans; low, high = slopes (n,) of the timewarp at the ends of a span.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from marey.compiled import Floats1D, Floats2D, Ints1D, Out, helper, kernel
 Array = Any
 
 _NEWTON_STEPS = 30
-# Steps below this fraction of a span change nothing visible.
+# Newton's method has converged if a step is below this fraction of a span.
 _SETTLED = 1e-13
-# Parts of a span in which time is added up by itself: negative weights may let it flow unevenly.
+# Number of parts of a span that are integrated separately, because negative weights can make time flow unevenly.
 _PANELS = 6
 
 
 class Quadrature(NamedTuple):
-    """Gauss quadrature from 0 to 1: nodes and weights (Q,)."""
+    """Gauss quadrature on [0, 1]: nodes (Q,) and weights (Q,)."""
 
     nodes: Floats1D
     weights: Floats1D
@@ -27,7 +28,7 @@ class Quadrature(NamedTuple):
 
 @helper
 def _pace(low: Array, high: Array, weights: Array, x: float) -> float:
-    """dt/dx times m at a place."""
+    """Return m dt/dx at position x of a span, for a blend with weights (n,)."""
     flow = 0.0
     for j in range(weights.shape[0]):
         if weights[j] != 0.0:
@@ -37,7 +38,7 @@ def _pace(low: Array, high: Array, weights: Array, x: float) -> float:
 
 @helper
 def _integrate(low: Array, high: Array, weights: Array, a: float, b: float, rule: Quadrature) -> float:
-    """m times the seconds from place a to place b."""
+    """Return m times the time in seconds from position a to position b of a span."""
     total = 0.0
     for k in range(rule.nodes.shape[0]):
         total += rule.weights[k] * _pace(low, high, weights, a + (b - a) * rule.nodes[k])
@@ -46,7 +47,10 @@ def _integrate(low: Array, high: Array, weights: Array, a: float, b: float, rule
 
 @kernel
 def find_span_ends(slopes: Floats2D, weights: Floats2D, rule: Quadrature, borders: Out[Floats2D]) -> None:
-    """Seconds (B, m + 1) of B blends at the borders of the spans, from slopes (m + 1, n) and weights (B, n)."""
+    """Write the time of each span's end, in seconds, to `borders` (B, m + 1), for weights (B, n); the first is 0.
+
+    slopes : (m + 1, n) slopes of the timewarp at the ends of the spans.
+    """
     m = slopes.shape[0] - 1
     for b in range(weights.shape[0]):
         borders[b, 0] = 0.0
@@ -68,7 +72,11 @@ def find_frame_places(
     rule: Quadrature,
     u: Out[Floats1D],
 ) -> None:
-    """u of the frames of B blends, those of blend b in rows starts[b] to starts[b + 1]."""
+    """Write the registration parameter of each frame to `u`; blend b has the entries starts[b] to starts[b + 1].
+
+    slopes, weights, borders : as in `find_span_ends`.
+    starts : (B + 1,) first entry of each blend, then the total.
+    """
     m = slopes.shape[0] - 1
     for b in range(weights.shape[0]):
         span, x, t = 0, 0.0, 0.0

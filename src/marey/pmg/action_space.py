@@ -32,17 +32,17 @@ from marey.pmg.units import format_target
 
 __all__ = ["ActionSpace"]
 
-# Points per second of an example.
+# Sample points per second of an example.
 _PER_SECOND = 64.0
-# Kernel width, relative to the median distance from one example to the next.
+# Kernel width, as a fraction of the average spacing of the examples along each parameter.
 _NEAR = 0.5
 _SOLVED, _MOST_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
-# Grid values per parameter for measuring errors, by the number of parameters.
+# Number of grid values per parameter at which errors are measured, keyed by the number of parameters.
 _VALUES = {1: 17, 2: 9, 3: 6}
 _FEWEST = 4
 # Iterations of the error compensation, and the fraction corrected in each.
 _ROUNDS = 6
-# Fractions of the kernel width by which the ends of the ranges may be missed.
+# Largest error allowed at the corners of the default ranges, as a fraction of the kernel width.
 _MET = 0.05
 
 _Measure = Callable[[Motion, Floats], Floats]
@@ -50,17 +50,22 @@ _Measure = Callable[[Motion, Floats], Floats]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ActionSpace(FrozenRecord):
-    """Motions between examples of one action; created by `build`.
+    """A space of motions blended from n examples of one action; created by `build`.
 
-    base : a motion that provides skeleton, rate, contact points and floor.
-    names, units : of the d parameters.
-    parameters : (n, d) of the examples.
-    turns : (n, G, J, 4) local rotations at G synchronized points, joint 0 relative to the heading; heights : (n, G)
-        meters, of joint 0; ways : (n, G, 3) rigid2d of heading and joint 0 relative to the first pose; times : (n, G)
-        seconds; contacts : (n, G, K) 0 to 1.
-    bandwidth : (d,) kernel width.
+    The examples are sampled at G synchronized points. J is the number of joints, K the number of contact points.
+
+    base : a motion that provides skeleton, frame rate, contact points and floor.
+    names, units : names and units of the d parameters.
+    parameters : (n, d) parameters of the examples.
+    turns : (n, G, J, 4) local rotation quaternions, joint 0 relative to the heading.
+    heights : (n, G) height of joint 0, in meters.
+    ways : (n, G, 3) floor placements (theta, x, z) of heading and joint 0, relative to the first pose.
+    times : (n, G) seconds from the start of the example.
+    contacts : (n, G, K) contact flags, 0 or 1.
+    bandwidth : (d,) kernel width, in units of the parameters.
     low, high : (d,) range of valid requests.
-    misses : (V, ..., V, d) errors of blends relative to their tilted weights, on a grid from low to high.
+    misses : (V, ..., V, d) parameter errors of blends before compensation, on a grid of V values per parameter from
+        low to high.
     sources : names of the examples.
     """
 
@@ -78,8 +83,8 @@ class ActionSpace(FrozenRecord):
     high: Floats
     misses: Floats
     sources: tuple[str, ...] = ()
-    # All blended values in one array: rotations, height and contacts; of the contact points, (2 K) meters to the next
-    # point and (K) heights; path and time.
+    # (n, G, C) all blended values in one array: rotations, root height and contact flags; for the contact points, (2 K)
+    # floor movement to the next sample and (K) heights, in meters; path and time.
     _values: Floats = field(init=False)
     _source: Source = field(init=False)
 
@@ -127,15 +132,16 @@ class ActionSpace(FrozenRecord):
         high: ArrayLike | None = None,
         bandwidth: ArrayLike | None = None,
     ) -> ActionSpace:
-        """Make the space of a `ParametricMotion`'s examples.
+        """Build a space from the examples of a `ParametricMotion`.
 
         Parameters
         ----------
-        motion : synchronized examples, with their parameters.
+        motion : synchronized examples with their d parameters.
         names, units : replacements for the names and units of the parameters.
-        low, high : (d,) range of valid requests; by default the largest box, in proportion to that of the examples,
-            whose corners blends can reach.
-        bandwidth : (d,) kernel width; by default half of the median distance from example to example.
+        low, high : (d,) range of valid requests; by default, the examples' bounding box, shrunk in proportion until
+            blends reach all of its corners.
+        bandwidth : (d,) kernel width, in units of the parameters; by default, half of the average spacing of the
+            examples along each parameter.
         """
         reg = motion.registration
         base = bake_hips_into_root(reg.motions[0])
@@ -178,11 +184,11 @@ class ActionSpace(FrozenRecord):
 
     @property
     def fps(self) -> float:
-        """Frames per second of its motions."""
+        """Frame rate of the generated motions, in frames per second."""
         return self.base.fps
 
     def weights(self, target: ArrayLike) -> Floats:
-        """(n,) nonnegative weights of the examples, with sum 1."""
+        """Return the nonnegative blend weights (n,) of the examples for a target (d,); their sum is 1."""
         wanted = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
         return self._tilt_weights(wanted - self._interpolate_error(wanted))
 
@@ -193,7 +199,7 @@ class ActionSpace(FrozenRecord):
         return out
 
     def _interpolate_error(self, wanted: Floats) -> Floats:
-        """(d,) interpolated between grid points."""
+        """Interpolate the error (d,) at the wanted parameters (d,) linearly between grid points."""
         at = np.clip((wanted - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0), 0.0, 1.0)
         values = self.misses
         for fraction in at:
@@ -203,7 +209,10 @@ class ActionSpace(FrozenRecord):
         return np.asarray(values)
 
     def paths(self, targets: Floats, n: int) -> Floats:
-        """(B, n, 3) rigid2d of the character at n equal steps of each motion's time."""
+        """Return floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of each motion.
+
+        targets : (B, d) parameters of the B motions.
+        """
         out = np.empty((len(targets), n, 3))
         for b, target in enumerate(np.asarray(targets, dtype=np.float64)):
             mixed = np.tensordot(self.weights(target), self._values[..., -4:], axes=1)
@@ -213,11 +222,11 @@ class ActionSpace(FrozenRecord):
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """Return the motion with these parameters; it begins at the origin, facing +Z."""
+        """Return the motion with parameters `target` (d,); it begins at the origin, facing +Z."""
         return self._blend(self.weights(target), format_target(self.names, np.atleast_1d(target)))[0]
 
     def _blend(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
-        """Return the blend, and (G,) seconds of its points."""
+        """Return the blended motion, and the time of each sample point, (G,) seconds."""
         base = self.base
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         mix_values(weights, self._values, mixed)
@@ -239,14 +248,14 @@ class ActionSpace(FrozenRecord):
         return [strides.reshape(*points.shape[:2], -1), points[..., 1]]
 
     def _contact_points(self, values: Floats) -> Floats:
-        """(G, K, 3) contact points of one motion's values (G, C), relative to the first pose."""
+        """Return contact point positions (G, K, 3), relative to the first pose, for one motion's values (G, C)."""
         assert self.base.contacts is not None
         roots, rotations = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
         place_frames(values, np.ascontiguousarray(values[:, -4:-1]), rotations.shape[1], roots, rotations)
         return make_soles(self.base.skeleton, self.base.contacts.points).points(rotations) + roots[:, None]
 
     def _correct_feet(self, mixed: Floats) -> None:
-        """Change path and height in a blend's values (G, C) so that planted feet move as in the examples."""
+        """Correct path and height in a blend's values (G, C), in place: planted feet then move as in the examples."""
         k, at = self.contacts.shape[2], 4 * self.turns.shape[2]
         if self.base.contacts is None or not k:
             return
@@ -276,7 +285,7 @@ class ActionSpace(FrozenRecord):
 
 
 def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rotations, heights, paths and contacts of a motion at moments (G,), relative to the first of them."""
+    """Sample rotations, heights, paths and contacts at `seconds` (G,); paths are relative to the first sample."""
     from scipy.interpolate import CubicSpline
 
     carried = bake_hips_into_root(motion)
@@ -297,7 +306,10 @@ def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Flo
 
 
 def _make_measure(motion: ParametricMotion, n_points: int) -> _Measure | None:
-    """Return a function that measures a blend's parameters, given the seconds of its points; None if given by hand."""
+    """Return a function that measures a blend's parameters, given the times of its sample points.
+
+    Return None if any parameter was given by hand, because such a parameter cannot be measured.
+    """
     if any(feature.kind == "given" for feature in motion.features):
         return None
 
@@ -330,7 +342,7 @@ def _find_ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | No
 
 
 def _largest_box(space: ActionSpace, lowest: Floats, highest: Floats, middle: Floats) -> tuple[Floats, Floats]:
-    """The largest box around `middle`, in proportion to that from `lowest` to `highest`, whose corners can be met."""
+    """Shrink the box from `lowest` to `highest` toward `middle` until blends reach all of its corners."""
     which = np.array(list(itertools.product((False, True), repeat=len(middle))))
     corners = np.where(which, highest - middle, lowest - middle)
     inside, outside, size = 0.0, 1.0, 1.0
@@ -348,7 +360,7 @@ def _largest_box(space: ActionSpace, lowest: Floats, highest: Floats, middle: Fl
 
 
 def _compensate_errors(space: ActionSpace, measure: _Measure | None) -> ActionSpace:
-    """Return the space with its errors measured, if the parameters can be measured."""
+    """Measure the parameter errors of blends on a grid and store them in the space; no change if `measure` is None."""
     if measure is None:
         return space
     d = len(space.names)

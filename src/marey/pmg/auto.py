@@ -1,4 +1,4 @@
-"""Connect every pair of nodes that works (Heck 6.2.4): try all pairs, then prune dead ends until none is left."""
+"""Connect all nodes automatically (Heck 6.2.4): try every pair, keep the edges that work, prune dead ends."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ __all__ = ["AutoReport", "connect_all", "find_dead_ends", "remove_dead_ends"]
 @renamed_fields(kept="connected")
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoReport:
-    """The result of trying all pairs.
+    """Result of trying to connect all pairs of nodes.
 
-    connected : (source, target) of the edges made. failed : (source, target, reason) of the others.
-    pruned : dead-end nodes, in the order of their removal.
+    connected : (source, target) node names of each new edge, without edges of pruned nodes.
+    failed : (source, target, reason) of each pair that could not be connected.
+    pruned : names of the removed dead-end nodes, in the order of removal.
     """
 
     connected: tuple[tuple[str, str], ...]
@@ -31,7 +32,7 @@ class AutoReport:
     pruned: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report for JSON."""
+        """Return the report as a dictionary for JSON."""
         return asdict(self)
 
 
@@ -51,10 +52,13 @@ def connect_all(
 
     Parameters
     ----------
-    good, bad : meters, T_GOOD and T_BAD of the edges. A pair works if every motion of the source has a transition.
-    n_source, n_target, rng, run : as for `ParametricMotionGraph.compare`.
+    good, bad : thresholds T_GOOD and T_BAD of the edges, in meters. A pair works if every sampled motion of the source
+        has a transition of at most `good`.
+    n_source, n_target : number of motions to sample from the source and target nodes.
+    rng : random seed or generator.
+    run : function like `map` that runs the comparisons, for example a process pool's `map`.
     prune : remove nodes that cannot continue forever, and those that become dead ends as a result.
-    progress : called with the completed fraction.
+    progress : called with the completed fraction, from 0 to 1.
     """
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
@@ -76,7 +80,7 @@ def connect_all(
 
 
 def remove_dead_ends(graph: ParametricMotionGraph) -> tuple[str, ...]:
-    """Remove dead-end nodes repeatedly until every node can continue forever; return their names."""
+    """Remove dead-end nodes repeatedly until every node can continue forever; return the removed names."""
     stuck = find_dead_ends(graph)
     for name in stuck:
         graph.remove(name)
@@ -84,7 +88,7 @@ def remove_dead_ends(graph: ParametricMotionGraph) -> tuple[str, ...]:
 
 
 def find_dead_ends(graph: ParametricMotionGraph) -> tuple[str, ...]:
-    """Find nodes that cannot continue forever: first those without an edge, then those that lead only to such nodes."""
+    """Find nodes that cannot continue forever: those without an outgoing edge, then those that lead only to them."""
     alive = dict.fromkeys(graph.nodes)
     out: list[str] = []
     while True:

@@ -1,4 +1,4 @@
-"""Motions from blended values, as spaces of gait and of single actions make them."""
+"""Build motions from blended values, for `GaitSpace` and `ActionSpace`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ __all__ = ["make_motion", "strip_source"]
 
 
 def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, name: str, source: Source) -> Motion:
-    """Make a motion from the values of its frames.
+    """Build a motion from its per-frame values.
 
     Parameters
     ----------
-    base : provides skeleton, rate and contact points.
-    values : (F, C) local rotations, joint 0 relative to the heading; height of joint 0; contacts from 0 to 1; others.
-    places : (F, 3) rigid2d of heading and joint 0.
+    base : a motion that provides skeleton, frame rate and contact points.
+    values : (F, C) values of the F frames. Columns: 4 per joint for the local rotations (joint 0 relative to the
+        heading), height of joint 0 in meters, `n_contacts` contact values from 0 to 1 (a contact if above 0.5), and
+        others that are ignored.
+    places : (F, 3) floor placements (theta, x, z) of heading and joint 0.
+    n_contacts : number of contact points; 0 for a motion without contacts.
+    name, source : name and source of the new motion.
     """
     n_frames, n_joints = len(values), len(base.skeleton)
     roots, rotations = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
@@ -42,5 +46,5 @@ def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, n
 
 
 def strip_source(source: Source) -> Source:
-    """The source without what belongs to one file only."""
+    """Return the source without the fields that apply to a single file."""
     return replace(source, path="", channel_values=None, frame_time_text=None, evidence=(), provenance=())

@@ -30,14 +30,14 @@ __all__ = ["ParametricMotionGraph"]
 
 
 class ParametricMotionGraph:
-    """A controllable character: what it can do, and what can follow what.
+    """A controllable character: nodes are the actions it can perform, edges say which action can follow which.
 
     Parameters
     ----------
-    name : of the character.
-    length : seconds of a transition.
+    name : name of the character.
+    length : duration of a transition, in seconds.
     region : fraction of a clip, at its end and at its beginning, that may contain transitions.
-    markers : points to compare; see `marey.compare.point_clouds`.
+    markers : set of points to compare poses by; see `marey.compare.point_clouds`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ParametricMotionGraph:
         self.seams = Seams(float(length), float(region), markers)
         self._nodes: dict[str, Node] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
-        # File of each space by identity, so that unchanged spaces are not written again.
+        # File of each space, keyed by the identity of the space: unchanged spaces are not written again.
         self._space_files: dict[int, SpaceFile] = {}
 
     def __repr__(self) -> str:
@@ -62,21 +62,21 @@ class ParametricMotionGraph:
 
     @property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes by name."""
+        """The nodes, keyed by name (read-only)."""
         return MappingProxyType(self._nodes)
 
     @property
     def edges(self) -> Mapping[tuple[str, str], Edge]:
-        """The edges by the names of their nodes."""
+        """The edges, keyed by (source name, target name) (read-only)."""
         return MappingProxyType(self._edges)
 
     @property
     def fps(self) -> float:
-        """Frames per second of all motions."""
+        """Frame rate of all motions, in frames per second."""
         return self._some_node().fps
 
     def __getitem__(self, name: str) -> Node:
-        """The node of that name."""
+        """Return the node with this name."""
         if name not in self._nodes:
             known = ", ".join(map(repr, self._nodes)) or "none yet"
             raise UnknownName(f"no node {name!r} in {self.name!r}{similar(str(name), self._nodes)}; nodes: {known}")
@@ -99,11 +99,15 @@ class ParametricMotionGraph:
 
         Parameters
         ----------
-        name : of the node, not in use yet.
-        space : a `ParametricMotion`, a `GaitSpace`, or any function that gives smooth motion for a parameter vector; a
-            function needs `names`, `low` and `high`. For other spaces `low` and `high` restrict the part that is used.
+        name : name of the new node; must not be in use.
+        space : a `ParametricMotion`, `GaitSpace` or `ActionSpace`, or any function that takes a parameter vector (d,)
+            and returns a smooth motion.
         request : converts a command to parameters; see `marey.pmg.Request`. By default commands match parameters by
             name, and a direction becomes a turn.
+        names : names of the d parameters; required for a function.
+        low, high : (d,) range of the parameters; required for a function. For other spaces, they restrict the node to
+            part of the space.
+        units : units of the parameters, for a function.
         """
         if not isinstance(name, str) or not name:
             raise InvalidValue(f"name must be non-empty text, not {name!r}")
@@ -123,7 +127,16 @@ class ParametricMotionGraph:
 
     @renamed_parameters(of="parent")
     def restrict(self, name: str, parent: str, low: ArrayLike, high: ArrayLike) -> Node:
-        """Add part of a node as a new node; with narrower ranges it may have edges that the node lacks (Heck 6.3)."""
+        """Add part of a node's parameter range as a new node (Heck 6.3).
+
+        With narrower ranges, the new node can have edges that are not possible for the full node.
+
+        Parameters
+        ----------
+        name : name of the new node; must not be in use.
+        parent : name of the node to restrict.
+        low, high : (d,) range of the new node, inside that of `parent`.
+        """
         if name in self._nodes:
             raise InvalidValue(f"{self.name!r} already has a node {name!r}; choose another name")
         node = self[parent].part(name, low, high)
@@ -140,7 +153,15 @@ class ParametricMotionGraph:
         rng: int | np.random.Generator = 0,
         run: Callable[..., Iterable[Any]] = map,
     ) -> NodeComparison:
-        """Sample two nodes and find the best transition of each pair, as a basis for choosing thresholds."""
+        """Sample motions of two nodes and find the best transition for each pair, to help choose thresholds.
+
+        Parameters
+        ----------
+        source, target : names of the nodes; may be the same.
+        n_source, n_target : number of motions to sample from each node.
+        rng : random seed or generator.
+        run : function like `map` that runs the comparisons, for example a process pool's `map`.
+        """
         return compare_nodes(
             self[source], self[target], self.seams, n_source=n_source, n_target=n_target, rng=rng, run=run
         )
@@ -159,16 +180,16 @@ class ParametricMotionGraph:
         rng: int | np.random.Generator = 0,
         run: Callable[..., Iterable[Any]] = map,
     ) -> Edge:
-        """Add an edge: the target's motions that can follow each of the source's.
+        """Add an edge, which stores for each sampled motion of the source which motions of the target can follow.
 
         Parameters
         ----------
-        source, target : names of nodes, perhaps the same.
-        good, bad : meters, T_GOOD and T_BAD; by default chosen from the distribution of all transitions.
-        part : if only part of the source has transitions of at most `good` (required then), add that part as a node of
-            this name and connect it.
-        compared : from `compare` of the same nodes, to try thresholds without comparing again.
-        n_source, n_target, rng, run : as for `compare`.
+        source, target : names of the nodes; may be the same.
+        good, bad : thresholds T_GOOD and T_BAD, in meters; by default chosen from the distribution of all transitions.
+        part : name for a new node. If only part of the source has transitions of at most `good`, add that part as this
+            node and connect it instead. Requires `good`.
+        compared : result of `compare` for the same nodes, to try other thresholds without comparing again.
+        n_source, n_target, rng, run : as in `compare`; not used if `compared` is given.
         """
         start, end = self[source], self[target]
         for threshold, name in ((good, "good"), (bad, "bad")):
@@ -209,12 +230,18 @@ class ParametricMotionGraph:
         del self._edges[source, target]
 
     def out_edges(self, name: str) -> tuple[Edge, ...]:
-        """The edges that leave a node."""
+        """Return the edges that start at a node."""
         self[name]
         return tuple(edge for (source, _), edge in self._edges.items() if source == name)
 
     def transition_ranges(self, name: str, parameters: ArrayLike) -> dict[str, TransitionRange]:
-        """What can follow a motion: for each reachable node, the box of its parameters and the transition moments."""
+        """Return what can follow a motion: for each reachable node, its allowed parameters and the transition times.
+
+        Parameters
+        ----------
+        name : node of the motion.
+        parameters : (d,) parameters of the motion, clamped to the node's ranges.
+        """
         given = self[name].clip_parameters(parameters)
         return {edge.target: edge.transition_range(given) for edge in self.out_edges(name)}
 
@@ -223,7 +250,7 @@ class ParametricMotionGraph:
     auto = renamed_method("auto", "connect_all")
 
     def dead_ends(self) -> tuple[str, ...]:
-        """Nodes that cannot continue forever."""
+        """Return the names of the nodes that cannot continue forever."""
         stuck = set(find_dead_ends(self))
         return tuple(name for name in self._nodes if name in stuck)
 
@@ -246,9 +273,9 @@ class ParametricMotionGraph:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph as `.json`, and the spaces that it refers to next to it; see `marey.pmg.files`.
+        """Write the graph as `.json` and its spaces as files in the same folder; see `marey.pmg.files`.
 
-        Existing, unchanged space files are not rewritten.
+        Space files that are up to date are not rewritten.
         """
         from marey.pmg.files import save_character
 
@@ -266,8 +293,8 @@ class ParametricMotionGraph:
 
         Parameters
         ----------
-        spaces : by node name, spaces that are functions and so not in any file.
-        requests : also by node name, request functions other than the built-in ones.
+        spaces : spaces that are Python functions and therefore not in any file, keyed by node name.
+        requests : request functions other than the built-in ones, keyed by node name.
         """
         from marey.pmg.files import load_character
 
@@ -279,7 +306,7 @@ class ParametricMotionGraph:
         return next(iter(self._nodes.values()))
 
     def _check_fits(self, node: Node) -> None:
-        """Raise an error for a node with another skeleton or rate, or with clips too short for transitions."""
+        """Raise an error if the node's skeleton or frame rate differs, or its clips are too short for transitions."""
         motion = node.motion(node.middle)
         seam_range(len(motion), self.seams, motion.fps, end=True)
         if self._nodes:
@@ -287,7 +314,7 @@ class ParametricMotionGraph:
             check_compatible((first.motion(first.middle), motion), (first.name, node.name))
 
     def _put(self, node: Node | None = None, edge: Edge | None = None) -> None:
-        """Add a node or edge; for the file reader."""
+        """Add a node or edge without checks; used by the file reader."""
         if node is not None:
             self._nodes[node.name] = node
         if edge is not None:

@@ -19,23 +19,24 @@ from marey.pmg.units import format_ranges, format_rounded_up
 
 __all__ = ["NodeComparison", "build_edge", "compare_nodes", "find_free_part", "shrink_box"]
 
-# Default thresholds: these fractions of all pairs are good, and not bad.
+# Default thresholds, as fractions of all pairs: those below T_GOOD, and those below T_BAD.
 _GOOD, _NOT_BAD = 0.4, 0.6
-# T_BAD is at least this much above T_GOOD; otherwise boxes would be cut at random.
+# T_BAD is at least this multiple of T_GOOD; otherwise boxes would be cut at random.
 _APART = 1.2
 _QUANTILES = 21
-# Source samples to compare together: enough for matrix products to pay off.
+# Number of source samples per batch: enough for matrix products to pay off.
 _AT_ONCE = 8
-# Number of attempts to shrink a part of a node until all of its motions have a transition.
+# Maximum number of times to shrink a part of a node until all of its motions have a transition.
 _SHRINKS = 6
 
 
 class NodeComparison(NamedTuple):
-    """Samples of two nodes and the best transition of each pair.
+    """Samples of two nodes and the best transition for each pair of samples.
 
-    source : (n, d) and target : (m, e) parameters.
-    costs : (n, m) meters.
-    moments : (n, m, 2) positions of the transitions in both motions, from 0 to 1.
+    source : (n, d) parameters of the n samples of the source node.
+    target : (m, e) parameters of the m samples of the target node.
+    costs : (n, m) cost of the best transition, in meters.
+    moments : (n, m, 2) position of that transition in the source and in the target motion, each from 0 to 1.
     """
 
     source: Floats
@@ -54,7 +55,7 @@ def compare_nodes(
     rng: int | np.random.Generator = 0,
     run: Callable[..., Iterable[Any]] = map,
 ) -> NodeComparison:
-    """Sample both nodes and find the best transition of each pair."""
+    """Sample both nodes and find the best transition for each pair; see `ParametricMotionGraph.compare`."""
     for value, name in ((n_source, "n_source"), (n_target, "n_target")):
         if not isinstance(value, int | np.integer) or value < 2:
             raise InvalidValue(f"{name} must be a whole number of at least 2, not {value!r}")
@@ -73,15 +74,14 @@ def compare_nodes(
 def build_edge(
     samples: NodeComparison, source: Node, target: Node, good: float | None = None, bad: float | None = None
 ) -> Edge:
-    """Make an edge from compared samples and thresholds.
+    """Build an edge from compared samples and thresholds.
 
     Parameters
     ----------
-    good, bad : meters, T_GOOD and T_BAD. By default two fifths of all pairs are good and two fifths bad, with T_GOOD
-        raised to the worst source sample's best transition, so that every source sample has a target.
+    good, bad : thresholds T_GOOD and T_BAD, in meters. By default two fifths of all pairs are good and two fifths bad.
+        The default T_GOOD is raised, if necessary, until every source sample has a good transition.
 
-    A given T_GOOD that leaves source samples without a target raises an error that names the failing part of the
-    source.
+    If a given T_GOOD leaves source samples without a transition, an error names the failing part of the source.
     """
     costs = samples.costs
     best = costs.min(axis=1)
@@ -95,7 +95,7 @@ def build_edge(
         raise NoResult(_describe_stuck(samples, source, target, stuck, t_good))
     low, high = np.empty((len(costs), target.n_dims)), np.empty((len(costs), target.n_dims))
     moments = np.empty((len(costs), 2))
-    # A tiny distance in the target's parameters by which bad samples are excluded.
+    # Tiny gap between a box and an excluded sample, in the target's parameters.
     apart = 1e-6 * target.scale
     for k, row in enumerate(costs):
         is_good = row <= t_good
@@ -115,12 +115,12 @@ def build_edge(
 def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
     """Shrink the box around good samples (g, d) until no bad sample (b, d) lies in it.
 
-    Each bad sample is excluded by moving the one side of the box that keeps the most good samples, or, on ties, the one
-    that has to move least. The best sample (d,), a good one, always stays inside, so the box is never empty.
+    Each bad sample is excluded by moving one side of the box: the one that keeps the most good samples or, on ties, the
+    one that moves least. The best sample (d,), one of the good ones, always stays inside, so the box is never empty.
 
     Parameters
     ----------
-    apart : (d,) distance by which bad samples are excluded.
+    apart : (d,) gap between a moved side and the excluded sample.
     """
     low, high = good.min(axis=0), good.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
@@ -146,7 +146,7 @@ def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
 
 
 def _describe_stuck(samples: NodeComparison, source: Node, target: Node, stuck: Bools, good: float) -> str:
-    """Say which part of the source has no transition, and suggest a remedy."""
+    """Format the error message: which part of the source has no transition, and what to do."""
     lost, fine = samples.source[stuck], samples.source[~stuck]
     worst = float(samples.costs.min(axis=1).max())
     ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
@@ -162,7 +162,10 @@ def _describe_stuck(samples: NodeComparison, source: Node, target: Node, stuck: 
 
 
 def find_free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
-    """A box of samples that have a transition and none that do not; None if hardly any remain."""
+    """Return a box (low, high) that contains samples of `fine` (those with a transition) and none of `lost`.
+
+    Return None if fewer than two samples of `fine` remain in the box.
+    """
     if len(fine) < 2:
         return None
     middle = fine[int(np.argmin(np.abs(fine - np.median(fine, axis=0)).sum(axis=1)))]
@@ -182,15 +185,17 @@ def find_free_part(
     found: NodeComparison,
     compare: Callable[[Node], NodeComparison],
 ) -> tuple[Node, NodeComparison]:
-    """Return the part of a node whose motions all have a transition, as a node, compared with the target.
+    """Find a part of a node in which all motions have a transition; return it as a node with its comparison.
 
-    Samples of a part may reveal motions without a transition that the samples of the full node missed; then it shrinks
-    again.
+    Sampling a part more densely may reveal motions without a transition that were missed in the full node; the part
+    then shrinks again.
 
     Parameters
     ----------
-    found : the full node compared with the target.
-    compare : samples a part and compares it with the target.
+    name : name of the new node.
+    good : largest cost of a transition, in meters.
+    found : comparison of the full node with the target.
+    compare : function that samples a part and compares it with the target.
     """
     part = source
     for _ in range(_SHRINKS):
@@ -211,7 +216,7 @@ def find_free_part(
 
 
 def check_compatible(motions: Sequence[Motion], names: Sequence[str]) -> None:
-    """Raise an error for nodes with different skeletons or rates."""
+    """Raise an error if nodes differ in skeleton or frame rate."""
     from marey.core.placement import check_same_skeleton
 
     first = motions[0]

@@ -1,4 +1,4 @@
-"""The best transition of every pair of motions, one from each of two sets (Heck 3.3 and 6.1.1)."""
+"""Find the best transition for every pair of motions, one from each of two sets (Heck 3.3 and 6.1.1)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from marey.maths.products import multiply
 
 __all__ = ["Seams", "Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
 
-# Seconds between windows: closer ones add nothing here; a stream searches more finely later.
+# Seconds between windows. Finer spacing adds nothing here, because a stream later searches more finely.
 _FINEST = 1.0 / 30.0
-# Maximum number of windows at one end of a motion; in long motions they are farther apart.
+# Maximum number of windows at one end of a motion; in long motions their spacing grows.
 _MOST_WINDOWS = 12
-# Motions whose joints are computed together.
+# Number of motions per batch of forward kinematics.
 _AT_ONCE = 256
 
 
@@ -32,9 +32,9 @@ _AT_ONCE = 256
 class Seams:
     """Transition settings.
 
-    length : seconds of a transition.
-    region : fraction of a motion, at its end and at its beginning, that may contain transitions with all their frames.
-    markers : points to compare; see `marey.compare.point_clouds`.
+    length : duration of a transition, in seconds.
+    region : fraction of a motion, at its end and at its beginning, that transitions must lie in completely.
+    markers : set of points to compare poses by; see `marey.compare.point_clouds`.
     """
 
     length: float = 1.0 / 3.0
@@ -49,15 +49,17 @@ class Seams:
 
 
 class Windows(NamedTuple):
-    """Windows of point clouds of many motions, ready to be compared.
+    """Point-cloud windows of many motions, ready to be compared.
 
-    flat : (m, 2 N) float32, x and z of all markers, centered and times the root of their weights.
-    heights : (m, N) float32, scaled the same way.
-    size : (m,) sum of squares of both.
-    at : (m,) position of each window's middle frame, from 0 to 1.
-    first : (n + 1,) first window of each motion.
-    soles : (m, W K, 2) float32, x and z of the contact points about the windows' centers; None if there are none.
-    stands : (m, W K) float32, the frame's weight where a point is in contact, else 0.
+    There are m windows of W frames from n motions; N is W times the number of markers, K the number of contact points.
+
+    flat : (m, 2 N) float32, x and z of all markers, centered and multiplied by the square root of their weights.
+    heights : (m, N) float32, heights of all markers, multiplied by the same factors.
+    size : (m,) float32, sum of the squares of `flat` and `heights`.
+    at : (m,) position of each window's middle frame in its motion, from 0 to 1.
+    first : (n + 1,) index of each motion's first window, then m.
+    soles : (m, W K, 2) float32, x and z of the contact points relative to the window's center; None if there are none.
+    stands : (m, W K) float32, the frame's weight if the point is in contact, else 0; None if there are none.
     """
 
     flat: NDArray[np.float32]
@@ -70,12 +72,12 @@ class Windows(NamedTuple):
 
 
 def half_window(seams: Seams, fps: float) -> int:
-    """Frames of a transition before, and after, its middle frame."""
+    """Return the number of frames of a transition on each side of its middle frame."""
     return max(1, round(0.5 * seams.length * fps))
 
 
 def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int, int]:
-    """First and last frame that can be the middle of a transition, at a motion's end or beginning."""
+    """Return the first and last frame that can be the middle of a transition, at a motion's end or beginning."""
     half = half_window(seams, fps)
     last = max(half, round(seams.region * (n_frames - 1)) - half)
     if n_frames < 2 * half + 2 or half + last > n_frames - 1:
@@ -87,12 +89,12 @@ def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int,
 
 
 def make_windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
-    """Collect all windows of some motions that may contain a transition.
+    """Collect all windows in which a transition may lie.
 
     Parameters
     ----------
-    end : at the end of the motions, or at their beginning.
-    height : meters, subtracted from all heights, so that single precision is enough.
+    end : True for the end of the motions, False for their beginning.
+    height : meters to subtract from all heights; with values near 0, single precision is enough.
     """
     fps = motions[0].fps
     half, stride = half_window(seams, fps), max(1, round(_FINEST * fps))
@@ -111,7 +113,7 @@ def make_windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: 
         weight = root**2
         begin = 0
         for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
-            # From the middle of the clip's end inward, or from its beginning.
+            # At a motion's end, align windows with the last possible frame; at its beginning, with the first.
             step = stride * int(np.ceil((high - low + 1) / (stride * _MOST_WINDOWS)))
             centers = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
             frames = centers[:, None] + inner
@@ -137,7 +139,10 @@ def make_windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: 
 
 
 def _marker_points(motions: Sequence[Motion], markers: str, standing: bool) -> tuple[Floats, Floats | None]:
-    """(F, M, 3) markers of all motions' frames, concatenated, and (F, K, 3) contact points if requested."""
+    """Return positions of M markers (F, M, 3) and, if requested, of K contact points (F, K, 3).
+
+    F is the total number of frames: the motions are concatenated.
+    """
     skeleton = motions[0].skeleton
     _, joints = choose_joints(skeleton, markers)
     offsets = None
@@ -150,7 +155,7 @@ def _marker_points(motions: Sequence[Motion], markers: str, standing: bool) -> t
 
 
 def sole_points(world: World, contacts: Contacts | None) -> Floats:
-    """(F, K, 3) contact points in the world."""
+    """Return the world positions (F, K, 3) of the contact points."""
     points = () if contacts is None else contacts.points
     joints = [point.joint for point in points]
     turned = quat.rotate(world.rotations[:, joints], np.array([point.offset for point in points]).reshape(-1, 3))
@@ -158,15 +163,20 @@ def sole_points(world: World, contacts: Contacts | None) -> Floats:
 
 
 def find_best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[tuple[Floats, Floats]]:
-    """Find the best transition from some neighboring motions of the source to each of the target's n motions.
+    """Find the best transition from each of some consecutive source motions to each of the n target motions.
 
-    D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| of centered windows needs three matrix products and no loop over
-    cells. If feet are planted in both windows, D also includes the squared distance by which the second clip is shifted
-    to bring them together, as a stream shifts it.
+    For centered windows a and b, the cost D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| takes three matrix products and
+    no loop over pairs of frames. If feet are planted in both windows, the squared distance between them is added to D,
+    because a stream shifts the second motion by that distance.
+
+    Parameters
+    ----------
+    clips : consecutive indices of source motions.
 
     Returns
     -------
-    For each of `clips`, (n,) root of D in meters, and (n, 2) its position in both motions, from 0 to 1.
+    For each of `clips`: the square root of D in meters, (n,), and the positions of the transition in the source and
+    target motions, from 0 to 1, (n, 2).
     """
     first = source.first[clips[0]]
     rows = slice(first, source.first[clips[-1] + 1])
@@ -184,7 +194,7 @@ def find_best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> l
     out = []
     for clip in clips:
         begin, end = source.first[clip] - first, source.first[clip + 1] - first
-        # The best row of each column, then the best column of each motion.
+        # Best source window for each target window, then best target window for each target motion.
         row = begin + np.argmin(left[begin:end], axis=0)
         best = left[row, np.arange(left.shape[1])]
         lowest = np.minimum.reduceat(best, target.first[:-1])
@@ -200,7 +210,10 @@ def find_best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> l
 def _foot_shifts(
     source: Windows, target: Windows, i: NDArray[np.int64], j: NDArray[np.int64], along: Any, across: Any
 ) -> Floats:
-    """(n,) squared distances by which windows j are shifted so that feet stand where they do in windows i."""
+    """Return the squared shifts (n,), in m^2, that move the planted feet of target windows j onto those of windows i.
+
+    along, across : (n,) the aligning rotation: unnormalized cosine and sine.
+    """
     if source.soles is None or source.stands is None or target.soles is None or target.stands is None:
         return np.zeros(len(j))
     if source.soles.shape[1] != target.soles.shape[1]:
@@ -216,5 +229,5 @@ def _foot_shifts(
 
 
 def median_height(clouds: Clouds) -> float:
-    """Median height of a cloud's center above the floor, in meters."""
+    """Return the mean height of the clouds' weighted centers, in meters."""
     return float((clouds.points[..., 1] @ clouds.weights).mean())

@@ -1,4 +1,4 @@
-"""Edges: for each motion of one node, the box of the other's parameters that can follow, and when (Heck 6.1)."""
+"""Edges: for each motion of the source node, which parameters of the target node can follow, and when (Heck 6.1)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _DIGITS = 5
 
 @renamed_fields(surest="fallback")
 class TransitionRange(NamedTuple):
-    """What can follow a motion along an edge.
+    """The motions of the target node that can follow a motion along an edge.
 
-    low, high : (d,) box of the target's parameters.
-    leave, enter : moments of the transition's middle in both motions, from 0 to 1.
-    fallback : (d,) parameters of the target sample that the nearest source sample joins best.
+    low, high : (e,) box of the target's e parameters.
+    leave, enter : position of the transition's middle in the source and in the target motion, from 0 to 1.
+    fallback : (e,) parameters of the target sample with the best transition from the nearest source sample.
     """
 
     low: Floats
@@ -40,19 +40,22 @@ class TransitionRange(NamedTuple):
 @renamed_fields(surest="fallback")
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge(FrozenRecord):
-    """A sampled edge.
+    """An edge between two nodes, stored as n samples of the source node.
+
+    The source has d parameters, the target e.
 
     source, target : names of the nodes.
-    good, bad : meters; T_GOOD, below which a sample was included, and T_BAD, above which it was excluded.
-    parameters : (n, d) of the source's samples.
-    low, high : (n, e) the box of each.
-    fallback : (n, e) the target sample that each source sample joins best.
-    moments : (n, 2) mean positions of each sample's good transitions, from 0 to 1.
-    scale : (d,) divisors of the source's parameters before they are compared.
-    costs : (21,) meters, quantiles of all samples' best transitions, in steps of one twentieth.
-    worst : meters, the best transition of the source sample that has the worst.
+    good, bad : thresholds in meters: T_GOOD, up to which target samples were included, and T_BAD, above which they were
+        excluded.
+    parameters : (n, d) parameters of the source samples.
+    low, high : (n, e) box of target parameters that can follow each source sample.
+    fallback : (n, e) parameters of the target sample with the best transition from each source sample.
+    moments : (n, 2) mean position of each sample's good transitions in the source and target motions, from 0 to 1.
+    scale : (d,) divisors that make the source's parameters comparable.
+    costs : (21,) quantiles of the costs of all sampled pairs, in meters, in steps of 0.05.
+    worst : meters; the largest, over all source samples, of the cost of the sample's best transition.
 
-    Numbers are rounded to five digits, so that a text file holds exactly what plays.
+    Numbers are rounded to five digits, so an edge read from a text file is identical to the one that was written.
     """
 
     source: str
@@ -97,10 +100,10 @@ class Edge(FrozenRecord):
     onward = renamed_method("onward", "transition_range")
 
     def transition_range(self, parameters: Floats) -> TransitionRange:
-        """What can follow the source's motion with parameters (d,), from its nearest samples (Heck 6.1.2).
+        """Interpolate what can follow the source's motion with parameters (d,), from its nearest samples (Heck 6.1.2).
 
-        Among k = d + 2 nearest samples the last has weight 0, so boxes change continuously when samples change places.
-        The other d + 1 span a space of d dimensions.
+        Uses the k = d + 2 nearest samples. The farthest has weight 0, so boxes change continuously when the set of
+        nearest samples changes. The other d + 1 span a space of d dimensions.
         """
         k = self.parameters.shape[1] + 2
         near, weights = neighbor_weights(parameters / self.scale, self.parameters / self.scale, k)
@@ -110,7 +113,7 @@ class Edge(FrozenRecord):
 
 
 def check_thresholds(good: float, bad: float) -> None:
-    """Raise an error for thresholds that are not distances, or in the wrong order."""
+    """Raise an error if a threshold is not a positive distance, or if `good` is above `bad`."""
     if not (np.isfinite(good) and np.isfinite(bad) and good > 0.0):
         raise InvalidValue(f"good and bad must be distances in meters, above 0, not {good} and {bad}")
     if good > bad:

@@ -1,8 +1,8 @@
-"""Character files: the graph as a small text file, the motion of its nodes next to it.
+"""Character files: the graph as a small text file, with the motion of its nodes in separate files in the same folder.
 
-``NAME.json`` holds the nodes' ranges and the edges' samples, and for each node the file of its space, with a digest, so
-that a space that has changed is not mistaken for the one that the edges were built for. Functions cannot be saved; a
-node made from one must be given again when the character is loaded.
+``NAME.json`` holds the nodes' ranges and the edges' samples. For each node it also holds the name of its space file and
+a SHA-256 digest, which detects a space that has changed since the edges were built. Python functions cannot be saved; a
+node made from a function must be passed again when the character is loaded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = "marey.pmg"
 VERSION = 1
 
 _ARRAYS = ("parameters", "low", "high", "fallback", "moments", "scale", "costs")
-# Fields that have another name in files.
+# Fields whose name in files differs.
 _KEYS = {"fallback": "surest"}
 _PLAIN = ("source", "target", "good", "bad", "worst")
 _KINDS: dict[str, Any] = {"gait": GaitSpace, "action": ActionSpace, "parametric": ParametricMotion}
@@ -45,12 +45,12 @@ def save_character(
 ) -> None:
     """Write the character as `.json`, and each space that can be saved as `.npz` next to it.
 
-    A space already in its file is not written again. All others are written under temporary names first, and the
-    `.json` comes last, so a failure leaves the previous character intact.
+    Space files that are up to date are not written again. The others are first written under temporary names, and the
+    `.json` is written last, so a failure leaves the previous character intact.
 
     Parameters
     ----------
-    spare : files that must not be overwritten, such as the source of a node.
+    spare : files that must not be overwritten, such as the source file of a node.
     """
     target = Path(path)
     archive.check_suffix(path, ".json", archive.KINDS[FORMAT])
@@ -64,7 +64,7 @@ def save_character(
 
 
 def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
-    """Describe the graph for the .json file; spaces are written to files."""
+    """Return the content of the .json file; write the spaces to their own files."""
     nodes = []
     for node in graph.nodes.values():
         nodes.append(
@@ -95,7 +95,7 @@ def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str
 def load_character(
     path: str | os.PathLike[str], spaces: Mapping[str, Any], requests: Mapping[str, Request]
 ) -> ParametricMotionGraph:
-    """Read a character from a file that `save_character` wrote."""
+    """Read a character from a file written by `save_character`; see `ParametricMotionGraph.load`."""
     name = os.fspath(path)
     described = archive.read_json(path, FORMAT, VERSION)
     try:
@@ -121,12 +121,15 @@ def load_character(
 
 
 def _unwrap_space(space: Space) -> Any:
-    """Return what is saved of a space: a blend's own value, else the space itself."""
+    """Return the object to save: the `ParametricMotion` inside a wrapper, otherwise the space itself."""
     return getattr(space, "motion", space)
 
 
 def _save_space(space: Space, name: str, files: SpaceFiles) -> dict[str, Any]:
-    """Write a space, once, and describe its file. A layered space refers to its base space and its gaze map."""
+    """Write a space, unless it is already written, and return the description of its file for the .json file.
+
+    The description of a layered space contains those of its base space and its gaze map.
+    """
     stored = _unwrap_space(space)
     kinds = [kind for kind, each in _KINDS.items() if isinstance(stored, each)]
     if isinstance(stored, LayeredSpace) and stored.gaze is not None:
@@ -165,7 +168,7 @@ def _load_node(
 
 
 def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> Any:
-    """Load a space or gaze map from its description; each file is read once and cached in `known`."""
+    """Load a space or gaze map from its description; each file is read only once and cached in `known`."""
     key = json.dumps(about, sort_keys=True)
     if key not in known:
         if about["kind"] == "layered":
@@ -177,7 +180,7 @@ def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> 
 
 
 def _map_files(known: Mapping[str, Any], path: Path) -> dict[int, SpaceFile]:
-    """Map what was loaded, by identity, to its file."""
+    """Return the file of each loaded object, keyed by the object's identity."""
     out: dict[int, SpaceFile] = {}
     for key, space in known.items():
         about = json.loads(key)

@@ -1,7 +1,6 @@
-"""Clips of one gait cycle or of one step, cut where the feet pass each other and parameterized by gait phase.
+"""Clips of one gait cycle or one step, cut at the moments when the feet pass each other and sampled by gait phase.
 
-Cut this way, with some margin at both ends, any two clips are synchronized where one leads into the other, and their
-turns add up.
+Each clip has a margin at both ends. Where one clip leads into another, the two are in phase, and their turns add up.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ __all__ = [
     "grid_phases",
 ]
 
-# Phase points per cycle: about 120 Hz for a walk. A foot's path has a corner where it leaves the floor; with a coarser
-# grid the foot slides farther along the floor before it rises.
+# Sample points per cycle: about 120 Hz for a walk. A foot's path has a corner where it leaves the floor; on a coarser
+# grid, the foot slides farther along the floor before it rises.
 PER_CYCLE = 128
 
 
 class Cycle(NamedTuple):
-    """A clip of G phase points.
+    """A clip of one gait cycle or one step, sampled at G phases.
 
-    rotations : (G, J, 4) local rotations, joint 0 relative to the character's heading.
-    heights : (G,) meters, of joint 0.
-    steps : (G - 1, 4) from point to point: turn of the heading in radians, movement to the left and forward in meters,
-        relative to the heading halfway, and seconds.
-    contacts : (G, K) 0 to 1; K is 0 if the motion has none.
+    rotations : (G, J, 4) local rotation quaternions of the J joints, joint 0 relative to the character's heading.
+    heights : (G,) height of joint 0, in meters.
+    steps : (G - 1, 4) changes from point to point: change of heading in radians, movement to the left and forward in
+        meters (relative to the mean heading of the two points), and time in seconds.
+    contacts : (G, K) flags of the K contact points, 0 or 1; K is 0 if the motion has no contacts.
     """
 
     rotations: Floats
@@ -52,10 +51,10 @@ class Cycle(NamedTuple):
 
 
 class CyclePart(NamedTuple):
-    """The part of a cycle in a clip: its start, in cycles after the left foot passes the right, and its length in
-    cycles.
+    """The part of a gait cycle that a clip covers; a full cycle by default.
 
-    A full cycle by default; a step has half of one, and begins at 0 or at 0.5.
+    begin : start, in cycles after the left foot passes the right; 0 or 0.5 for a step.
+    span : length in cycles; 0.5 for a step.
     """
 
     begin: float = 0.0
@@ -66,18 +65,24 @@ _FULL = CyclePart()
 
 
 def grid_phases(margin: float, span: float = 1.0) -> Floats:
-    """Phases of a clip's points from its beginning, from -margin to span + margin, including 0 and the span."""
+    """Return the phases (G,) of a clip's sample points, in cycles from the start of its main part.
+
+    They run from -margin to span + margin and include both 0 and span.
+    """
     extra = max(1, round(margin * PER_CYCLE))
     return np.arange(-extra, round(span * PER_CYCLE) + extra + 1) / PER_CYCLE
 
 
 def compute_phase(motion: Motion) -> tuple[Floats, int, int]:
-    """(F,) gait phase, an integer where the left foot passes the right, and the first and last frame with a phase."""
+    """Return the gait phase (F,) in cycles, and the first and last frame that have a phase.
+
+    The phase is an integer when the left foot passes the right.
+    """
     return find_gait(motion, "clip").run_phase()
 
 
 def find_cycles(motion: Motion, margin: float, part: CyclePart = _FULL) -> Ints:
-    """The integer phases of the cycles that the motion contains, in part, with margins."""
+    """Return the integer phases of those cycles for which the motion contains the given part and its margins."""
     phase, first, last = compute_phase(motion)
     low = np.ceil(phase[first] + margin - part.begin)
     high = np.floor(phase[last] - part.begin - part.span - margin)
@@ -85,11 +90,13 @@ def find_cycles(motion: Motion, margin: float, part: CyclePart = _FULL) -> Ints:
 
 
 def cut_cycles(motion: Motion, margin: float, usual: Floats | None = None, part: CyclePart = _FULL) -> list[Cycle]:
-    """Cut all cycles of a motion, or parts of them, with their margins; may be empty.
+    """Cut all cycles, or the given part of each, out of a motion, with margins; the list may be empty.
 
     Parameters
     ----------
-    usual : phases at which feet should leave and touch the floor, as from `usual_events`; None for no change.
+    margin : cycles to add at both ends, above 0 and at most 0.5.
+    usual : (4,) phases to which foot liftoffs and touchdowns are shifted, from `find_usual_events`; None for no shift.
+    part : part of the cycle to cut; the full cycle by default.
     """
     if not 0.0 < margin <= 0.5:
         raise InvalidValue(f"margin must be above 0 and at most 0.5 cycles, not {margin:g}")
@@ -130,7 +137,7 @@ def cut_cycles(motion: Motion, margin: float, usual: Floats | None = None, part:
 
 
 def find_usual_events(motions: Iterable[Motion]) -> Floats:
-    """(4,) typical phases at which feet leave and touch the floor in some motions; see `gait_events.EVENTS`."""
+    """Return the typical phases (4,) of foot touchdowns and liftoffs in some motions; see `gait_events.EVENTS`."""
     found = []
     for motion in motions:
         phase, first, last = compute_phase(motion)
@@ -155,7 +162,7 @@ def _interpolate_flags(mask: Floats | None, at: Floats, n: int) -> Floats:
 
 
 def _check_hips_root(motion: Motion) -> Motion:
-    """Return the motion; raise an error if joint 0 is not the hips."""
+    """Return the motion unchanged; raise an error if joint 0 is not the hips."""
     if motion.skeleton.roles["hips"] != 0:
         raise InvalidValue(
             f"a gait space needs characters whose root (joint 0) is the hips, but in {motion.name!r} the "

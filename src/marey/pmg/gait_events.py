@@ -1,8 +1,7 @@
-"""Synchronized gait cycles: feet leave and touch the floor at the same phases.
+"""Synchronize gait cycles: warp their phases until all feet leave and touch the floor at the same phase.
 
-Relative to the moments when the feet pass each other, slow walks have slightly longer stances than fast ones. A blend
-of a planted foot with one that has left the floor slides, so cycles use a phase in which all leave and touch the floor
-at the same time.
+Relative to the moments when the feet pass each other, slow walks have slightly longer stances than fast ones. Blending
+a planted foot with one that has left the floor causes foot skate. Warping makes liftoffs and touchdowns coincide.
 """
 
 from __future__ import annotations
@@ -17,17 +16,21 @@ from marey.pmg.stance import make_soles
 
 __all__ = ["EVENTS", "find_event_phases", "find_usual_phases", "warp_phases"]
 
-# Contact points, and whether the event is their touchdown or their liftoff.
+# Contact point of each event; True if the event is its touchdown, False if it is its liftoff.
 EVENTS = (("left_heel", True), ("left_ball", False), ("right_heel", True), ("right_ball", False))
-# Meters above its resting height at which a point has left the floor. Heights give the time between frames.
+# Meters above its height in stance at which a point counts as off the floor. Interpolating heights gives event times
+# more finely than whole frames.
 _RISEN = 0.008
-# Phases: nothing moves closer than this to the ends of a cycle and of its margins. Events farther from their typical
-# phase than this stay where they are, and so do events whose median distance from it is larger than this.
+# In cycles: events closer than _APART to an end of the cycle or its margins are not shifted, nor are events farther
+# than _FURTHEST from their typical phase. An event has no typical phase if its median deviation exceeds _UNSURE.
 _APART, _FURTHEST, _UNSURE = 0.06, 0.06, 0.02
 
 
 def find_event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
-    """For each of `EVENTS`, its phases between frames `first` and `last`; empty if unknown."""
+    """Find the phases at which each of `EVENTS` occurs between frames `first` and `last`; empty if unknown.
+
+    phase : (F,) gait phase of the motion's frames.
+    """
     contacts = motion.contacts
     if contacts is None:
         return [np.zeros(0)] * len(EVENTS)
@@ -55,7 +58,10 @@ def find_event_phases(motion: Motion, phase: Floats, first: int, last: int) -> l
 
 
 def find_usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
-    """(4,) typical phases in [0, 1) of the events in some motions; NaN if there is no such phase."""
+    """Return the typical phase (4,), in [0, 1), of each event in some motions; NaN if an event has none.
+
+    found : result of `find_event_phases` for each motion.
+    """
     out = np.full(len(EVENTS), np.nan)
     for k in range(len(EVENTS)):
         phases = np.concatenate([each[k] for each in found]) if found else np.zeros(0)
@@ -72,14 +78,17 @@ def find_usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
 def warp_phases(
     grid: Floats, start: float, events: Sequence[Floats], usual: Floats, span: float = 1.0
 ) -> Floats:  # fmt: skip
-    """A motion's phases at the points of a clip that begins at phase `start`, with its events at their typical phases.
+    """Return the phases (G,) of a motion at which to sample a clip, so that its events fall on their typical phases.
+
+    The ends of the clip and of its margins do not move.
 
     Parameters
     ----------
-    grid : (G,) phases of the points after `start`, from below 0 to above the span.
-    events : as from `event_phases`. usual : as from `usual_phases`. span : cycles of the clip, without its margins.
-
-    The beginning and end of the clip and of its margins do not move.
+    grid : (G,) phases of the clip's points relative to `start`, from below 0 to above `span`.
+    start : phase of the motion at which the clip begins.
+    events : phases of the motion's events, from `find_event_phases`.
+    usual : (4,) typical phases, from `find_usual_phases`.
+    span : length of the clip in cycles, without its margins.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -96,6 +105,6 @@ def warp_phases(
                     pairs.append((wanted, own))
     at, own_at = np.array(sorted(pairs)).T
     slopes = np.diff(own_at) / np.diff(at)
-    if slopes.min() < 0.5 or slopes.max() > 2.0:  # events in an unusual order, or nearly: leave this cycle
+    if slopes.min() < 0.5 or slopes.max() > 2.0:  # the events' order is (almost) unusual: do not warp this cycle
         return np.asarray(start + grid)
     return np.asarray(start + PchipInterpolator(at, own_at)(grid))

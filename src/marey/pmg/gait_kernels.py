@@ -1,7 +1,8 @@
-"""Compiled: weights of clips that meet parameters exactly, and the clips blended by them.
+"""Compiled: find weights of clips that meet requested parameters exactly, and blend the clips.
 
-Key: off = clip's parameters less the wanted ones, in units of nearness; heat = log of the weight before the tilt; the
-tilt t makes weights w ~ exp(heat + off . t) whose mean of `off` is 0. It minimizes log sum exp(heat + off . t).
+Key: off = parameters of a clip minus the requested ones, in units of the kernel width; heat = log of the weight before
+tilting; t = tilt, for which the weights w ~ exp(heat + off . t) have a weighted mean of `off` of 0. This t minimizes
+log sum exp(heat + off . t).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from marey.maths import vector_kernels as vec
 
 @helper
 def _weigh(off: Floats2D, heat: Floats1D, slope: Floats1D, weights: Floats1D) -> float:
-    """Weights under a tilt into `weights` (n,), with sum 1; returns the value that the tilt minimizes."""
+    """Write the weights (n,) for the tilt `slope` (d,), with sum 1, to `weights`; return the function to minimize."""
     n, d = off.shape
     top = -math.inf
     for i in range(n):
@@ -37,7 +38,10 @@ def _weigh(off: Floats2D, heat: Floats1D, slope: Floats1D, weights: Floats1D) ->
 
 @helper
 def _solve(spread: Floats2D, mean: Floats1D, step: Floats1D) -> None:
-    """The step (d,) with spread @ step = -mean, for a symmetric positive spread (d, d), which is used up."""
+    """Solve spread @ step = -mean for `step` (d,), for a symmetric positive definite `spread` (d, d).
+
+    `spread` is overwritten.
+    """
     d = len(mean)
     for k in range(d):
         step[k] = -mean[k]
@@ -64,10 +68,13 @@ def solve_weights(
     scratch: Out[Floats1D],
     weights: Out[Floats1D],
 ) -> None:
-    """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d), heat (n,).
+    """Write the tilted weights (n,), with sum 1, to `weights`; uses Newton's method with step halving.
 
-    tolerance : of the mean of off. min_fraction : fraction of the largest weight under which weights become 0.
-    scratch : (n,) memory.
+    off, heat : (n, d) and (n,); see the module docstring.
+    max_steps : maximum number of Newton steps.
+    tolerance : largest absolute value of the weighted mean of `off` at which to stop.
+    min_fraction : weights below this fraction of the largest weight become 0.
+    scratch : (n,) working memory.
     """
     n, d = off.shape
     slope, step, mean, there = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
@@ -93,7 +100,8 @@ def solve_weights(
                 spread[j, k] = spread[k, j]
             spread[k, k] += 1e-9
         _solve(spread, mean, step)
-        # Far from the clips the model is poor: no step further than where it can be trusted, and none upwards.
+        # Far from the clips the quadratic model is poor: limit the length of a step, and halve it while the value
+        # increases.
         size = 0.0
         for k in range(d):
             size += step[k] * step[k]
@@ -141,19 +149,19 @@ def _mix(weights: Floats1D, values: Any, out: Floats2D) -> None:
 
 @kernel
 def mix_values(weights: Floats1D, values: Floats3D, out: Out[Floats2D]) -> None:
-    """The weighted sum of values (n, G, C) into out (G, C); clips without weight are not read."""
+    """Write the weighted sum of values (n, G, C) to `out` (G, C); clips with weight 0 are not read."""
     _mix(weights, values, out)
 
 
 @kernel
 def mix_singles(weights: Floats1D, values: Singles3D, out: Out[Floats2D]) -> None:
-    """As `mix_values`, for values in single precision."""
+    """Like `mix_values`, for values in single precision."""
     _mix(weights, values, out)
 
 
 @kernel
 def interpolate_rows(values: Floats2D, rows: Floats1D, out: Out[Floats2D]) -> None:
-    """Values (G, C) at fractional rows (F,) into out (F, C), by the cubic through four neighbors (Catmull-Rom)."""
+    """Interpolate values (G, C) at fractional rows (F,), by Catmull-Rom splines, and write them to `out` (F, C)."""
     last = len(values) - 1
     for f in range(len(rows)):
         before = min(max(int(rows[f]), 0), last - 1)
@@ -168,8 +176,9 @@ def interpolate_rows(values: Floats2D, rows: Floats1D, out: Out[Floats2D]) -> No
 def place_frames(
     poses: Floats2D, placements: Floats2D, n_joints: int, roots: Out[Floats2D], rotations: Out[Floats3D]
 ) -> None:
-    """Joint 0's positions (F, 3) and all rotations (F, J, 4), from rotations and height in poses (F, C).
+    """Write the positions of joint 0 to `roots` (F, 3) and local rotations to `rotations` (F, J, 4).
 
+    poses : (F, C) 4 numbers per joint for its rotation (joint 0 relative to the heading), then the height of joint 0.
     placements : (F, 3) heading, x and z.
     """
     for f in range(len(poses)):

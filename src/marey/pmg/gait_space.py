@@ -1,8 +1,8 @@
-"""A space of locomotion whose turn and speed are met exactly.
+"""A space of locomotion that meets the requested turn and speed exactly.
 
-Clips of one gait cycle are blended at equal gait phase. Path steps are averaged relative to the character's own
-heading, so the turn of a blend is the weighted mean of the turns, and so are its distance and its time. Weights fall
-off with the distance in parameters, and are then tilted (each multiplied by the exponential of a linear function of its
+Clips of one gait cycle are blended at equal gait phase. Root movement is averaged relative to the character's own
+heading, so the turn, distance and duration of a blend are the weighted means of those of the clips. Weights fall off
+with the distance in parameters, and are then tilted (each multiplied by the exponential of a linear function of its
 clip's parameters) until these means equal the request.
 """
 
@@ -29,29 +29,33 @@ from marey.pmg.units import format_target
 __all__ = ["GaitSpace"]
 
 _UNITS = {"turn": "rad", "speed": "m/s"}
-# Kernel width for each parameter of cycles: wider smooths away individual features of clips, narrower is less even.
+# Kernel width for each parameter, for full cycles. A wider kernel smooths away individual features of clips; with a
+# narrower one, motion changes less evenly with the parameters.
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
 _MOST_TILTS = 60
-# Where in a cycle each foot's step begins: where that foot, which comes down next, passes the other.
+# Phase at which each foot's step begins: the foot, which comes down next, passes the other.
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
-# Fraction of the total weight below which weights are dropped.
+# Weights below this fraction of the largest weight are set to 0.
 _MIN_WEIGHT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GaitSpace(FrozenRecord):
-    """Locomotion by turn per cycle or per step, or by turn and speed; created by `build`.
+    """A space of locomotion with the parameter turn, or turn and speed; created by `build`.
 
-    base : a motion that provides skeleton, rate, contact points, labels and floor.
-    names : the parameters: ``turn``, radians from the beginning of a clip to that of the next, and ``speed``, meters
-        forward per second.
+    It blends n clips of one gait cycle or one step. The space has d parameters.
+
+    base : a motion that provides skeleton, frame rate, contact points, labels and floor.
+    names : names of the parameters: ``turn``, change of heading from the beginning of a clip to that of the next, in
+        radians, positive to the left; and ``speed``, forward speed in m/s.
     margin : cycles that a clip extends beyond its main part at both ends.
-    turns : (n, G, J, 4), heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K), of the n clips; see `Cycle`.
-    bandwidth : (d,) kernel width.
+    turns : (n, G, J, 4) local rotations of the clips; see `Cycle.rotations` for G and J.
+    heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K) of the clips; see `Cycle`.
+    bandwidth : (d,) kernel width, in units of the parameters.
     low, high : (d,) range of valid requests.
     sources : names of the motions that the clips were cut from.
-    span : cycles of a clip without its margins: 1, or 0.5 for steps.
+    span : length of a clip in cycles, without its margins: 1, or 0.5 for steps.
     """
 
     base: Motion
@@ -66,8 +70,8 @@ class GaitSpace(FrozenRecord):
     high: Floats
     sources: tuple[str, ...] = ()
     span: float = 1.0
-    # Rotations, heights, contacts and foot data in one array, and (n,) turn, forward distance and time of each clip's
-    # main part.
+    # (n, G, C) rotations, heights, contacts and foot data in one array; and (n,) turn, forward distance and duration of
+    # each clip's main part.
     _values: NDArray[np.float32] = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
     _source: Source = field(init=False)
@@ -95,7 +99,7 @@ class GaitSpace(FrozenRecord):
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._measure_feet())
-        # In single precision, as in files: a blend reads some fifty clips, and is mostly limited by memory bandwidth.
+        # Single precision, as in files: a blend reads about fifty clips and is mostly limited by memory bandwidth.
         self._put(_values=set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))
         own = round(self.span * PER_CYCLE)
         extra = (g - 1 - own) // 2
@@ -120,18 +124,19 @@ class GaitSpace(FrozenRecord):
         steps: int = 2,
         side: str = "left",
     ) -> GaitSpace:
-        """Make a space from all gait cycles in some motions of one character, or from all steps of one side.
+        """Build a space from all gait cycles in some motions of one character, or from all steps of one foot.
 
         Parameters
         ----------
         motions : walks or runs on various curves; with contacts if the result should have them.
         parameters : ``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.
-        margin : cycles that each clip extends at both ends, for blending with the next.
-        mirror : add each motion's mirror image, so that left and right are symmetric.
-        bandwidth : kernel width for each parameter; 7 degrees per cycle and 0.1 m/s by default.
-        steps : steps per clip: 2, or 1 for a response in half the time. Left and right steps are then separate spaces,
-            and nodes of a graph that lead to each other.
-        side : the foot that passes the other at the start of the clip, and comes down first.
+        margin : cycles that each clip extends at both ends, for blending with the next clip.
+        mirror : also add the mirror image of each motion, to make left and right symmetric.
+        bandwidth : kernel width for each parameter, in radians and m/s; by default 7 degrees per cycle (half of it per
+            step) and 0.1 m/s.
+        steps : steps per clip: 2, or 1 to halve the response time. With 1, left and right steps need separate spaces,
+            which become nodes of a graph that lead to each other.
+        side : "left" or "right": the foot that passes the other at the start of the clip and comes down first.
         """
         names = _check_names(parameters)
         part = _check_part(steps, side)
@@ -181,7 +186,7 @@ class GaitSpace(FrozenRecord):
 
     @property
     def fps(self) -> float:
-        """Frames per second of its motions."""
+        """Frame rate of the generated motions, in frames per second."""
         return self.base.fps
 
     @property
@@ -190,16 +195,19 @@ class GaitSpace(FrozenRecord):
 
     @property
     def parameters(self) -> Floats:
-        """(n, d) of the clips."""
+        """(n, d) parameters of the clips."""
         turn, distance, time = self._sums
         return np.stack([turn, distance / time][: len(self.names)], axis=1)
 
     def weights(self, target: ArrayLike) -> Floats:
-        """(n,) nonnegative weights of the clips with sum 1; they meet the target exactly if possible."""
+        """Return the nonnegative blend weights (n,) of the clips for a target (d,); their sum is 1.
+
+        They meet the target exactly if that is possible.
+        """
         return np.asarray(self._weights(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
 
     def _weights(self, targets: Floats) -> Floats:
-        """(B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
+        """Return weights (B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
         turn, distance, time = self._sums
         out, room = np.empty((len(targets), len(turn))), np.empty(len(turn))
         usual = float(time.mean())
@@ -213,7 +221,7 @@ class GaitSpace(FrozenRecord):
         return out
 
     def reached(self, target: ArrayLike) -> Floats:
-        """(d,) actual parameters of the motion for a target."""
+        """Return the parameters (d,) that the motion for a target (d,) actually has."""
         return np.asarray(
             self._compute_parameters(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0]
         )
@@ -224,7 +232,10 @@ class GaitSpace(FrozenRecord):
         return np.stack([turn, distance / time][: len(self.names)], axis=1)
 
     def paths(self, targets: Floats, n: int) -> Floats:
-        """(B, n, 3) rigid2d of the character at n equal steps of each motion's time."""
+        """Return floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of each motion.
+
+        targets : (B, d) parameters of the B motions.
+        """
         weights = self._weights(np.asarray(targets, dtype=np.float64))
         steps = np.einsum("bn,ngc->bgc", weights, self.steps)
         placed, seconds = _integrate_steps(steps, self.span)
@@ -237,7 +248,7 @@ class GaitSpace(FrozenRecord):
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """Return the motion with these parameters; its main part begins at the origin, facing +Z."""
+        """Return the motion with parameters `target` (d,); its main part begins at the origin, facing +Z."""
         weights = self.weights(target)
         base = self.base
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
@@ -254,11 +265,13 @@ class GaitSpace(FrozenRecord):
 
     @property
     def _n_motion_columns(self) -> int:
-        """Number of columns of `_values` that become a motion; foot data come after them."""
+        """Number of leading columns of `_values` that become a motion; foot data comes after them."""
         return int(4 * self.turns.shape[2] + 1 + self.contacts.shape[2])
 
     def _measure_feet(self) -> tuple[Floats, ...]:
-        """Contact points: (n, G, 3 K) positions relative to joint 0, and (n, G, 2 K) meters to the next point."""
+        """Return contact point positions relative to joint 0, (n, G, 3 K), and floor movement to the next sample,
+        (n, G, 2 K), in meters.
+        """
         if self.base.contacts is None or not self.contacts.shape[2]:
             return ()
         soles = make_soles(self.base.skeleton, self.base.contacts.points)
@@ -269,9 +282,9 @@ class GaitSpace(FrozenRecord):
         return np.stack(points).reshape(n, g, -1), onward.reshape(n, g, -1)
 
     def _correct_steps(self, weights: Floats, mixed: Floats) -> Floats:
-        """(G - 1, 4) steps of a blend: the mean of the clips' steps, corrected so that planted feet move as in them.
+        """Return the steps (G - 1, 4) of a blend: the clips' mean, corrected to move planted feet as in the clips.
 
-        The legs and heights in `mixed` change accordingly.
+        The leg rotations and heights in `mixed` are changed accordingly, in place.
         """
         used = np.flatnonzero(weights)
         steps = np.tensordot(weights[used], self.steps[used], axes=1)
@@ -307,7 +320,10 @@ class GaitSpace(FrozenRecord):
 
 
 def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:
-    """Integrate steps (B, G - 1, 4) into points (B, G, 3) rigid2d and seconds (B, G), 0 where the main part starts."""
+    """Integrate steps (B, G - 1, 4) to floor placements (theta, x, z), (B, G, 3), and times (B, G) in seconds.
+
+    Both are 0 at the start of the main part.
+    """
     extra = (steps.shape[1] - round(span * PER_CYCLE)) // 2
     heading = _sum_steps(steps[..., 0], extra)
     half = 0.5 * (heading[:, 1:] + heading[:, :-1])
@@ -323,7 +339,7 @@ def _sum_steps(steps: Floats, origin: int) -> Floats:
 
 
 def _find_ranges(space: GaitSpace) -> tuple[Floats, Floats]:
-    """(d,) ends of the largest box, in proportion to that of the clips, whose corners can be met."""
+    """Return the ranges low (d,) and high (d,): the clips' bounding box, shrunk until all corners can be reached."""
     given = space.parameters
     low, high = given.min(axis=0), given.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)

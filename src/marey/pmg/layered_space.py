@@ -1,4 +1,4 @@
-"""A space with a gaze layer: the gaze direction adds two parameters to any space (Heck chapter 7)."""
+"""A space with a gaze layer: adds the gaze direction, two parameters, to any space (Heck chapter 7)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ GAZE_NAMES = ("gaze_yaw", "gaze_pitch")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LayeredSpace:
-    """The motions of a space with any gaze: the space's parameters, then ``gaze_yaw`` and ``gaze_pitch``.
+    """A space combined with a gaze: the base space's parameters, then ``gaze_yaw`` and ``gaze_pitch``.
 
-    A clip looks in one direction throughout; if the next looks elsewhere, the transition turns the head. Hips and legs
-    come from the space, so its paths, contacts and foot transitions stay valid.
+    The character looks in one direction throughout a clip; if it looks elsewhere in the next clip, the head rotates
+    during the transition. Hips and legs come from the base space, so its paths, contacts and foot transitions stay
+    valid.
 
     Parameters
     ----------
-    space : a space, or a `ParametricMotion`.
+    space : the base space, or a `ParametricMotion`.
     gaze : model of how the person looks around; `GazeMap.default()` if None.
-    yaw, pitch : radians, minimum and maximum, yaw to the left and pitch upward, from the body's heading. Values beyond
-        the map's limits raise an error.
+    yaw, pitch : minimum and maximum in radians, relative to the body's heading; yaw is positive to the left, pitch
+        upward. Values beyond the map's limits raise an error.
     """
 
     space: Space
@@ -81,7 +82,7 @@ class LayeredSpace:
 
     @property
     def fps(self) -> float | None:
-        """Frames per second of its motions; None if the space does not have it."""
+        """Frame rate of the generated motions, in frames per second; None if the base space has no ``fps``."""
         return getattr(self.space, "fps", None)
 
     @property
@@ -94,9 +95,10 @@ class LayeredSpace:
 
     @property
     def paths(self) -> Callable[[Floats, int], Floats]:
-        """From targets (B, d) and a number n to rigid2d (B, n, 3): the space's own, as gaze does not change them.
+        """Function from targets (B, d) and a count n to floor placements (theta, x, z), (B, n, 3).
 
-        Missing if the space does not provide paths; they are then sampled.
+        It is the base space's function, because gaze does not change paths. If the base space has none, this attribute
+        is missing too, and nodes sample the paths instead.
         """
         own = getattr(self.space, "paths", None)
         if own is None:
@@ -104,7 +106,7 @@ class LayeredSpace:
         return lambda targets, n: np.asarray(own(np.asarray(targets, dtype=np.float64)[:, :-2], n))
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """Return the motion with these parameters."""
+        """Return the motion with parameters `target` (d,): those of the base space, then gaze yaw and pitch."""
         from marey.layer.gaze_rotations import rotate_to_look
         from marey.maths import quat
 

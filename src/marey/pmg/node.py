@@ -22,17 +22,18 @@ from marey.pmg.units import display_unit, format_ranges
 __all__ = ["Node", "Request", "request_by_name"]
 
 Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
-"""From a node, a command, and the character's position (rigid2d) to the node's parameters (d,)."""
+"""Function from a node, a command and the character's floor placement (theta, x, z) to the node's parameters (d,)."""
 
-# Points on a clip's path, and number of samples that paths are interpolated from.
+# Number of points on a clip's path, and number of sampled motions that paths are interpolated from.
 PATH_POINTS = 33
 _N_SAMPLES = 128
 
 
 def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
-    """Set parameters from the command by name; the others are in the middle of their range.
+    """Set parameters from the command by name; parameters not in the command get the middle of their range.
 
-    A ``direction``, radians from +Z in the world, sets a parameter called ``turn`` to the remaining angle.
+    A ``direction`` (radians from world +Z, positive to the left) sets the parameter ``turn``, if there is one, to the
+    angle that remains from the character's heading.
     """
     out = 0.5 * (node.low + node.high)
     for k, name in enumerate(node.names):
@@ -46,13 +47,13 @@ def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Fl
 @renamed_fields(of="parent")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Node(FrozenRecord):
-    """A space of motion in a graph.
+    """A node of a graph: a named space of motion.
 
-    name : of the node.
-    space : makes its motions.
-    low, high : (d,) the part of the space in use.
-    request : converts a command to parameters.
-    parent : the node that this one is a part of, if any.
+    name : name of the node.
+    space : the space that generates its motions.
+    low, high : (d,) ranges of the parameters in use, inside those of the space.
+    request : converts a command to parameters; see `Request`.
+    parent : name of the node that this one is a part of, or None.
     """
 
     name: str
@@ -97,7 +98,7 @@ class Node(FrozenRecord):
 
     @property
     def fps(self) -> float:
-        """Frames per second of its motions, from the space itself if it has ``fps``, else from one motion, once."""
+        """Frame rate of the motions, in frames per second: the space's ``fps`` if it has one, else that of a motion."""
         own = getattr(self.space, "fps", None)
         if own is not None:
             return float(own)
@@ -112,25 +113,26 @@ class Node(FrozenRecord):
 
     @property
     def scale(self) -> Floats:
-        """(d,) widths of the ranges, 1 for empty ones; parameters are divided by them before comparison."""
+        """(d,) widths of the ranges, 1 if a width is 0; parameters are divided by them before comparison."""
         width = self.high - self.low
         return np.asarray(np.where(width > 0.0, width, 1.0))
 
     checked = renamed_method("checked", "clip_parameters")
 
     def clip_parameters(self, parameters: ArrayLike) -> Floats:
-        """Clip parameters (d,) to the ranges."""
+        """Clamp parameters (d,) to the node's ranges."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return np.asarray(np.clip(given, self.low, self.high))
 
     def motion(self, parameters: ArrayLike) -> Motion:
-        """Return the motion with these parameters."""
+        """Return the motion with these parameters (d,), clamped to the node's ranges."""
         return self.space(self.clip_parameters(parameters))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:
-        """(n, d) random parameters spread over the ranges; with `corners`, the extremes come first.
+        """Return random parameters (n, d), spread evenly over the ranges.
 
-        Sampling is stratified: each parameter has one value in each of n equal parts of its range.
+        Sampling is stratified (Latin hypercube): each parameter has one value in each of n equal parts of its range.
+        With `corners`, the corners of the parameter box replace the first samples.
         """
         d = self.n_dims
         ranks = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
@@ -141,14 +143,15 @@ class Node(FrozenRecord):
         return np.asarray(self.low + fractions * (self.high - self.low))
 
     def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
-        """The same node with narrower ranges (Heck 6.3)."""
+        """Return a new node with the same space and narrower ranges (Heck 6.3)."""
         inner = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
         return replace(self, name=name, low=inner[0], high=inner[1], parent=self.parent or self.name, _cache={})
 
     def paths(self, parameters: Floats) -> Floats:
-        """(B, PATH_POINTS, 3) rigid2d of the character at equal steps of time, for parameters (B, d).
+        """Return floor placements (theta, x, z), (B, PATH_POINTS, 3), at evenly spaced times, for parameters (B, d).
 
-        From the space itself if it provides them, else interpolated from samples, which are computed on first use.
+        They come from the space if it provides paths. Otherwise they are interpolated from sampled motions, which are
+        generated on first use.
         """
         own = getattr(self.space, "paths", None)
         if own is not None:
@@ -165,7 +168,7 @@ class Node(FrozenRecord):
 
 
 def _sample_path(motion: Motion) -> Floats:
-    """(PATH_POINTS, 3) position and heading of the character; the heading is unwrapped, so that it can be averaged."""
+    """Return heading, x and z of the hips, (PATH_POINTS, 3); the heading is unwrapped, so it can be averaged."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
     frames = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)

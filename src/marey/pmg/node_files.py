@@ -1,4 +1,4 @@
-"""The files next to a character: unchanged files are left alone, changed ones are put in place all at once."""
+"""Write the space files of a character: unchanged files are left alone, the others are replaced together at the end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ __all__ = ["SpaceFile", "SpaceFiles"]
 
 
 class SpaceFile(NamedTuple):
-    """The file of a space.
+    """The file of a space or gaze map.
 
-    value : the space, referenced so that its identity stays unique. character : the .json that refers to it.
-    about : kind, file and sha256, as in the .json.
+    value : the space or gaze map; holding a reference keeps its `id` unique.
+    character : path of the .json file that refers to it.
+    about : kind, file name and sha256, as in the .json file.
     """
 
     value: Any
@@ -28,17 +29,17 @@ class SpaceFile(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Its path."""
+        """Path of the space file."""
         return self.character.with_name(self.about["file"])
 
 
 class SpaceFiles:
-    """Writes the files of a character: `put` each under a temporary name, then `commit` all, or `discard` them.
+    """Writer for the space files of a character: `put` each under a temporary name, then `commit` or `discard` all.
 
     Parameters
     ----------
-    target : the .json of the character.
-    saved : files that already exist, by identity of their content.
+    target : path of the character's .json file.
+    saved : files that already exist, keyed by the identity of the object they hold; `commit` updates it.
     spare : user files that must not be overwritten.
     """
 
@@ -50,7 +51,16 @@ class SpaceFiles:
         self._waiting: list[tuple[Path, Path]] = []
 
     def put(self, value: Any, kind: str, name: str) -> dict[str, Any]:
-        """Write a value that has ``save``, and return its description for the .json."""
+        """Write an object that has a ``save`` method, and return its description for the .json file.
+
+        An object that was put before, or whose file is up to date, is not written again.
+
+        Parameters
+        ----------
+        value : the object.
+        kind : kind of space for the description, or "gaze".
+        name : name of the node; becomes part of the file name.
+        """
         if id(value) not in self.abouts:
             known = self._saved.get(id(value))
             if known is not None and known.character == self.target and _digest(known.file) == known.about["sha256"]:
@@ -61,7 +71,7 @@ class SpaceFiles:
         return self.abouts[id(value)]
 
     def _write(self, value: Any, kind: str, name: str, known: SpaceFile | None) -> dict[str, Any]:
-        # Names that the character uses elsewhere are taken too: those files may stay as they are.
+        # Names of the character's other files are taken too, because those files may stay as they are.
         taken = {about["file"] for about in self.abouts.values()}
         taken |= {
             each.about["file"]
@@ -87,7 +97,7 @@ class SpaceFiles:
         return {"kind": kind, "file": file, "sha256": _digest(waiting)}
 
     def commit(self) -> None:
-        """Give the files their final names; an identical existing file stays."""
+        """Move the files to their final names, unless an identical file exists there."""
         for waiting, path in self._waiting:
             try:
                 if path.is_file() and _digest(path) == _digest(waiting):
@@ -102,13 +112,13 @@ class SpaceFiles:
             self._saved[key] = SpaceFile(self._values[key], self.target, about)
 
     def discard(self) -> None:
-        """Remove the files that have no final name yet."""
+        """Delete the temporary files that were not moved to their final names."""
         for waiting, _ in self._waiting:
             waiting.unlink(missing_ok=True)
 
 
 def _digest(path: Path) -> str:
-    """Digest of a file's content; "" if it cannot be read."""
+    """Return the SHA-256 digest of a file, or "" if it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     except MareyError:

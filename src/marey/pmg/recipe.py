@@ -7,7 +7,7 @@ A recipe is TOML. Angles are in degrees.
     name = "boxer"
     fps = 60
     seed = 0
-    samples = [60, 400]                   # of source and target, for every edge
+    samples = [60, 400]                   # samples of source and target, for every edge
 
     [[nodes]]
     name = "walk"
@@ -24,14 +24,14 @@ A recipe is TOML. Angles are in degrees.
     names = ["x", "y", "z"]
     request = "at a point"
     [[nodes.clips]]
-    sample = "punch"                      # generated; all combinations of lists
+    sample = "punch"                      # generated, in all combinations of the values
     x = [-0.2, 0.0, 0.2]
     y = { from = 1.1, to = 1.6, count = 4 }
 
     [[edges]]
     from = "walk"
     to = "punch"
-    good = 0.06                           # meters
+    good = 0.06                           # thresholds in meters
     bad = 0.09
 """
 
@@ -60,13 +60,15 @@ _SHIPPED = "recipes"
 
 @dataclass(frozen=True, slots=True)
 class ClipSource:
-    """Sources of clips.
+    """A ``[[nodes.clips]]`` table: clips that are generated or come from files.
 
-    where : location for error messages.
-    sample : name of a generated sample, or "". values : values of each parameter, in all combinations, in degrees for
-    angles. where_possible : skip combinations that cannot be generated.
-    files : names or patterns, relative to the recipe.
-    start, stop : the part in use: seconds, or a moment such as ``walk:start-0.3`` or ``passing:1+0.2``.
+    where : location in the recipe, for error messages.
+    sample : name of the sample to generate, or "".
+    values : values of each parameter of the sample, used in all combinations; angles in degrees.
+    where_possible : skip combinations that cannot be generated.
+    files : file names or patterns, relative to the recipe.
+    start, stop : part of the clip to use: a time in seconds, or a moment such as ``walk:start-0.3`` or
+        ``passing:1+0.2`` (see `recipe_keys.MOMENT`); None for the clip's own start or end.
     """
 
     where: str
@@ -80,11 +82,20 @@ class ClipSource:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecipe:
-    """A node: of kind "gait", "parametric", or "part", which uses the space of another node with different ranges.
+    """A ``[[nodes]]`` table: one node of the character.
 
-    feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or those of the
-    sample. steps, side : of a gait space; see `GaitSpace.build`. space : file of a saved space, or "". low, high,
-    bandwidth : in degrees if the parameter is an angle.
+    kind : "gait", "parametric", or "part" (a node that uses the space of another node with different ranges).
+    clips : sources of the clips; none if the space comes from a file.
+    parameters : parameters of a gait space, or of the generated samples.
+    feature : feature to measure, as text for `marey.parametric.parse_features`, or "".
+    names : new names for the parameters of a parametric node.
+    space : file of a saved space, or "".
+    of : for a part, the node whose space it uses.
+    low, high : ranges of the parameters, in degrees for angles; None for those of the space.
+    bandwidth : kernel width for each parameter, in degrees for angles; None for the default.
+    margin, mirror, steps, side : see `GaitSpace.build`.
+    max_distance : see `ParametricMotion.build`.
+    request : name of a request function in `REQUESTS`.
     """
 
     name: str
@@ -108,7 +119,13 @@ class NodeRecipe:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecipe:
-    """An edge: names of its nodes, thresholds in meters or None to choose them, and numbers of samples."""
+    """An ``[[edges]]`` table: one edge of the character; see `ParametricMotionGraph.connect`.
+
+    source, target : names of the nodes.
+    good, bad : thresholds in meters; None to choose them automatically.
+    part : name for a new node with the part of the source that has transitions, or None.
+    samples : number of samples of the source and of the target.
+    """
 
     source: str
     target: str
@@ -120,10 +137,17 @@ class EdgeRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A complete character.
+    """A complete recipe for a character.
 
-    auto : thresholds in meters for also trying all pairs that are not listed; else None.
-    path : the file, for messages and for relative paths; a shipped recipe has no files next to it.
+    name : name of the character.
+    nodes, edges : the tables of the recipe.
+    seams : transition settings.
+    fps : frame rate of all motions, in frames per second.
+    seed : random seed.
+    samples : default number of samples of source and target for each edge.
+    auto : thresholds good and bad in meters, if all pairs that are not listed should be tried too; otherwise None.
+    about : one-line description.
+    path : path of the recipe file, for messages and relative paths; the name if it comes with marey.
     """
 
     name: str
@@ -139,7 +163,7 @@ class Recipe:
 
 
 def shipped_recipes() -> Mapping[str, str]:
-    """The recipes that come with marey: descriptions by name."""
+    """Return the descriptions of the recipes that come with marey, keyed by name."""
     folder = resources.files("marey.pmg") / _SHIPPED
     out = {}
     for each in sorted(folder.iterdir(), key=lambda file: file.name):

@@ -26,7 +26,7 @@ from marey.pmg.units import format_values, to_internal_units
 
 __all__ = ["build_recipe"]
 
-# Fractions of the kernel width by which the corners of a node's ranges may be missed.
+# Largest error allowed at the corners of a node's ranges, as a fraction of the kernel width.
 _MET = 0.02
 
 
@@ -42,11 +42,11 @@ def build_recipe(
     Parameters
     ----------
     recipe : from `read_recipe`.
-    progress : called with the completed fraction.
-    run : maps the comparison over the edges' samples; `map` by default.
+    progress : called with the completed fraction, from 0 to 1.
+    run : function like `map` that runs the comparisons for an edge, for example a process pool's `map`.
     report : called with the result of `[auto]`, if the recipe has it: pairs that failed, nodes that were removed.
 
-    Raises an error if `[auto]` leaves no node that can continue forever.
+    Raises an error if no node can continue forever after `[auto]`.
     """
     graph = ParametricMotionGraph(
         recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
@@ -92,7 +92,7 @@ def _add_context(recipe: Recipe, where: str) -> Iterator[None]:
 
 
 def _prefix_location(where: str, error: MareyError) -> str:
-    """The message, prefixed with its location unless it already begins with it."""
+    """Return the error message, prefixed with the location unless it already begins with it."""
     return str(error) if str(error).startswith(f"{where}:") else f"{where}: {error}"
 
 
@@ -137,7 +137,7 @@ def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
 
 
 def _widen_ranges(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
-    """Widen the ranges of the space to cover all nodes that use it, as far as they can be met."""
+    """Widen the ranges of the space to cover all nodes that use it; raise an error if a corner cannot be reached."""
     lows, highs = [space.low], [space.high]
     for node in nodes:
         if node.low is None or node.high is None:
@@ -177,7 +177,7 @@ def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
 
 
 def _sample_parameters(node: NodeRecipe, clips: list[RecipeClip]) -> tuple[Floats, list[str]]:
-    """(n, d) parameters that samples were made with, and their units."""
+    """Return the parameters (n, d) that the samples were generated with, and their units."""
     from marey.samples.catalogue import entry
 
     known = {parameter.name: parameter for parameter in entry(node.clips[0].sample).parameters}

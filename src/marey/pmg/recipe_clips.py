@@ -1,4 +1,4 @@
-"""The clips that a recipe names: generated or from files, cut to the part in use."""
+"""Load the clips of a recipe: generate them or read them from files, and cut out the part in use."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ __all__ = ["RecipeClip", "load_clips", "read_clip"]
 
 
 class RecipeClip(NamedTuple):
-    """A motion, and the parameters it was made with if it was generated."""
+    """A motion and, if it was generated, the parameters it was generated with."""
 
     motion: Motion
     parameters: dict[str, Any]
 
 
 ClipCache = dict[tuple[Any, ...], Any]
-"""Cache of generated samples and loaded files: nodes often use different parts of the same ones."""
+"""Cache of generated samples and loaded files, because nodes often use different parts of the same motions."""
 
 
 def load_clips(recipe: Recipe, given: tuple[ClipSource, ...], cache: ClipCache | None = None) -> list[RecipeClip]:
-    """All clips of a node, in the order of the recipe; seeds count up from the recipe's seed."""
+    """Load all clips of a node, in the order of the recipe.
+
+    Each generated combination has its own random seed; they count up from the recipe's seed.
+    """
     known: ClipCache = {} if cache is None else cache
     out: list[RecipeClip] = []
     tried = 0
@@ -86,7 +89,7 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
 
 
 def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
-    """Load a motion at a given rate, with contacts, and without the rest pose that some files begin with."""
+    """Load a motion, resample it to `fps` and detect its contacts; a rest pose at the beginning is removed."""
     from marey.clean import ensure_contacts
     from marey.edit import resample
     from marey.io import load_motion
@@ -98,7 +101,7 @@ def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
 
 
 def _cut(motion: Motion, clips: ClipSource, recipe: Recipe) -> Motion:
-    """Cut a clip to the part in use."""
+    """Cut out the part of a motion from `clips.start` to `clips.stop`."""
     try:
         start = 0 if clips.start is None else _find_frame(motion, clips.start)
         stop = len(motion) if clips.stop is None else _find_frame(motion, clips.stop) + 1

@@ -14,15 +14,20 @@ from marey.errors import ParseError, similar
 __all__ = ["MOMENT", "Keys"]
 
 MOMENT = re.compile(r"^(?P<what>[A-Za-z_][\w ]*):(?P<which>start|end|-?\d+)\s*(?P<more>[+-]\s*\d*\.?\d+)?$")
-"""``walk:start-0.3``: seconds from a label's start or end; ``passing:1+0.2``: cycles from the second time that the left
-foot passes the right; -1 is the last time."""
+"""Pattern of a moment in a clip.
+
+``walk:start-0.3`` is 0.3 s before the start (or ``end``) of the first label ``walk``. ``passing:1+0.2`` is 0.2 cycles
+after passing 1, the second time that the left foot passes the right; -1 is the last time.
+"""
 _MAX_VALUES = 10_000
 
 
 class Keys:
-    """A table of a recipe, whose keys are taken one by one; `done` rejects the rest.
+    """Reader for one table of a recipe: take its keys one by one, then call `done` to reject the rest.
 
-    where : location for error messages.
+    given : the table.
+    path : path of the recipe, for error messages.
+    where : location of the table in the recipe, for error messages.
     """
 
     def __init__(self, given: Any, path: str, where: str) -> None:
@@ -33,7 +38,7 @@ class Keys:
         self._known: list[str] = []
 
     def fail(self, message: str) -> NoReturn:
-        """Raise an error for the recipe."""
+        """Raise an error with the recipe's path and the location of this table."""
         raise ParseError(f"{self.where}: {message}", path=self.path)
 
     def has(self, key: str) -> bool:
@@ -41,11 +46,14 @@ class Keys:
         return key in self._given
 
     def left(self) -> Iterable[str]:
-        """Keys that have not been taken."""
+        """Return the keys that have not been taken yet."""
         return self._given.keys()
 
     def done(self, more: Sequence[str] = (), also: str = "") -> None:
-        """Raise an error for unknown keys, each with the nearest known one."""
+        """Raise an error if keys remain, and suggest the most similar known key.
+
+        more : other keys that are known. also : where the key may belong instead.
+        """
         for key in self._given:
             known = list(dict.fromkeys([*self._known, *more]))
             near = similar(key, known, n=1) or f"; known: {', '.join(known)}"
@@ -124,7 +132,7 @@ class Keys:
         return value
 
     def values(self, key: str) -> tuple[Any, ...]:
-        """A number or a text, a list of them, or a table with from, to and count."""
+        """Return the values of a key: a number or a text, a list of them, or a table with from, to and count."""
         value = self._take(key)
         if isinstance(value, Mapping):
             spread = Keys(value, self.path, f"{self.where}, {key}")

@@ -1,4 +1,4 @@
-"""Request functions, which convert commands to parameters, by name, so that files can refer to them (Heck 6.2.2.3)."""
+"""Named request functions, which convert commands to parameters; files refer to them by name (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _AXES = ("x", "y", "z")
 
 
 def request_at_point(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
-    """Convert a ``point``, x, y and z in the world, to the character's frame: to its left, above the floor, ahead.
+    """Set parameters from a ``point`` in the command, a world position (x, y, z) in meters.
 
-    Parameters called x, y and z, or ending in these such as ``right_hand y``, are set to it, and one called
-    ``distance`` to its horizontal distance. The rest of the command is matched by name.
+    The point is converted to the character's coordinates: x to its left, y above the floor, z ahead. Parameters whose
+    last word is x, y or z (such as ``right_hand y``) are set to that coordinate, and ``distance`` is set to the
+    horizontal distance. The rest of the command is matched by name.
     """
     out = request_by_name(node, command, place)
     if command.get("point") is None:
@@ -42,7 +43,7 @@ REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": request_by_name, 
 
 
 def find_request(name: str, where: str) -> Request:
-    """Return the request function of that name."""
+    """Return the request function with this name; `where` is the location for the error message."""
     if name not in REQUESTS:
         known = ", ".join(map(repr, REQUESTS))
         raise UnknownName(f"{where}: no request function named {name!r}{similar(str(name), REQUESTS)}; known: {known}")
@@ -50,15 +51,15 @@ def find_request(name: str, where: str) -> Request:
 
 
 def request_name(request: Request) -> str | None:
-    """Return its name; None for a user's own function."""
+    """Return the name of a request function, or None if it is a custom function."""
     return next((name for name, known in REQUESTS.items() if known is request), None)
 
 
 def check_command(nodes: Iterable[Node], command: Mapping[str, Any]) -> None:
-    """Raise an error for a command that no node knows, or with a wrong value.
+    """Raise an error if no node knows a key of the command, or if a value has the wrong size.
 
-    A ``direction`` is always allowed, and None means no preference. Nodes with custom request functions accept any
-    command.
+    A ``direction`` is always allowed, and None means no preference. If any node has a custom request function, any
+    command is accepted.
     """
     known = {"direction": 1}
     free = False

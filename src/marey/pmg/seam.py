@@ -1,4 +1,4 @@
-"""The transition from one clip to the next while a stream plays, refined on the actual frames."""
+"""Find and blend the transition from one clip to the next while a stream plays, on the clips' actual frames."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from marey.pmg.stance import make_soles
 
 __all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "place_clip"]
 
-# Frames to either side of the edge's moment, in both clips, to search for the best.
+# Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
 
 
 class Seam(NamedTuple):
     """A transition between two clips.
 
-    leave, enter : middle frame in each clip.
-    move : (3,) rigid2d that places the second clip relative to the first.
-    cost : meters, root of D.
+    leave, enter : middle frame of the transition in the first and in the second clip.
+    move : (3,) rigid transform (theta, x, z) on the floor that places the second clip relative to the first.
+    cost : square root of the window distance D, in meters.
     """
 
     leave: int
@@ -36,7 +36,13 @@ class Seam(NamedTuple):
 
 
 class PlacedFrames(NamedTuple):
-    """Frames in the world: roots (n, 3), rotations (n, J, 4), bones (n, J, 3) or None, contacts (n, K) or None."""
+    """Frames in world coordinates; n frames, J joints, K contact points.
+
+    roots : (n, 3) positions of joint 0, in meters.
+    rotations : (n, J, 4) local rotation quaternions.
+    bones : (n, J, 3) bone offsets in meters, or None if they are constant.
+    contacts : (n, K) contact flags, 0 or 1, or None.
+    """
 
     roots: Floats
     rotations: Floats
@@ -45,13 +51,14 @@ class PlacedFrames(NamedTuple):
 
 
 def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earliest: int, markers: str) -> Seam:
-    """Find the best transition near given moments of two clips.
+    """Find the best transition from clip `a` to clip `b` near given positions.
 
     Parameters
     ----------
-    leave, enter : moments, from 0 to 1.
-    half : frames of the transition before and after its middle.
-    earliest : first frame of a that may be blended.
+    leave, enter : position of the transition's middle in `a` and in `b`, from 0 to 1.
+    half : number of frames of the transition on each side of its middle.
+    earliest : first frame of `a` that may be blended.
+    markers : set of points to compare poses by; see `marey.compare.point_clouds`.
     """
     low, high = earliest + half, len(a) - 1 - half
     middle = int(np.clip(round(leave * (len(a) - 1)), low, max(low, high)))
@@ -73,9 +80,10 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
 
 
 def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
-    """(2,) x and z by which b, placed by `move`, still has to shift so that feet planted in both clips coincide.
+    """Return the additional shift (2,), x and z, of `b` after `move` that makes feet planted in both clips coincide.
 
-    A blend of two feet planted at the same position stays still; at two positions it slides from one to the other.
+    If a foot is planted at the same position in both clips, it stays still in the blend; otherwise it slides from one
+    position to the other.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros(2)
@@ -88,7 +96,7 @@ def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
 
 
 def place_clip(motion: Motion, start: int, stop: int, place: Floats) -> PlacedFrames:
-    """Frames of a clip, moved across the floor."""
+    """Return frames `start` to `stop` (exclusive) of a clip, moved on the floor by `place` (theta, x, z)."""
     roots = rigid2d.apply(place, motion.root_positions[start:stop])
     rotations = motion.rotations[start:stop].copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(place), rotations[:, 0])
@@ -98,15 +106,17 @@ def place_clip(motion: Motion, start: int, stop: int, place: Floats) -> PlacedFr
 
 
 def blend_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[PlacedFrames, Floats]:
-    """The 2 half + 1 frames of a transition, and the placement of the second clip.
+    """Return the 2 half + 1 frames of a transition from `a` to `b`, and the placement (theta, x, z) of `b` after it.
 
-    Positions are interpolated linearly and rotations by slerp, both with an ease curve that matches the velocities of
-    the clips at its ends; then the character is moved so that planted feet move as they do in the clips. Contacts are
-    the first clip's until the middle and the second's from there.
+    Positions are interpolated linearly and rotations by slerp, both with an ease curve that preserves the clips'
+    velocities at its ends. The character is then moved to make planted feet move as they do in the clips. Contacts come
+    from `a` up to the middle frame and from `b` after it.
+
+    place : (3,) placement (theta, x, z) of `a`.
     """
     onward = rigid2d.compose(place, seam.move)
     n = 2 * half + 1
-    # One extra frame at either end, so that the steps into and out of the transition count.
+    # One extra frame at either end includes the movement into and out of the transition.
     out = place_clip(a, *_frame_range(a, seam.leave, half), place)
     into = place_clip(b, *_frame_range(b, seam.enter, half), onward)
     out, into = _pad_frames(out, a, seam.leave, half), _pad_frames(into, b, seam.enter, half)
@@ -136,12 +146,12 @@ def blend_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> 
 
 
 def _frame_range(motion: Motion, middle: int, half: int) -> tuple[int, int]:
-    """First frame and stop of a transition with one extra frame at either end, if available."""
+    """Return the first frame and the stop of a transition, with one extra frame at either end if available."""
     return max(middle - half - 1, 0), min(middle + half + 2, len(motion))
 
 
 def _pad_frames(frames: PlacedFrames, motion: Motion, middle: int, half: int) -> PlacedFrames:
-    """Repeat the first and last frame where the motion ends with the transition."""
+    """Repeat the first or last frame if the motion has no extra frame before or after the transition."""
     before, after = int(middle - half - 1 < 0), int(middle + half + 2 > len(motion))
     if not before and not after:
         return frames
@@ -155,9 +165,12 @@ def _pad_frames(frames: PlacedFrames, motion: Motion, middle: int, half: int) ->
 def _correct_feet(
     a: Motion, b: Motion, both: tuple[PlacedFrames, PlacedFrames], blend: PlacedFrames, alpha: Floats
 ) -> tuple[Floats, Floats]:
-    """Place the frames of a blend so that planted feet have the height, movement and rotation they have in the clips.
+    """Compute how to move the frames of a blend to give planted feet the height, movement and rotation of the clips.
 
-    Returns (n + 2, 3) rigid2d, and (n + 2,) meters up. The legs in `blend` are rotated so that feet follow their mean.
+    Returns floor transforms (theta, x, z), (n + 2, 3), and vertical shifts (n + 2,) in meters. The legs in `blend` are
+    rotated in place to make the feet follow the mean of the clips.
+
+    both : frames of the two clips. alpha : (n + 2,) blend weight of the second clip.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros((len(alpha), 3)), np.zeros(len(alpha))

@@ -1,4 +1,4 @@
-"""The content of a node of a parametric motion graph: anything that makes smooth motion from a few numbers."""
+"""Spaces, the content of a node of a parametric motion graph: anything that maps a few numbers to smooth motion."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ __all__ = ["FunctionSpace", "Space", "as_space"]
 
 @runtime_checkable
 class Space(Protocol):
-    """A motion for every parameter vector between `low` and `high`; nearby vectors must give similar motions.
+    """Protocol of a space: a motion for every parameter vector (d,) from `low` to `high`.
 
-    A space may also have ``fps``, the rate of its motions, and ``paths(targets, n)``: (B, d) to (B, n, 3) rigid2d at
-    equal steps of each motion's time. Otherwise a graph finds them by sampling.
+    Similar parameter vectors must give similar motions. A space may also have ``fps``, the frame rate of its motions,
+    and ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of the
+    motions for targets (B, d). If they are missing, a graph generates motions to find out.
     """
 
     @property
@@ -39,12 +40,12 @@ class Space(Protocol):
 
     @property
     def low(self) -> Floats:
-        """(d,) minimum parameters."""
+        """(d,) smallest valid parameters."""
         ...
 
     @property
     def high(self) -> Floats:
-        """(d,) maximum parameters."""
+        """(d,) largest valid parameters."""
         ...
 
     def __call__(self, target: Floats) -> Motion:
@@ -54,12 +55,12 @@ class Space(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionSpace:
-    """A space from a function.
+    """A space that calls a function.
 
-    function : from (d,) numbers to a Motion.
-    names : of the d parameters.
-    low, high : (d,) their ranges.
-    units : of the parameters; none by default.
+    function : takes parameters (d,) and returns a Motion.
+    names : names of the d parameters.
+    low, high : (d,) ranges of the parameters.
+    units : units of the parameters; none by default.
     """
 
     function: Callable[[Floats], Motion]
@@ -95,9 +96,10 @@ class FunctionSpace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ParametricSpace:
-    """A `ParametricMotion` as a space: unreachable targets give the nearest reachable motion, without a warning.
+    """Wrapper that makes a `ParametricMotion` a space.
 
-    Contacts are not enforced here; a stream enforces them after joining its clips.
+    An unreachable target gives the nearest reachable motion, without a warning. Contacts are not enforced here, because
+    a stream enforces them after joining its clips.
     """
 
     motion: ParametricMotion
@@ -129,7 +131,7 @@ def as_space(
     high: ArrayLike | None = None,
     units: Sequence[str] = (),
 ) -> Space:
-    """Make a space from a `ParametricMotion`, an existing space, or a function with its ranges."""
+    """Convert a `ParametricMotion`, or a function with its names and ranges, to a space; return a space unchanged."""
     if isinstance(given, ParametricMotion):
         reach = given.reachable()
         return _ParametricSpace(given, reach.low, reach.high)
@@ -149,7 +151,7 @@ def as_space(
 def check_box(
     low: ArrayLike, high: ArrayLike, names: Sequence[str], units: Sequence[str]
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Check the ranges (d,) of named parameters; raise an error if one is empty."""
+    """Check the ranges (d,) of named parameters and return them read-only; raise an error if low is above high."""
     d = len(names)
     if not d:
         raise InvalidValue("names must contain at least one parameter")

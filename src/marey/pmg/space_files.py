@@ -1,9 +1,10 @@
 """Files of gait spaces and action spaces.
 
-Next to one clip that provides skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G
-points: turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and
-sources. Gait spaces have steps (n, G - 1, 4), margin, the parameters' names and span, which defaults to 1; action
-spaces have ways (n, G, 3), times (n, G), parameters (n, d), misses, names and units.
+Each file holds one clip that provides skeleton, frame rate, contact points and floor (`marey.io.clip_arrays`). For the
+n blended clips it holds turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low
+and high (d,), and sources. Gait spaces also have steps (n, G - 1, 4), margin, parameters (their names) and span (1 if
+missing). Action spaces also have ways (n, G, 3), times (n, G), parameters (n, d), misses, names and units. See
+`GaitSpace` and `ActionSpace` for the meaning of these arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from marey.pmg.gait_space import GaitSpace
 FORMAT = "marey.gait_space"
 VERSION = 1
 ACTION_FORMAT = "marey.action_space"
-# Maximum deviation of a quaternion's length from 1 after rounding to single precision.
+# Largest allowed deviation of a quaternion's norm from 1, due to rounding to single precision.
 _ROUNDED = 1e-5
 
 _PLAIN = ("heights", "steps", "bandwidth", "low", "high")
@@ -48,7 +49,7 @@ def save_gait_space(space: GaitSpace, path: str | os.PathLike[str]) -> None:
 
 
 def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
-    """Read a space from a file that `save_gait_space` wrote."""
+    """Read a space from a file written by `save_gait_space`."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
@@ -73,7 +74,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
 
 
 def _check_rotations(stored: Any) -> Floats:
-    """Rotations exactly as stored, so that a space that is saved again gives the same bytes."""
+    """Return the stored rotations unchanged, after checking their norms; saving them again gives the same bytes."""
     rotations: Floats = np.asarray(stored, dtype=np.float64)
     off = np.abs(np.sqrt((rotations**2).sum(axis=-1)) - 1.0).max(initial=0.0)
     if not off <= _ROUNDED:
@@ -106,7 +107,7 @@ def save_action_space(space: ActionSpace, path: str | os.PathLike[str]) -> None:
 
 
 def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
-    """Read a space from a file that `save_action_space` wrote."""
+    """Read a space from a file written by `save_action_space`."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
     arrays = archive.read_arrays(path, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)

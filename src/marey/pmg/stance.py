@@ -1,9 +1,9 @@
-"""Blends driven by the planted foot.
+"""Correct blends to follow the planted foot.
 
-In a blend of poses, neither hips nor feet follow the blend of their paths. While a foot is planted, the foot's path is
-the one that counts: the character is moved along the floor so that points in contact move by the weighted mean of their
-movements in the blended motions. If they all stay still, so does the blend; if feet slide a little, as recorded ones
-do, the blend slides no more than they do.
+When poses are blended, neither the hips nor the feet follow the blend of their paths. While a foot is planted, its path
+has priority: the character is moved along the floor until points in contact move by the weighted mean of their
+movements in the blended motions. If all of these stay still, the blended foot stays still too; if they slide a little,
+as recorded feet do, it slides no more than they do.
 """
 
 from __future__ import annotations
@@ -21,22 +21,25 @@ from marey.pmg.stance_kernels import carry_frames, correct_steps, find_points, m
 
 __all__ = ["Soles", "make_soles"]
 
-# Square meters: heel and ball, about ten times as far apart, fix the character's heading; one point alone does not.
+# Square meters, regularization of the heading: the heel and ball of a foot, which are much farther apart than 0.01 m,
+# determine the heading; a single point does not.
 _GIVE = 0.01**2
-# Radians: legs bent by this much are moved halfway.
+# Radians: a leg with this much knee flexion is moved by half of the requested shift.
 _UNBENT = 0.2
-# Meters: points this far above the lowest one have a third of its weight.
+# Meters: a point this much higher than the lowest one has 1/e (about a third) of its weight.
 _LOW = 0.015
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Soles:
-    """Contact points of a skeleton, ready to be tracked.
+    """The K contact points and L legs of a skeleton, prepared for the kernels.
 
-    chains : (K, depth) joints from the root's child down to the one that carries the point, then -1.
-    places : (K, 3) meters, the points in these joints. bones : (1, J, 3) the skeleton's own.
-    legs : (L, 3) hip, knee and ankle. above : (L, depth) joints from the root's child down to the one that carries the
-        leg, then -1. owned : (L, K) whether a point is on a leg.
+    chains : (K, depth) joints from the root's child down to the joint of the contact point, padded with -1.
+    places : (K, 3) offsets of the points in the coordinates of their joints, in meters.
+    bones : (1, J, 3) the skeleton's bone offsets, in meters.
+    legs : (L, 3) hip, knee and ankle joint of each leg.
+    above : (L, depth) joints from the root's child down to the parent of the hip, padded with -1.
+    owned : (L, K) whether a point belongs to a leg.
     """
 
     chains: Ints
@@ -47,39 +50,45 @@ class Soles:
     owned: Bools
 
     def points(self, rotations: Floats, bones: Floats | None = None) -> Floats:
-        """(F, K, 3) meters from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
+        """Return contact point positions (F, K, 3) relative to joint 0, in meters.
+
+        rotations : (F, J, 4) local rotations. bones : (F, J, 3) bone offsets, if they change over time.
+        """
         out = np.empty((len(rotations), len(self.chains), 3))
         find_points(self.chains, self.bones if bones is None else bones, self.places, rotations, out)
         return out
 
     def steps(self, points: Floats, moves: Floats) -> Floats:
-        """(F - 1, K, 2) movements of points (F, K, 3) from frame to frame; see `stance_kernels.measure_steps`."""
+        """Return the movements (F - 1, K, 2) of points (F, K, 3) between frames; see `stance_kernels.measure_steps`."""
         out = np.empty((len(points) - 1, points.shape[1], 2))
         measure_steps(points, moves, out)
         return out
 
     def corrections(self, steps: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F - 1, 2) corrections of the character's movement; see `stance_kernels.correct_steps`."""
+        """Return corrections (F - 1, 2) of the character's movement; see `stance_kernels.correct_steps`."""
         out = np.empty((len(steps), 2))
         correct_steps(steps, wanted, levels, out)
         return out
 
     def carry(self, points: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F, 3) rigid2d that place frames so that planted points move as wanted; see `stance_kernels.carry_frames`."""
+        """Return floor transforms (theta, x, z), (F, 3), that make planted points move as wanted.
+
+        See `stance_kernels.carry_frames` for the parameters.
+        """
         out = np.empty((len(points), 3))
         carry_frames(points, wanted, levels, _GIVE, out)
         return out
 
     def lifts(self, points: Floats, wanted: Floats) -> Floats:
-        """(F,) meters by which characters must rise for points (F, K, 3) to be as high as wanted (F, K).
+        """Return how far the character must rise, (F,) meters, to bring points (F, K, 3) to heights `wanted` (F, K).
 
-        The lowest count most, so that one foot takes over from the other as they come down and rise.
+        The lowest point has the most weight, so one foot takes over smoothly from the other during a step.
         """
         weights = np.exp((wanted.min(axis=1, keepdims=True) - wanted) / _LOW)
         return np.asarray((weights * (wanted - points[..., 1])).sum(axis=1) / weights.sum(axis=1))
 
     def step_legs(self, rotations: Floats, points: Floats, wanted: Floats, bones: Floats | None = None) -> None:
-        """Change rotations (F, J, 4) so that feet with points (F, K, 3) go where they are `wanted` (F, K, 3).
+        """Change leg rotations in `rotations` (F, J, 4), in place, to move points (F, K, 3) toward `wanted` (F, K, 3).
 
         A foot is moved rigidly; its lowest point has the most weight.
         """
@@ -92,7 +101,7 @@ class Soles:
 
 
 def make_soles(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
-    """Prepare the tracking of contact points of a skeleton."""
+    """Return the (cached) `Soles` of a skeleton for these contact points."""
     return _make_soles(skeleton, tuple(points))
 
 
@@ -115,7 +124,7 @@ def _make_soles(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
 
 
 def _find_legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """Hip, knee and ankle of the legs that carry points, if they are directly connected."""
+    """Find hip, knee and ankle of each leg that carries contact points; skip legs with joints in between."""
     roles, parents, out = skeleton.roles, skeleton.parents, []
     for side in ("left", "right"):
         names = [f"{side}_{part}" for part in ("upper_leg", "lower_leg", "foot")]
@@ -127,7 +136,7 @@ def _find_legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tupl
 
 
 def _pad_rows(chains: Sequence[Sequence[int]]) -> Ints:
-    """Rows of joints, with -1 after the last."""
+    """Return the chains as rows of one array, padded with -1."""
     depth = max(1, *(len(chain) for chain in chains)) if chains else 1
     padded = np.full((len(chains), depth), -1, dtype=np.int64)
     for row, chain in zip(padded, chains, strict=True):

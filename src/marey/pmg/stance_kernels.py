@@ -1,6 +1,7 @@
-"""Compiled: where points of the feet are, and how a character has to move for planted points to stay planted.
+"""Compiled: find the positions of contact points, and how a character has to move to keep planted points in place.
 
-Key: a point's level is how surely it is planted, 0 to 1; its weight is 0 up to a level of one half.
+Key: the level of a point, from 0 to 1, says how certainly it is planted. Its weight is 0 up to a level of 0.5 and rises
+to 1 at a level of 1. F = frames, K = contact points, J = joints, L = legs.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from marey.maths import vector_kernels as vec
 
 @kernel
 def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, rotations: Floats3D, out: Out[Floats3D]) -> None:
-    """Points (F, K, 3) into `out`, as seen from joint 0's position, in the axes that joint 0 rotates in.
+    """Write the positions of contact points relative to joint 0, in world-aligned axes, to `out` (F, K, 3).
 
-    chains : (K, depth) joints from joint 0's child on down to the one that carries the point, then -1.
-    bones : (1 or F, J, 3) offsets. locals_ : (K, 3) the points in their joints. rotations : (F, J, 4) local.
+    chains : (K, depth) joints from a child of joint 0 down to the joint of the contact point, padded with -1.
+    bones : (1 or F, J, 3) bone offsets. locals_ : (K, 3) offsets of the points in the coordinates of their joints.
+    rotations : (F, J, 4) local rotations. If joint 0 is given relative to the heading, so are the results.
     """
     moving = 1 if bones.shape[0] > 1 else 0
     for f in range(rotations.shape[0]):
@@ -43,10 +45,12 @@ def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, rotations: F
 
 @kernel
 def measure_steps(points: Floats3D, moves: Floats2D, out: Out[Floats3D]) -> None:
-    """How points move from frame to frame, (F - 1, K, 2) to the left and ahead, into `out`.
+    """Write the movements of points between frames, to the left and ahead, to `out` (F - 1, K, 2).
 
-    points : (F, K, 3) as seen from the character's heading. moves : (F - 1, c) with c at least 3, the character's turn
-    and its movement to the left and ahead. All movements are as seen from the heading halfway.
+    points : (F, K, 3) positions relative to joint 0 and to the character's heading.
+    moves : (F - 1, c) with c at least 3: the character's turn, and its movement to the left and ahead.
+
+    All movements are relative to the mean heading of the two frames.
     """
     for f in range(points.shape[0] - 1):
         c, s = math.cos(0.5 * moves[f, 0]), math.sin(0.5 * moves[f, 0])
@@ -58,9 +62,10 @@ def measure_steps(points: Floats3D, moves: Floats2D, out: Out[Floats3D]) -> None
 
 @kernel
 def correct_steps(steps: Floats3D, wanted: Floats3D, levels: Floats2D, out: Out[Floats2D]) -> None:
-    """(F - 1, 2) to add to the character's movement for planted points to move as wanted, into `out`.
+    """Find the correction of the character's movement, `out` (F - 1, 2), that makes planted points move as wanted.
 
-    steps, wanted : (F - 1, K, 2). levels : (F, K). Where little is planted, little is corrected.
+    steps, wanted : (F - 1, K, 2) actual and wanted movements of the points.
+    levels : (F, K). If the total weight of the points is below 1, the correction is reduced in proportion.
     """
     for f in range(steps.shape[0]):
         total = x = z = 0.0
@@ -75,10 +80,12 @@ def correct_steps(steps: Floats3D, wanted: Floats3D, levels: Floats2D, out: Out[
 
 @kernel
 def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: float, out: Out[Floats2D]) -> None:
-    """rigid2d (F, 3) into `out`, which place frames so that planted points move as wanted.
+    """Find floor transforms (theta, x, z) of the frames, `out` (F, 3), that make planted points move as wanted.
 
-    points : (F, K, 3) in the world, as the frames are. wanted : (F - 1, K, 2) x and z that they should move. levels :
-    (F, K). give : square meters; the more, the less frames rotate for points that are near to each other.
+    points : (F, K, 3) world positions before the transforms.
+    wanted : (F - 1, K, 2) wanted movements in x and z between frames.
+    levels : (F, K).
+    give : regularization in m^2; with larger values, frames rotate less for points that are close to each other.
     """
     theta = x = z = 0.0
     out[0, 0] = out[0, 1] = out[0, 2] = 0.0
@@ -103,7 +110,8 @@ def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: flo
                 spread += w * (a * a + b * b)
             fraction = min(total, 1.0)
             angle = fraction * across / spread
-            # About the points' middle, then on by what is missing, in the axes of the frame before.
+            # Rotate about the center of the points, then shift by the remaining error, in the axes of the previous
+            # frame.
             c, s = math.cos(angle), math.sin(angle)
             dx = mx + fraction * rx - (mx * c + mz * s)
             dz = mz + fraction * rz - (mz * c - mx * s)
@@ -117,11 +125,14 @@ def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: flo
 def step_legs(
     above: Ints2D, legs: Ints2D, bones: Floats3D, shifts: Floats3D, unbent: float, rotations: Out[Floats3D]
 ) -> None:
-    """Move feet by `shifts` (F, L, 3) meters, as far as hips and knees let them; rotations (F, J, 4) are changed.
+    """Move the feet by `shifts` (F, L, 3), in meters, as far as hips and knees allow; feet keep their orientation.
 
-    above : (L, depth) joints from joint 0's child down to the one that carries the leg, then -1. legs : (L, 3) hip,
-    knee and ankle. bones : (1 or F, J, 3) offsets. unbent : radians; a leg bent by as much follows halfway, one that is
-    stretched not at all, as its knee would snap. Feet keep their orientation.
+    above : (L, depth) joints from a child of joint 0 down to the parent of the hip, padded with -1.
+    legs : (L, 3) hip, knee and ankle.
+    bones : (1 or F, J, 3) bone offsets.
+    unbent : knee flexion in radians at which a leg follows half of the shift. A stretched leg does not follow, because
+        its knee would snap.
+    rotations : (F, J, 4) local rotations, changed in place.
     """
     moving = 1 if bones.shape[0] > 1 else 0
     for f in range(rotations.shape[0]):
@@ -142,7 +153,7 @@ def step_legs(
             hinge = vec.normalize(vec.cross(up, down), (1.0, 0.0, 0.0))
             bend = math.pi - knee_angle(up, down, hinge)
             gain = bend * bend / (bend * bend + unbent * unbent)
-            # The ankle's target, as seen from the hip.
+            # Target position of the ankle relative to the hip.
             target = vec.add(vec.sub(down, up), vec.scale(gain, vec.get(shifts[f, k], 0)))
             change = find_knee_rotation(up, down, hinge, vec.norm(target), math.pi)
             hip, knee, _, _ = solve((0.0, 0.0, 0.0), up, down, hinge, change, sole, target, sole, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""A live character: endless frames from a parametric motion graph, steered clip by clip (Heck 6.2.2)."""
+"""Stream a live character: endless frames from a parametric motion graph, steered clip by clip (Heck 6.2.2)."""
 
 from __future__ import annotations
 
@@ -39,16 +39,18 @@ __all__ = [
 ]
 
 STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
-"""Shorter windows than for complete motions: every second of cleanup lookahead delays the response by a second.
+"""Cleanup settings of a stream, with shorter windows than for complete motions.
 
-Transitions follow the planted foot, so little is left to clean up, and that needs little time.
+Every second of cleanup lookahead delays the response by a second. Short windows are enough, because transitions follow
+the planted foot and leave little to clean up.
 """
 
-# Frames cleaned together: one takes nearly as long as a few, and frames that are not shown yet are chosen early.
+# Number of frames to clean together. Cleaning one frame takes nearly as long as a few, but more frames add delay.
 _PIECE = 2
-# Frames left to show when the next clip is chosen: choice, clip, seam and change each take place with one of them.
+# Number of remaining frames at which work on the next clip begins. One step of it (choosing, generating the clip,
+# finding the seam, blending) runs with each of these frames.
 _LEAD = 3
-# Times that a transition's parameters move halfway to the middle of the box before the middle itself is used.
+# How often a transition's parameters move halfway toward the middle of the box before the middle itself is tried.
 _HALVINGS = 3
 # Number of transitions that a stream remembers.
 _REMEMBERED = 100_000
@@ -58,8 +60,9 @@ _REMEMBERED = 100_000
 class TransitionOption(NamedTuple):
     """A node that can come next.
 
-    node : the node. range : the box of its parameters, and the moments of the transition.
-    place : (3,) rigid2d, position and heading of the character at the transition.
+    node : the node.
+    range : its allowed parameters, and the position of the transition in both motions.
+    place : (3,) floor placement (theta, x, z) of the character at the transition.
     """
 
     node: Node
@@ -68,9 +71,12 @@ class TransitionOption(NamedTuple):
 
 
 class ControlState(NamedTuple):
-    """What a controller sees when it chooses the next clip.
+    """The information that a controller gets when it chooses the next clip.
 
-    node, parameters : current clip. options : what can come next. seconds : played so far. graph : the character.
+    node, parameters : node name and parameters (d,) of the current clip.
+    options : the nodes that can come next.
+    seconds : stream time so far, including frames that are not shown yet.
+    graph : the character.
     """
 
     node: str
@@ -80,12 +86,12 @@ class ControlState(NamedTuple):
     graph: ParametricMotionGraph
 
     def option(self, name: str) -> TransitionOption | None:
-        """Return the option with a node's name, if any."""
+        """Return the option with this node name, or None."""
         return next((each for each in self.options if each.node.name == name), None)
 
 
 class Choice(NamedTuple):
-    """A node, and its parameters (d,), which are moved into the reachable box."""
+    """The next clip: a node name and requested parameters (d,), which the stream clamps to the allowed box."""
 
     node: str
     parameters: Floats
@@ -93,7 +99,10 @@ class Choice(NamedTuple):
 
 @runtime_checkable
 class Controller(Protocol):
-    """Chooses what comes next. A controller that takes commands also has ``request(**command)``."""
+    """Protocol of a controller, which chooses the next clip.
+
+    A controller that accepts commands also has a method ``request(**command)``.
+    """
 
     def choose(self, state: ControlState) -> Choice:
         """Choose the next clip."""
@@ -104,9 +113,13 @@ class Controller(Protocol):
 class Transition(NamedTuple):
     """A transition that was played.
 
-    frame : of the stream, its middle. source, target : nodes. requested : (d,) parameters that the controller chose.
-    played : (d,) parameters that were played. cost : meters, root of D. bad : meters, T_BAD of its edge. tries : number
-    of clips tried.
+    frame : frame of the stream at the middle of the transition.
+    source, target : names of the nodes.
+    requested : (d,) parameters that the controller chose.
+    played : (d,) parameters that were played.
+    cost : square root of the window distance D, in meters.
+    bad : threshold T_BAD of the edge, in meters.
+    tries : number of clips that were tried.
     """
 
     frame: int
@@ -120,18 +133,18 @@ class Transition(NamedTuple):
 
 
 class CharacterStream:
-    """Endless motion; created by `ParametricMotionGraph.stream`.
+    """An endless stream of frames; created by `ParametricMotionGraph.stream`.
 
     Parameters
     ----------
     graph : the character.
-    controller : chooses what comes next.
+    controller : chooses the next clip.
     start : node of the first clip; by default `controller.first` if it exists, else the first node.
-    parameters : of the first clip; by default the controller chooses from all of the node.
-    place : initial rigid2d, position and heading of the character; the origin, facing +Z, by default.
-    feet : ``"clean"`` cleans up foot contacts; frames are then chosen `delay` frames before they are shown.
-        ``"lock"`` locks planted feet immediately by rotating the legs. None leaves the feet as they are.
-    settings : of the cleanup.
+    parameters : (d,) parameters of the first clip; by default the controller chooses from the node's full ranges.
+    place : (3,) initial floor placement (theta, x, z) of the character; by default the origin, facing +Z.
+    feet : ``"clean"`` removes foot skate; frames are then chosen `delay` frames before they are shown. ``"lock"`` locks
+        planted feet without delay by rotating the legs. None leaves the feet as they are.
+    settings : settings of the cleanup for ``feet="clean"``; `STREAM_CLEANING` by default.
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
@@ -181,14 +194,14 @@ class CharacterStream:
         self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if feet == "clean" else None
         locks = feet == "lock" and self._points is not None
         self._lock = FootLock(self._clip.skeleton, self.fps, self._points) if locks else None
-        # Controllers compute their tables now, so that no transition waits for them.
+        # Let the controller compute its tables now, so no transition has to wait for them.
         prepare = getattr(controller, "prepare", None)
         if prepare is not None:
             prepare(graph)
 
     @property
     def delay(self) -> int:
-        """Frames between the choice of a frame and its display."""
+        """Number of frames between the choice of a frame and its display."""
         return 0 if self._cleaner is None else self._cleaner.delay
 
     @property
@@ -197,14 +210,14 @@ class CharacterStream:
         return self._node.name, self._parameters
 
     def request(self, **command: Any) -> None:
-        """Pass a command to the controller; it takes effect from the next clip on."""
+        """Pass a command to the controller; it takes effect with the next clip."""
         ask = getattr(self.controller, "request", None)
         if ask is None:
             raise InvalidValue(f"{type(self.controller).__name__} takes no commands")
         ask(**command)
 
     def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
+        """Return the next frame as a Motion with one frame."""
         root, rotations, bones, contacts, _ = self._next()
         return Motion(
             self._clip.skeleton,
@@ -217,7 +230,7 @@ class CharacterStream:
         )
 
     def record(self, seconds: float) -> Motion:
-        """Return the next seconds as one motion, labeled with the nodes that play."""
+        """Return the next `seconds` of the stream as one motion, labeled with the names of the nodes."""
         if not np.isfinite(seconds) or seconds * self.fps < 0.5:
             raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
         n = max(1, round(seconds * self.fps))
@@ -258,16 +271,16 @@ class CharacterStream:
 
     @property
     def _n_left(self) -> int:
-        """Number of known frames that are not shown yet; those in the cleanup do not count."""
+        """Number of frames that are queued but not shown yet, without those inside the cleanup."""
         return len(self._ready) + sum(len(frames.roots) for frames, _ in self._raw)
 
     def _advance(self) -> None:
-        """Do one step of the work for a clip."""
+        """Do one step of the work on the next clip."""
         if next(self._work, True):
             self._work = self._clip_by_steps()
 
     def _clip_by_steps(self) -> Iterator[bool]:
-        """Play until the transition region, choose what comes next there, and blend into it, in steps."""
+        """Queue frames up to the transition region, choose the next clip, and blend into it; yield after each step."""
         ranges = self.graph.transition_ranges(self._node.name, self._parameters)
         last = len(self._clip) - 1
         until = round(min(each.leave for each in ranges.values()) * last) - self._half - REACH
@@ -292,7 +305,7 @@ class CharacterStream:
         self._blend_into(option.node, requested, found)
 
     def _choose_first(self, place: Floats) -> Floats:
-        """Parameters of the first clip, which no previous clip restricts."""
+        """Let the controller choose the parameters (d,) of the first clip from the node's full ranges."""
         anything = TransitionRange(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
         option = TransitionOption(self._node, anything, place)
         choice = self.controller.choose(ControlState(self._node.name, self._node.middle, (option,), 0.0, self.graph))
@@ -311,7 +324,7 @@ class CharacterStream:
         )
 
     def _candidates(self, option: TransitionOption, requested: Floats) -> Iterator[Floats]:
-        """Yield parameters to try: the requested ones in the box, then closer to its middle, finally the fallback."""
+        """Yield parameters to try: the requested ones clamped to the box, others closer to its middle, the fallback."""
         box = option.range
         wanted = np.clip(requested, box.low, box.high)
         for k in range(_HALVINGS + 2):
@@ -320,7 +333,7 @@ class CharacterStream:
         yield option.node.clip_parameters(box.fallback)
 
     def _blend_into(self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
-        """Blend into the best of the clips that were tried."""
+        """Queue the transition into the best of the clips that were tried."""
         _, played, clip, seam = min(found, key=lambda each: each[0])
         source, self._node, self._parameters = self._node.name, node, played
         if seam.leave - self._half > self._at:
@@ -343,10 +356,10 @@ class CharacterStream:
     # Output ---------------------------------------------------------------------------------------------------
 
     def _queue(self, frames: PlacedFrames) -> None:
-        """Queue frames for output, in pieces that are quick to clean."""
+        """Queue frames for output, in small chunks that are quick to clean."""
         rotations = frames.rotations
         if self._last_rotations is not None:
-            # The opposite quaternion is the same rotation, but smoothing must not see a jump.
+            # q and -q are the same rotation, but smoothing needs continuous signs.
             sign = np.where((rotations[0] * self._last_rotations).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
             rotations = rotations * sign
         rotations = quat.unroll(rotations)

@@ -1,4 +1,4 @@
-"""Units for people: angles in degrees, and thresholds that still work when typed in."""
+"""Format values for users: angles in degrees, and thresholds rounded up, so that they work when typed in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def to_internal_units(values: Sequence[float], units: Sequence[str], what: str) 
 @overload
 def to_internal_units(values: None, units: Sequence[str], what: str) -> None: ...
 def to_internal_units(values: Sequence[float] | None, units: Sequence[str], what: str) -> Floats | None:
-    """(d,) values given by people, converted to internal units: angles in radians."""
+    """Convert values (d,) from display units to internal units: angles from degrees to radians.
+
+    what : name of the values for the error message.
+    """
     if values is None:
         return None
     if len(values) != len(units):
@@ -40,12 +43,12 @@ def to_internal_units(values: Sequence[float] | None, units: Sequence[str], what
 
 
 def format_target(names: Sequence[str], values: Iterable[float]) -> str:
-    """``turn 0.5, speed 1.1``: a name for a motion."""
+    """Format parameters as a name for a motion: ``turn 0.5, speed 1.1`` (internal units)."""
     return ", ".join(f"{name} {value:.3g}" for name, value in zip(names, values, strict=True))
 
 
 def format_values(names: Sequence[str], units: Sequence[str], values: Sequence[float] | Floats) -> str:
-    """``turn -41.2 degrees, speed 1.1 m/s``."""
+    """Format parameters in display units: ``turn -41.2 degrees, speed 1.1 m/s``."""
     rows = []
     for name, unit, value in zip(names, units, values, strict=True):
         shown, factor = display_unit(unit)
@@ -56,7 +59,7 @@ def format_values(names: Sequence[str], units: Sequence[str], values: Sequence[f
 def format_ranges(
     names: Sequence[str], units: Sequence[str], low: Sequence[float] | Floats, high: Sequence[float] | Floats
 ) -> str:
-    """``turn -41.2 to 43.7 degrees, speed 0.8 to 1.2 m/s``."""
+    """Format ranges in display units: ``turn -41.2 to 43.7 degrees, speed 0.8 to 1.2 m/s``."""
     rows = []
     for name, unit, a, b in zip(names, units, low, high, strict=True):
         shown, factor = display_unit(unit)
@@ -65,7 +68,7 @@ def format_ranges(
 
 
 def format_rounded_up(meters: float) -> str:
-    """Format with three digits, rounded up: a suggested threshold must work when typed in."""
+    """Format a distance with three digits, rounded up: a suggested threshold must work when typed in."""
     if meters <= 0.0:
         return "0"
     shown = f"{meters:.3g}"

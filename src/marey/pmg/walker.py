@@ -1,4 +1,4 @@
-"""The shipped walking character in any size: with fewer curves and speeds, or at another rate."""
+"""Build the walking character that comes with marey with other curves, speeds or another frame rate."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def sample_walks(
     Parameters
     ----------
     n_turns : number of curves, evenly spaced; the recipe's by default.
-    speeds : m/s; the recipe's by default.
+    speeds : walking speeds in m/s; the recipe's by default.
+    fps : frame rate, in frames per second.
     variation : amount of random variation; see `marey.samples.sample`.
-    rng : seed of the first walk; the others count up from it.
+    rng : random seed of the first walk; the seeds of the others count up from it.
     """
     recipe = _resize_recipe("walking", n_turns, speeds, fps, variation, rng)
     return [clip.motion for clip in load_clips(recipe, recipe.nodes[0].clips)]
@@ -49,17 +50,17 @@ def walker(
     rng: int = 0,
     steps: int = 2,
 ) -> ParametricMotionGraph:
-    """Make a character that walks, with a node ``walk`` by turn per cycle, or by turn and speed if there are several.
+    """Build a walking character with a node ``walk``, whose parameters are turn and, if there are several, speed.
 
-    Each walk's mirror image is included, so that it turns equally to both sides.
+    The mirror image of each walk is included, so the character turns equally to both sides.
 
     Parameters
     ----------
-    speeds, n_turns, fps, variation : as for `sample_walks`.
-    n_source, n_target : samples of the edge.
-    rng : seed.
-    steps : steps per clip: 2, or 1 for a faster response. Then there are two nodes, ``left`` and ``right``, which lead
-        to each other, as in the recipe ``stepping``.
+    speeds, n_turns, fps, variation : as in `sample_walks`.
+    n_source, n_target : number of samples of the edge's source and target.
+    rng : random seed.
+    steps : steps per clip: 2, or 1 for a faster response. With 1, there are two nodes, ``left`` and ``right``, which
+        lead to each other, as in the recipe ``stepping``.
     """
     if steps not in (1, 2):
         raise InvalidValue(f"steps must be 1 or 2 (steps per clip), not {steps!r}")

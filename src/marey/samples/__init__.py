@@ -1,7 +1,7 @@
-"""Generated motion whose truth is known: for the demo, the tests, and a first look without any files. CC0.
+"""Generated motion with known ground truth, for the demo, the tests, and a first try without any files. CC0.
 
-A plan of footsteps (`gait`, or single steps of a `posture` script) drives the feet (`feet`); the body above them
-(`body`) follows from a few controls and solved limbs. `catalogue` lists the samples and their parameters.
+Planned footsteps (from `gait`, or single steps of a `posture` script) drive the feet (`feet`). The body above them
+(`body`) follows from a few controls and inverse kinematics. `catalogue` lists the samples and their parameters.
 """
 
 from marey.deprecation import renamed_names

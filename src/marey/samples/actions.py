@@ -1,4 +1,4 @@
-"""Samples in place: standing, looking around, ducking, sitting down and getting up, as scripts of keyed poses."""
+"""Samples in place: standing, looking around, ducking, sitting down and standing up, as scripts of key poses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Values = dict[str, Any]
 
 
 def stand(values: Values, rng: np.random.Generator) -> Plan:
-    """Idle: the weight goes from one leg to the other."""
+    """Plan idle standing, with weight shifts from leg to leg."""
     script = Script(rng, values["variation"])
     relaxed = script.pose
     end = values["seconds"]
@@ -39,7 +39,7 @@ def stand(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def look_around(values: Values, rng: np.random.Generator) -> Plan:
-    """Look to one side, the other, up and down, eyes and shoulders following the head."""
+    """Plan looks to the left, to the right, up and down, in which the trunk follows the head."""
     script = Script(rng, values["variation"])
     yaw, pitch = values["yaw"], values["pitch"]
     base = script.pose
@@ -67,10 +67,10 @@ def look_around(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def duck(values: Values, rng: np.random.Generator) -> Plan:
-    """Get the top of the head down to a height, wait, and come up again."""
+    """Plan a duck: lower the top of the head to a height, wait, and come up again."""
     seed = int(rng.integers(2**63))
     plan, moment = _duck(values, seed, 0.0)
-    # What breathing and swaying add at the lowest moment is taken out, so that the height is met exactly.
+    # Subtract the noise at the lowest moment, so the height is met exactly.
     at = np.array([moment])
     controls = plan.controls(at)
     crown = trunk_points(controls, controls.place).crown[0]
@@ -112,11 +112,11 @@ def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
 
 
 def sit(values: Values, rng: np.random.Generator) -> Plan:
-    """Sit down on a seat, stay for a while, get up."""
+    """Plan sitting down on a seat, staying for a while, and standing up."""
     _, build = sample_body()
     script = Script(rng, values["variation"])
     rest = script.pose
-    seat = values["seat"] + 0.09 - build.hip - build.stand  # joint 0 over the seat, as a shift from standing
+    seat = values["seat"] + 0.09 - build.hip - build.stand  # height of joint 0 when seated, relative to standing
     back = -0.40
     lap: Arm = (0.35, 0.14, 0.40, 0.45)
     aside = replace(rest, left=(0.25, 0.16, 0.3, 0.6), right=(0.25, 0.16, 0.3, 0.6))

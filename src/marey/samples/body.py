@@ -1,4 +1,4 @@
-"""From controls to a pose: pelvis, spine and head by angles, arms by angles or hand targets, legs by their feet."""
+"""Compute poses from controls: trunk and head from angles, arms from angles or hand targets, legs from the feet."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from marey.samples.skeleton import SIDES, BodyLengths, sample_body
 
 Triple = tuple[float, float, float]
 _X, _Y, _Z = np.eye(3)
-# Legs reach their feet with a remaining knee bend of 11 degrees.
+# Maximum leg extension as a fraction of leg length; it leaves a knee bend of 11 degrees.
 REACH = 0.9955
 _ARM_REACH = 0.992
 _GRID = 120.0  # Hz, grid on which the pelvis height is computed
 _SPINE_FRACTIONS = (0.3, 0.35, 0.35)
-_SOFT = 0.006  # meters over which the limits of the pelvis height blend
+_SOFT = 0.006  # meters over which the pelvis height blends into its limit
 
 
 @dataclass(slots=True, eq=False)
 class Controls:
-    """What the body does, apart from its feet, at F times. Angles in radians.
+    """Controls of the body, except its feet, at F times. Angles are in radians.
 
-    place : (F, 3) meters, joint 0; short legs may lower the requested height.
+    place : (F, 3) position of joint 0, meters. The height is lowered if the legs are too short for it.
     heading : (F,) yaw of the entire body.
-    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forward; the pelvis relative to
+    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), forward lean; the pelvis relative to
         the heading, the spine relative to the pelvis.
     gaze : (F, 2) yaw and pitch of the head relative to the heading, independent of the trunk.
-    arms : by side (F, 4): forward, outwards, turned inwards, elbow bend.
+    arms : by side, (F, 4) angles: forward, outward, inward rotation, elbow bend.
     """
 
     place: Floats
@@ -46,7 +46,7 @@ class Controls:
 
 
 class Target(NamedTuple):
-    """A known target of a sample: this joint is at this world position (meters) at this time."""
+    """A known target of a sample: `joint` is at world `position` (meters) at time `seconds`."""
 
     name: str
     joint: str
@@ -55,10 +55,11 @@ class Target(NamedTuple):
 
 
 class Action(NamedTuple):
-    """One action of a longer sample: from `start` to `stop`, at its goal at `apex`, all in seconds.
+    """One action of a longer sample, from `start` to `stop`; it reaches its target at `apex` (all in seconds).
 
-    target, position : (x, y, z) meters of `joint` at the apex; `target` relative to where the body stands before
-        the action (left, up, ahead), `position` in the world.
+    name : kind of action. side : left or right. joint : name of the joint that reaches the target.
+    target, position : position of `joint` at the apex in meters: `target` (left, up, ahead) relative to where the body
+        stands before the action, `position` (x, y, z) in the world.
     """
 
     name: str
@@ -73,12 +74,16 @@ class Action(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """A performance that can be sampled at any times: plants of both feet and controls.
+    """A planned motion that can be sampled at any time: plants of both feet, and controls.
 
-    bob : part of the requested height that remains where legs are too short for all of it.
-    window : seconds around a moment of short legs during which the pelvis stays lower.
-    aims : by side (seconds, (3,) world target of the wrist, or None to release the arm).
-    holds : by side (3,) where the wrist is held: relative to the chest's upper end, in axes that follow the heading.
+    plants : plants of each foot, by side. controls : function from times (F,) to `Controls`. seconds : duration.
+    bob : vertical movement in meters that is kept even if the legs are too short for the requested height.
+    window : seconds around a moment with too short legs during which the pelvis stays lower.
+    phase : function from times to gait phase, if there is a gait.
+    labels : (name, start, stop) in seconds. targets, actions : ground truth.
+    aims : by side, (seconds, (3,) world target of the wrist); a target of None releases the arm.
+    holds : by side, (3,) position of the wrist relative to the neck, in axes that follow the heading and half of the
+        chest's yaw.
     """
 
     plants: Mapping[str, list[Plant]]
@@ -96,7 +101,7 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Performance:
-    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which legs were too short."""
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which the legs were too short."""
 
     root: Floats
     rotations: Floats
@@ -105,7 +110,7 @@ class Performance:
 
 
 def perform(plan: Plan, t: Floats) -> Performance:
-    """The plan at times t (F,)."""
+    """Sample a plan at times t (F,) in seconds."""
     skeleton, build = sample_body()
     height = _pelvis_height(plan, build)
     controls, root = _place_controls(plan, height, t)
@@ -133,7 +138,10 @@ def _place_controls(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Flo
 
 
 def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
-    """(F, 3) from the wrist position given by the arm's angles to the wanted one: exact at each aim, eased between."""
+    """Return the offset (F, 3) from the wrist position that the arm angles give to its target.
+
+    The offset is exact at each aim, with easing in between.
+    """
     times = np.array([time for time, _ in plan.aims[side]])
     controls, root = _place_controls(plan, height, times)
     wrists = trunk_points(controls, root).wrists[side]
@@ -142,12 +150,12 @@ def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
 
 
 def turn(axis: Floats, angle: Floats | float) -> Floats:
-    """Rotations about an axis, (F, 4) for angles (F,)."""
+    """Return rotations (F, 4) about an axis by angles (F,)."""
     return quat.from_axis_angle(axis, angle)
 
 
 def lean(angles: Floats, fraction: float = 1.0) -> Floats:
-    """Yaw, roll and forward lean (F, 3) as a rotation (F, 4)."""
+    """Convert yaw, roll and forward lean (F, 3), scaled by `fraction`, to rotations (F, 4)."""
     yaw, roll, pitch = (fraction * angles[..., i] for i in range(3))
     return quat.mul(turn(_Y, yaw), quat.mul(turn(_X, pitch), turn(_Z, roll)))
 
@@ -157,10 +165,10 @@ def _pelvis_rotation(controls: Controls) -> Floats:
 
 
 def _pelvis_height(plan: Plan, build: BodyLengths) -> Curve:
-    """The requested height of joint 0, lowered smoothly where a leg would not reach its foot.
+    """Return the requested height of joint 0, lowered smoothly when a leg cannot reach its foot.
 
-    What is left above the bob may at no time exceed what the legs allow. Its running minimum over a window,
-    smoothed by a kernel no wider than that window, keeps to this and is smooth.
+    The height without the bob must never exceed the limit set by the legs. The running minimum of that limit over a
+    window, smoothed with a kernel no wider than the window, satisfies this and is smooth.
     """
     edge = 2.0 * plan.window
     n = int(np.ceil((plan.seconds + 2 * edge) * _GRID)) + 1
@@ -194,8 +202,12 @@ def _running_min(x: Floats, reach: int) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class Trunk:
-    """The upper body in the world: neck and top of the head (F, 3), yaw (F,) of the chest against the heading; by
-    side collar bones (F, 4), shoulder joints and wrists (F, 3)."""
+    """The upper body in the world.
+
+    neck, crown : (F, 3) positions of the neck and of the top of the head, meters. yaw : (F,) yaw of the chest relative
+    to the heading, radians. collars : by side, (F, 4) rotations of the collar bones. shoulders, wrists : by side, (F,
+    3) positions, meters.
+    """
 
     neck: Floats
     crown: Floats
@@ -206,14 +218,14 @@ class Trunk:
 
 
 def trunk_points(controls: Controls, root: Floats) -> Trunk:
-    """Where shoulders and wrists are with the arms at their angles."""
+    """Compute the upper body, with the arms at the angles of the controls and joint 0 at `root` (F, 3)."""
     skeleton, _ = sample_body()
     rotations = quat.identity((len(root), len(skeleton)))
     return _pose_trunk(controls, _pelvis_rotation(controls), root, rotations)
 
 
 def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
-    """Spine, neck, head, collar bones and arms by their angles; changes `rotations`."""
+    """Pose the spine, neck, head, collar bones and arms from their angles; updates `rotations` in place."""
     skeleton, _ = sample_body()
     roles, offsets = skeleton.roles, skeleton.offsets
     chest, position = pelvis, root
@@ -237,7 +249,7 @@ def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Flo
             roles[f"{side}_{part}"] for part in ("shoulder", "upper_arm", "forearm", "hand")
         )
         forward, outward, inward, elbow = controls.arms[side].T
-        # A collar bone follows its arm a little: up as the arm rises, forward as it comes forward.
+        # A collar bone follows its arm a little: up when the arm rises, forward when it comes forward.
         rise = 0.12 * outward**2 + 0.10 * np.maximum(forward - 0.6, 0.0) ** 2
         rotations[:, shoulder] = quat.mul(turn(_Y, -sign * 0.15 * np.sin(forward)), turn(_Z, sign * rise))
         hang = turn(_Z, -sign * (0.5 * np.pi - outward))
@@ -255,7 +267,7 @@ def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Flo
 
 
 def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
-    """Move one arm to its target, starting from its angles; changes `rotations`."""
+    """Move one wrist to its target (F, 3) by inverse kinematics, from the current angles; updates `rotations`."""
     skeleton, _ = sample_body()
     arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
     solved = solve_limb(
@@ -273,7 +285,7 @@ def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: F
 
 
 def _within(base: Floats, target: Floats) -> Floats:
-    """Targets (F, 3) moved smoothly toward `base` where the arm would not reach them."""
+    """Move targets (F, 3) that the arm cannot reach smoothly toward `base` (F, 3)."""
     _, build = sample_body()
     most = _ARM_REACH * build.arm
     soft = 0.97 * most
@@ -286,7 +298,7 @@ def _within(base: Floats, target: Floats) -> Floats:
 
 
 def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> float:
-    """Move one leg to its foot; changes `rotations`, returns the largest distance in meters by which it falls short."""
+    """Pose one leg to reach its foot; updates `rotations` in place. Return the largest shortfall in meters."""
     skeleton, _ = sample_body()
     hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
     bent = turn(_X, np.full(len(root), 0.3))

@@ -1,4 +1,4 @@
-"""The samples by name, with their parameters, and the one function that makes them."""
+"""The catalogue of samples by name, each with its parameters and its generator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIDES = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number between `low` and `high` in `unit`, or one of `choices`."""
+    """A parameter of a sample: a number from `low` to `high` in `unit`, or one of `choices`."""
 
     name: str
     default: float | str
@@ -31,7 +31,7 @@ class Parameter:
     integer: bool = False
 
     def checked(self, sample: str, value: Any) -> float | str:
-        """The value, refused in a sentence where it is out of range."""
+        """Return the value; raise `InvalidValue` if it is out of range. `sample` names the sample in the message."""
         where = f"sample {sample!r}: {self.name}"
         if self.choices:
             if value not in self.choices:
@@ -49,14 +49,14 @@ class Parameter:
         return number
 
     def in_degrees(self) -> Parameter:
-        """The same for people: an angle or turn rate in degrees."""
+        """Return the parameter in degrees if it is an angle or turn rate, for display."""
         if not self.unit.startswith("rad") or isinstance(self.default, str):
             return self
         default, low, high = (math.degrees(value) for value in (self.default, self.low, self.high))
         return replace(self, unit=self.unit.replace("rad", "degrees"), default=default, low=low, high=high)
 
     def from_degrees(self, sample: str, value: Any) -> float | str:
-        """The value as people give it, checked; angles become radians."""
+        """Check a value entered by a user, with angles in degrees, and return it with angles in radians."""
         given = self.in_degrees().checked(sample, value)
         if self.unit.startswith("rad") and not isinstance(given, str):
             return min(max(math.radians(given), self.low), self.high)
@@ -65,14 +65,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sample: what it shows, its parameters, and its generator."""
+    """A sample of the catalogue: description, generator, and parameters."""
 
     what: str
     make: Maker
     parameters: tuple[Parameter, ...]
 
     def values(self, sample: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All parameters, those given and the defaults of the others."""
+        """Check the given parameters, and return all values, with defaults for the others."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
             if name not in known:
@@ -130,7 +130,7 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("angle", math.pi, -math.radians(200), math.radians(200), "rad", "positive to the left"),
     ),
     "turn_in_place": _entry(
-        "turning about the own axis in small steps",
+        "turning in place in small steps",
         moves.turn_in_place,
         Parameter("angle", math.pi / 2, -2 * math.pi, 2 * math.pi, "rad", "positive to the left"),
     ),
@@ -234,7 +234,7 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("count", 4, 1, 100, "", "number of hops", integer=True),
     ),
     "leap": _entry(
-        "a leap forwards from a stand",
+        "a leap forward from standing",
         jumps.leap,
         Parameter("distance", 1.0, 0.4, 1.6, "m", "from foot to foot"),
         Parameter("height", 0.22, 0.1, 0.35, "m", "rise of the body in the air"),
@@ -252,12 +252,12 @@ CATALOGUE: dict[str, Entry] = {
 
 
 def sample_names() -> tuple[str, ...]:
-    """The names that `sample` takes."""
+    """Return the names of all samples."""
     return tuple(CATALOGUE)
 
 
 def entry(name: str) -> Entry:
-    """The sample of this name; an unknown one is refused with the nearest."""
+    """Return the sample with this name; raise `UnknownName` with a suggestion if there is none."""
     try:
         return CATALOGUE[name]
     except (KeyError, TypeError):

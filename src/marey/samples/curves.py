@@ -1,4 +1,4 @@
-"""Curves in time for the generators: each is a function of seconds, whatever the frame rate."""
+"""Time curves for the generators: functions of seconds, independent of the frame rate."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ _FAR = 1e6
 
 
 def min_jerk(s: Floats) -> Floats:
-    """From 0 at s = 0 to 1 at s = 1, at rest at both ends and beyond them: how a hand moves to a target."""
+    """Evaluate the minimum-jerk curve, the way a hand moves to a target.
+
+    It goes from 0 at s = 0 to 1 at s = 1, is at rest at both ends, and constant beyond them.
+    """
     s = np.clip(s, 0.0, 1.0)
     out: Floats = s * s * s * (10.0 + s * (6.0 * s - 15.0))
     return out
 
 
 def hermite(s: Floats, start: Any, end: Any, start_slope: Any = 0.0, end_slope: Any = 0.0) -> Floats:
-    """The cubic over s in [0, 1] with these values and slopes (by s) at its ends."""
+    """Evaluate the cubic over s in [0, 1] that has the given values and slopes (per unit of s) at its ends."""
     square = s * s
     cube = square * s
     out: Floats = (
@@ -34,7 +37,7 @@ def hermite(s: Floats, start: Any, end: Any, start_slope: Any = 0.0, end_slope: 
 
 
 def bump(s: Floats, peak: float) -> Floats:
-    """0 and flat at both ends of [0, 1] and beyond, 1 at `peak`, which is at most 1/2."""
+    """Evaluate a bump that is 0 and flat at both ends of [0, 1] and beyond, and 1 at `peak` (at most 1/2)."""
     s = np.clip(s, 0.0, 1.0)
     fall = 2.0 / peak - 2.0
     out: Floats = (s / peak) ** 2 * ((1.0 - s) / (1.0 - peak)) ** fall
@@ -42,12 +45,15 @@ def bump(s: Floats, peak: float) -> Floats:
 
 
 def plateau(s: Floats, edge: float) -> Floats:
-    """0 at both ends of [0, 1], 1 from fraction `edge` to 1 - `edge`, smooth."""
+    """Evaluate a smooth plateau that is 0 at both ends of [0, 1], and 1 from `edge` to 1 - `edge`."""
     return min_jerk(s / edge) * min_jerk((1.0 - s) / edge)
 
 
 def ease_between(t: Floats, times: Sequence[float], values: Any) -> Floats:
-    """From key to key, coming to rest at each: (F,) for N values, (F, K) for (N, K)."""
+    """Interpolate between N keys with minimum jerk, coming to rest at each key.
+
+    t : (F,) seconds. times : (N,) seconds, increasing. values : (N,) or (N, K). Returns (F,) or (F, K).
+    """
     keys = np.asarray(values, dtype=float)
     at = np.asarray(times, dtype=float)
     i = np.clip(np.searchsorted(at, t, side="right") - 1, 0, len(at) - 2)
@@ -59,7 +65,7 @@ def ease_between(t: Floats, times: Sequence[float], values: Any) -> Floats:
 
 
 def through(t: Floats, times: Sequence[float], values: Any) -> Floats:
-    """A smooth curve through all keys that is at rest at the first and the last, and beyond them."""
+    """Evaluate a cubic spline through all keys that is at rest at the first and last key, and constant beyond them."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(np.asarray(times), np.asarray(values, dtype=float), bc_type="clamped")
@@ -68,7 +74,7 @@ def through(t: Floats, times: Sequence[float], values: Any) -> Floats:
 
 
 def spline(t: Floats, values: Floats) -> Curve:
-    """The natural cubic spline through samples on a grid of times."""
+    """Return the natural cubic spline through `values` at times `t`."""
     from scipy.interpolate import CubicSpline
 
     spline: Curve = CubicSpline(t, values, bc_type="natural")
@@ -76,7 +82,7 @@ def spline(t: Floats, values: Floats) -> Curve:
 
 
 def wobble(rng: np.random.Generator, slow: float, fast: float, size: float = 1.0) -> Curve:
-    """Smooth noise between two frequencies in Hz, of root mean square `size`: six sines."""
+    """Return smooth noise between two frequencies in Hz, with root mean square `size`: a sum of six sines."""
     n = 6
     rates = 2 * np.pi * np.exp(rng.uniform(np.log(slow), np.log(fast), n))
     phases = rng.uniform(0.0, 2 * np.pi, n)
@@ -90,11 +96,11 @@ def wobble(rng: np.random.Generator, slow: float, fast: float, size: float = 1.0
 
 
 def integral(t: Floats, values: Floats) -> Floats:
-    """Running integral over a grid of times, 0 at the first (trapezoids)."""
+    """Return the cumulative integral of `values` over times `t` (trapezoidal rule); it starts at 0."""
     steps = 0.5 * np.diff(t) * (values[1:] + values[:-1])
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def far(sign: float) -> float:
-    """A time before or after everything."""
+    """Return a time before (negative sign) or after (positive sign) everything else, in seconds."""
     return sign * _FAR

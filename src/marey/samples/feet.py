@@ -1,7 +1,7 @@
-"""Feet over time: planted they roll from heel to toe about points that stay put, between plants they swing.
+"""Feet over time: a planted foot rolls from heel to toe about fixed points; between plants it swings.
 
 A planted foot rotates about its heel, lies flat, then rotates about its ball while the toes stay down. The ankle is
-computed from the point that is planted, so that point is still to rounding.
+computed from the planted point, so that point stays fixed within rounding error.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from marey.samples.curves import bump, hermite, min_jerk, plateau, through
 from marey.samples.skeleton import BodyLengths
 
 _X, _Y, _ = np.eye(3)
-# Rotation rates of a foot when it lands and when it leaves, as fractions of the mean rate of its roll.
-# Low when landing and high when leaving, as in people; both make the moment of contact clear.
+# Rotation rates of a foot when it lands and when it leaves the ground, relative to the mean rate of its roll. They are
+# low at landing and high at leaving, as in people; both make the moment of contact clear.
 _LANDING_RATE, _LEAVING_RATE = 0.6, 1.7
 _CLEARANCE = 0.012
-_RAISING = 0.4  # fraction of a swing over which a foot is raised above its plain path
-_LEVEL = 0.03  # meters of rise or fall from which a swing is a step up or down
-_CLIMB = 0.85  # fraction of such a swing in which it moves up or ahead
-_EDGE = 0.012  # meters to keep from the edge of a tread
-# Accelerations of a swing's ends, in distances per squared swing time; 6 and 6 would be a cubic.
+_RAISING = 0.4  # fraction of a swing over which the extra lift rises, and falls
+_LEVEL = 0.03  # meters: with more rise or fall, a swing counts as a step up or down
+_CLIMB = 0.85  # fraction of such a swing in which the foot moves up, or ahead
+_EDGE = 0.012  # clearance from the edge of a tread, meters
+# Accelerations at the start and end of a swing, in swing distances per squared swing time; 6 and 6 would be a cubic.
 _LEAP, _BRAKE = 6.0, 3.0
-# A tread ends this far before and behind the ankle of a foot that stands on it, meters.
+# A tread extends this far in front of and behind the ankle of a foot that stands on it, meters.
 TREAD_AHEAD, TREAD_BEHIND = 0.26, 0.08
 
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """How a foot travels to its next plant.
+    """How a foot swings to its next plant.
 
-    lift : meters by which the ball is raised, at fraction `peak` of the swing.
-    lag : above 1 the foot stays behind longer and comes forward later.
-    dip : radians by which the toes point further down early on, as in a run.
-    aside : meters outwards (to the left where positive) in the middle.
-    between : height of a tread that lies between the two plants; None where there is none.
-    via : (fraction, ball position, pitch) to pass through, instead of lift and dip.
+    lift : meters by which the ball of the foot is raised, at fraction `peak` of the swing.
+    lag : exponent of the timing; above 1, the foot stays behind longer and comes forward later.
+    dip : additional downward pitch of the foot early in the swing, radians, as in a run.
+    aside : sideways offset at mid-swing in meters, positive to the left.
+    between : height in meters of a tread between the two plants; None if there is none.
+    via : points (fraction of the swing, ball position, pitch) to pass through, instead of lift and dip.
     """
 
     lift: float = 0.04
@@ -54,15 +54,15 @@ class Swing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plant:
-    """One stand of one foot.
+    """One plant (stance phase) of one foot.
 
-    position : (3,) meters, on the support below the ankle of the flat foot.
-    yaw : radians, where the toes point.
-    strike, flat, heel_off, toe_off : seconds, in this order.
-    pitch_on, pitch_off : radians, toes down, at strike and toe-off; a strike with the toes up lands on the heel,
-        one with the toes down on the ball.
-    rest : radians between flat and heel-off; above 0 the heel stays off the floor.
-    swing : how the foot goes on from here.
+    position : (3,) point on the ground below the ankle of the flat foot, meters.
+    yaw : direction of the toes, radians.
+    strike, flat, heel_off, toe_off : seconds, increasing.
+    pitch_on, pitch_off : pitch at strike and toe-off in radians, positive with the toes down. A negative `pitch_on` is
+        a heel strike, a positive one lands on the ball.
+    rest : pitch between flat and heel-off, radians; above 0, the heel stays off the floor.
+    swing : the swing that follows.
     """
 
     position: Floats
@@ -79,7 +79,11 @@ class Plant:
 
 @dataclass(slots=True, eq=False)
 class FootTrack:
-    """ankle (F, 3) and rotation (F, 4) in the world, toe (F,) bend upwards in radians, heel and ball (F,) contacts."""
+    """One foot at F times.
+
+    ankle : (F, 3) world position, meters. rotation : (F, 4) world rotation. toe : (F,) upward bend of the toes,
+    radians. heel, ball : (F,) contact flags.
+    """
 
     ankle: Floats
     rotation: Floats
@@ -89,7 +93,7 @@ class FootTrack:
 
 
 def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTrack:
-    """The foot at times t (F,); before the first plant and after the last it stands there."""
+    """Compute a foot at times t (F,) in seconds. It stands still before the first plant and after the last one."""
     n = len(t)
     pitch, yaw, toe = np.zeros(n), np.zeros(n), np.zeros(n)
     anchor, lever = np.zeros((n, 3)), np.zeros((n, 3))
@@ -117,12 +121,12 @@ def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTr
 
 
 def _sole(plant: Plant, ahead: float) -> Floats:
-    """World position of the point of the flat sole so far ahead of the ankle."""
+    """Return the world position (3,) of the sole point `ahead` meters in front of the ankle, with the foot flat."""
     return plant.position + ahead * np.array([np.sin(plant.yaw), 0.0, np.cos(plant.yaw)])
 
 
 def _roll(plant: Plant, t: Floats) -> tuple[Floats, Floats]:
-    """Pitch of the foot and bend of the toes while it stands."""
+    """Return the pitch of a planted foot and the upward bend of its toes, radians."""
     out = np.full_like(t, plant.rest)
     landing, leaving = t < plant.flat, t > plant.heel_off
     on, off = plant.pitch_on - plant.rest, plant.pitch_off - plant.rest
@@ -145,7 +149,7 @@ def _ball_contact(plant: Plant, t: Floats) -> Bools:
 
 
 def _fly(a: Plant, b: Plant, t: Floats, build: BodyLengths) -> tuple[Floats, Floats, Floats, Floats]:
-    """Ball (F, 3), pitch, yaw and toe bend between leaving plant a and landing on plant b."""
+    """Return ball position (F, 3), pitch, yaw and toe bend of a foot that swings from plant a to plant b."""
     length = b.strike - a.toe_off
     s = (t - a.toe_off) / length
     leave = _LEAVING_RATE * (a.pitch_off - a.rest) / (a.toe_off - a.heel_off)
@@ -159,19 +163,19 @@ def _fly(a: Plant, b: Plant, t: Floats, build: BodyLengths) -> tuple[Floats, Flo
 
 
 def _carry(s: Floats) -> Floats:
-    """Progress of a swinging foot along its path: it leaves with a jerk and lands softly."""
+    """Return the progress of a swinging foot along its path: a sudden start and a soft landing."""
     rest = 1.0 - s
     out: Floats = min_jerk(s) + 0.5 * _LEAP * s**2 * rest**3 - 0.5 * _BRAKE * s**3 * rest**2
     return out
 
 
 class _Ends:
-    """A swing between two plants; `path` evaluates it at fractions s of its length."""
+    """A swing between two plants; `path` evaluates it at fractions s of its duration."""
 
     def __init__(self, a: Plant, b: Plant, length: float, leave: float, land: float, build: BodyLengths) -> None:
         self.a, self.b, self.length, self.leave, self.land, self.build = a, b, length, leave, land, build
         self.start = _sole(a, build.ball)
-        # The ball of a foot that lands on its heel is in the air, and comes down rotating about the heel.
+        # If the foot lands on its heel, the ball is still in the air and comes down by rotating about the heel.
         forward = np.array([np.sin(b.yaw), 0.0, np.cos(b.yaw)])
         up = np.array([0.0, 1.0, 0.0])
         if b.pitch_on < 0.0:
@@ -183,7 +187,7 @@ class _Ends:
             self.end, self.end_speed = _sole(b, build.ball), np.zeros(3)
 
     def path(self, s: Floats) -> tuple[Floats, Floats, Floats]:
-        """Ball without its lift, pitch, and pitch of the toes alone."""
+        """Return the ball position without lift, the pitch of the foot, and the pitch of the toes."""
         a, b, swing = self.a, self.b, self.a.swing
         pitch_keys = (a.pitch_off, b.pitch_on, self.leave * self.length, self.land * self.length)
         column = s[:, None]
@@ -197,7 +201,7 @@ class _Ends:
         else:
             rise = b.position[1] - a.position[1]
             along = height = _carry(s**swing.lag)
-            if abs(rise) > _LEVEL:  # up before it goes ahead, or ahead before it goes down
+            if abs(rise) > _LEVEL:  # first up, then ahead; or first ahead, then down
                 up = rise > 0.0
                 along = _carry(np.clip((s - 1.0) / _CLIMB + 1.0 if up else s / _CLIMB, 0.0, 1.0))
                 height = min_jerk(s / _CLIMB if up else (s - 1.0) / _CLIMB + 1.0)
@@ -206,14 +210,14 @@ class _Ends:
             pitch = hermite(s, *pitch_keys) + swing.dip * bump(s, 0.3)
         left = np.array([np.cos(a.yaw), 0.0, -np.sin(a.yaw)])
         ball += swing.aside * bump(column, 0.5) * left
-        # Toes lie flat when the ball leaves the floor and straighten soon after; so they do before it lands.
+        # The toes lie flat when the ball leaves the floor and straighten soon after; landing is the reverse.
         toes = pitch - (a.pitch_off + self.leave * self.length * s) * (1.0 - min_jerk(s / 0.4))
         if b.pitch_on > 0.0:
             toes -= (b.pitch_on + self.land * self.length * (s - 1.0)) * min_jerk((s - 0.5) / 0.5)
         return ball, pitch, toes
 
     def extra_lift(self) -> float:
-        """How much more the foot is raised in the middle, where toes or heel would touch what they pass over."""
+        """Return the extra foot clearance at mid-swing, in meters, that the toes and heel need to clear the ground."""
         build, swing = self.build, self.a.swing
         s = np.linspace(0.1, 0.9, 33)
         ball, pitch, toes = self.path(s)
@@ -236,11 +240,11 @@ class _Ends:
         return min(needed, 0.4)
 
     def _floor(self, along: Floats, ahead: Floats) -> Floats:
-        """Height of the ground below points at these fractions of the path."""
+        """Return the height of the ground, in meters, below points at distances `along` in the direction `ahead`."""
         start, end = float(self.a.position[1]), float(self.b.position[1])
         first, last = self.a.position @ ahead + TREAD_AHEAD, self.b.position @ ahead - TREAD_BEHIND
         between = self.a.swing.between
-        if between is None:  # one edge only: that of the higher level
+        if between is None:  # only one edge, that of the higher level
             between = end
             first = last = last if end > start else first
         out: Floats = np.where(along < first, start, np.where(along < last, between, end))

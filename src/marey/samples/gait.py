@@ -1,6 +1,6 @@
-"""Locomotion: a path, a speed and a style become footsteps and the movement of the body above them.
+"""Locomotion: convert a path, a speed and a style to footsteps and to the movement of the body above them.
 
-One engine serves walks, runs, sneaking, turns, starts, stops and stairs; they differ in the curves it is given.
+The same code generates walks, runs, sneaking, turns, starts, stops and stairs; only the input curves differ.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from marey.samples.skeleton import SIDES, sample_body
 from marey.samples.styles import Style, vary_style
 
 GRAVITY = 9.81
-_GRID = 200.0  # Hz, at which courses are worked out; the frame rate does not matter to them
-_MARGIN = 2.6  # seconds of gait planned before and after the clip, so that it begins and ends in mid-stride
+_GRID = 200.0  # Hz, time grid of the computation; independent of the frame rate
+_MARGIN = 2.6  # seconds of gait planned before and after the clip, because the clip may begin and end in mid-stride
 _MOST_LEAN = 0.4  # radians
-_WAITING = 0.137  # phase after a left strike, or a right one, at which both feet of a sneak are flat
+_WAITING = 0.137  # phase after a strike of either foot at which both feet of a sneak are flat
 _HALT = 0.13  # seconds of gait time over which a pause is spread
-_LEAN_FRACTION = 0.85  # of the lean that would balance a turn; people take up the rest with their feet
+_LEAN_FRACTION = 0.85  # fraction of the lean that would balance a turn; people compensate the rest with their feet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:
-    """What locomotion is asked for, as curves over seconds.
+    """Input of the gait generator; curves are functions of seconds.
 
-    speed : m/s. turn : rad/s to the left. style : Style from times and speeds.
-    pauses : (seconds, length) of halts in mid-gait: at about this time, not counting earlier pauses, the gait waits
-        for so long with both feet down.
-    starts, stops : seconds at which a standing body begins to step and has to come to rest; None where the
-        gait goes on beyond the clip.
-    heights : support height in meters of the n-th step (from 0; negative before the clip), or None for 0.
-    first : phase at time 0 of a gait in progress.
+    seconds : duration of the clip. speed : curve in m/s. turn : curve in rad/s, positive to the left.
+    style : function from times and speeds to a `Style`.
+    pauses : (time, duration) in seconds of pauses in mid-gait, with both feet down. The time is approximate and does
+        not count earlier pauses.
+    starts, stops : seconds at which a standing body takes its first step and comes to rest; None if the gait continues
+        beyond the clip.
+    heights : function from step number n (from 0; negative before the clip) to ground height in meters; None for 0.
+    first : phase at time 0 of a gait in progress, in strides.
     """
 
     seconds: float
@@ -52,7 +53,7 @@ class Course:
 
 
 class Gait:
-    """A course worked out on a fine grid of times; `plan` gives what the body performs."""
+    """A course evaluated on a fine time grid of N points; `plan` returns the planned motion."""
 
     def __init__(self, course: Course, rng: np.random.Generator, variation: float) -> None:
         self.course, self.variation = course, variation
@@ -71,7 +72,7 @@ class Gait:
         start = 0.0 if course.starts is None else course.starts
         self.phase = phase - np.interp(start, t, phase) + course.first
         if course.starts is not None:
-            # The right foot begins: at this phase its heel comes off.
+            # The right foot steps first: at this phase its heel comes off.
             self.phase += -0.5 + self._at(start, self.style.duty * self.style.heel_off) - course.first
         heading = integral(t, self.turn_rate)
         self.heading = heading - np.interp(start, t, heading)
@@ -79,7 +80,7 @@ class Gait:
         self.x, self.z = x - np.interp(start, t, x), z - np.interp(start, t, z)
         self.last_phase = np.inf
         if course.stops is not None:
-            # A little quicker or slower, so that a foot closes up to the other at the wished time.
+            # Scale the rhythm slightly, so one foot joins the other at the requested time.
             begun, ended = self._at(start, self.phase), self._at(course.stops, self.phase)
             self.last_phase = max(np.round(2.0 * ended) / 2.0, np.floor(2.0 * begun) / 2.0 + 1.0)
             self.phase = begun + (self.phase - begun) * (self.last_phase - begun) / (ended - begun)
@@ -90,7 +91,7 @@ class Gait:
         self.upper = int(rng.integers(2**63))
 
     def _paused(self, phase: Floats) -> tuple[Floats, Floats]:
-        """How fast gait time passes, (N,), and the phase with the pauses in it; notes when they are."""
+        """Return the rate of gait time (N,) and the phase (N,) with pauses; stores the pauses in `self.pauses`."""
         own = self.t  # gait time, in which there are no pauses
         clock, slowness = own.copy(), np.ones_like(own)
         spans = []
@@ -108,15 +109,15 @@ class Gait:
         return float(np.interp(seconds, self.t, values))
 
     def when(self, phase: float) -> float:
-        """Seconds at which the gait reaches a phase."""
+        """Return the time in seconds at which the gait reaches a phase."""
         return float(np.interp(phase, self.phase, self.t))
 
     def stop_time(self) -> float:
-        """Seconds at which the last foot has come down flat."""
+        """Return the time in seconds at which the last foot is flat on the ground."""
         return self.when(self.last_phase) + 0.12
 
     def plants(self, side: str) -> list[Plant]:
-        """The stands of one foot, from before the clip to after it."""
+        """Return the plants of one foot, from before the clip to after it."""
         sign, offset = (1.0, 0.0) if side == "left" else (-1.0, 0.5)
         course = self.course
         first, last = np.ceil(self.phase[0] - offset), np.floor(self.phase[-1] - offset)
@@ -150,7 +151,7 @@ class Gait:
         yaw = self._at(passing, self.heading)
         forward, left = np.array([np.sin(yaw), 0.0, np.cos(yaw)]), np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
         _, build = sample_body()
-        # In a turn the body leans inwards, so that the feet come down outside its path.
+        # In a turn the body leans inward, so the feet come down outside its path.
         moving = 0.0 if standing or closing else 1.0
         outside = moving * build.stand * _LEAN_FRACTION * np.tan(self._at(passing, self.lean))
         width = s["width"] + (1.0 - moving) * 0.03
@@ -177,7 +178,7 @@ class Gait:
         )
 
     def activity(self) -> Floats:
-        """(N,) 1 during gait, 0 while the body stands."""
+        """Return the activity (N,): 1 during gait, 0 while the body stands, with smooth changes."""
         out = np.ones_like(self.t)
         if self.course.starts is not None:
             out *= min_jerk((self.t - self.course.starts + 0.35) / 0.9)
@@ -186,7 +187,7 @@ class Gait:
         return out
 
     def plan(self) -> Plan:
-        """What the body performs."""
+        """Return the planned motion."""
         curves = self._body_curves()
         return Plan(
             plants={side: self.plants(side) for side, _ in SIDES},
@@ -206,12 +207,12 @@ class Gait:
         return phase
 
     def _body_curves(self) -> Curve:
-        """All of the body's movement on the grid, as one spline with a column for each quantity."""
+        """Return the movement of the body as one spline with a column for each quantity."""
         s, t, p = self.style, self.t, self.phase
         going = self.activity()
         rng = np.random.default_rng(self.upper)
         mid = 0.5 * s.duty  # the middle of the left foot's single support
-        # Highest as the body passes over the foot.
+        # The body is highest as it passes over the foot.
         twice = np.cos(4 * np.pi * (p - s.duty * (s.passing + 0.07)))
         bob = going * s.bob * twice
         ground = np.zeros_like(t) if self.course.heights is None else self._ground(self.course.heights)
@@ -226,7 +227,7 @@ class Gait:
         yaw = -going * s.turn * np.cos(2 * np.pi * p)
         roll = going * s.list * np.cos(2 * np.pi * (p - 0.45 * s.duty)) - 0.5 * lean
         chest = going * s.chest * np.cos(2 * np.pi * (p - 0.03)) - yaw
-        # The trunk stays upright over a listing pelvis and leans on into a turn.
+        # The trunk stays upright when the pelvis drops to one side, and leans into a turn.
         bend = -0.9 * (roll + 0.5 * lean) - 0.5 * lean
         nod = 0.02 * going * np.cos(4 * np.pi * (p - 0.12))
         look = np.interp(t + 0.4, t, self.heading) - self.heading  # the head turns first
@@ -248,17 +249,17 @@ class Gait:
             swing = -sign * np.cos(2 * np.pi * (p - 0.04)) * (1.0 + sign * 0.06 * self.variation * rng.normal())
             forward = s.arm_rest * going + going * s.arm * (swing - 0.12 * twice) + wild
             bent = s.elbow * (0.6 + 0.4 * going) + going * s.elbow_swing * (0.85 * swing + 0.3) + wild
-            # An arm that comes forward comes inwards too.
+            # An arm that swings forward also swings inward.
             outward = s.outward - 0.05 * going * swing + 0.3 * wild
             inward = s.inward + 0.10 * going * swing
             columns += [forward, outward, inward, 0.1 + np.logaddexp(0.0, 40.0 * (bent - 0.1)) / 40.0]
         return spline(t, np.stack([*columns, bob + ground], axis=1))
 
     def _ground(self, heights: Callable[[int], float]) -> Floats:
-        """(N,) the support's height under the body, smooth."""
+        """Return the smoothed height (N,) of the ground under the body, meters."""
         first, last = int(np.ceil(2 * self.phase[0])), int(np.floor(2 * self.phase[-1]))
         steps = np.arange(first, min(last, 2 * self.last_phase) + 1)
-        # A leg lifts the body onto its step between the other foot's toe-off and its own midstance.
+        # A leg lifts the body onto its step between the toe-off of the other foot and its own midstance.
         at = np.array([self.when(0.5 * n + 0.22) for n in steps])
         levels = np.array([heights(int(n)) for n in steps])
         return filters.gaussian(np.interp(self.t, at, levels), 0.10 * _GRID)

@@ -1,6 +1,6 @@
-"""A person who stands and looks at a sign: takes like those of a gaze capture, with their true parameters (Heck 5.2.1).
+"""Takes of a standing person who looks at a target, as in a gaze capture, with ground truth (Heck 5.2.1).
 
-The person is not the same to both sides: to the left it is eyes and head that turn, to the right more of the spine.
+The person is asymmetric: to the left, mostly eyes and head turn; to the right, more of the spine turns.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["GAZE_PARTS", "GAZE_TRIADS", "GazeTake", "gaze_take", "gaze_takes"]
 
 GAZE_PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
 _RANGE = (math.radians(170.0), math.radians(60.0))
-# Degrees that eyes and neck come near to, turning left and right.
+# Degrees that the rotations of eyes and neck approach, when looking left (1) and right (-1).
 _EYES, _NECK = {1: 22.0, -1: 16.0}, {1: 66.0, -1: 52.0}
-# Fractions by which pelvis, lower and upper spine divide the rest, when looking left and right.
+# Fractions of the remaining yaw for pelvis, lower and upper spine, when looking left and right.
 _SPINE = {1: (0.30, 0.30, 0.40), -1: (0.36, 0.32, 0.32)}
-# Of a look up or down: pelvis, lower spine, upper spine, neck, of what the eyes leave.
+# Fractions of the pitch that the eyes leave, for pelvis, lower spine, upper spine and neck.
 _PITCH = (0.05, 0.08, 0.15, 0.72)
 _EYE_LEAD = 0.04
 
-# Markers: name, joint, offset in meters in that joint's rest frame.
+# Markers: names, joints, and offsets in meters in the joint's rest coordinates.
 _BACK = ((0.0, 0.045), (-0.04, -0.025), (0.04, -0.025))
 _TRIADS = (
     ("pelvis", "LB", "Spine", -0.13),
@@ -55,21 +55,22 @@ GAZE_TRIADS: dict[str, Any] = {
     **{part: [f"{name}{k + 1}" for k in range(3)] for part, name, _, _ in _TRIADS},
     "neck": [name for name, _ in _HAT],
 }
-"""Which markers of a take sit on what, as a map file for captures says it."""
+"""Marker names of each body part, in the format of a map file for gaze captures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GazeTake:
-    """One look at a sign, and the truth about it.
+    """One look at a target, with its ground truth.
 
-    motion : rest, the shift of gaze, and reading; the body stands at the origin and faces +Z.
-    goal : yaw to the left and pitch upwards of the sign, radians.
-    pose : (5, 4) how pelvis, lower spine, upper spine, neck and eyes are turned in the end, each as seen from the one
-        before, axes to the left, up and ahead.
-    length : seconds from the first movement, of the eyes, until everything is at rest.
-    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as fractions of the length.
-    peak, overshoot : when the overshoot is largest, also as a fraction, and by what fraction the rotation is exceeded.
-    begin : seconds at which the eyes begin to move.
+    motion : rest, gaze shift, and fixation of the target; the body stands at the origin and faces +Z.
+    goal : yaw (positive to the left) and pitch (positive up) of the target, radians.
+    pose : (5, 4) final rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the previous one,
+        in axes to the left, up and ahead.
+    length : duration of the gaze shift in seconds, from the first eye movement until everything is at rest.
+    starts : (4,) start times of pelvis, lower spine, upper spine and neck, as fractions of the length.
+    peak, overshoot : time of the largest overshoot as a fraction of the length, and its size as a fraction of the
+        rotation.
+    begin : seconds at which the eyes start to move.
     """
 
     motion: Motion
@@ -84,12 +85,15 @@ class GazeTake:
     def markers(
         self, *, rng: int | np.random.Generator | None = 0, noise: float = 0.0001, gaps: float = 0.0
     ) -> Markers:
-        """The take as markers: one at the base of the spine, triads along it and a hat; see `GAZE_TRIADS`.
+        """Return the take as markers: one at the base of the spine, sets of three along it, and a hat.
+
+        See `GAZE_TRIADS` for the names.
 
         Parameters
         ----------
-        noise : standard deviation of each coordinate, meters; 0.0001 rotates a triad by about 0.1 degrees.
-        gaps : fraction of the time in which a marker is not seen, in [0, 0.9].
+        rng : seed or Generator for noise and gaps.
+        noise : standard deviation of each coordinate, meters; 0.0001 rotates a three-marker set by about 0.1 degrees.
+        gaps : fraction of the time in which a marker is occluded, in [0, 0.9].
         """
         if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
             raise InvalidValue(f"noise must be from 0 to 0.1 m and gaps from 0 to 0.9, got {noise} and {gaps}")
@@ -117,14 +121,15 @@ def gaze_take(
     after: float = 1.0,
     sway: float = 0.0,
 ) -> GazeTake:
-    """One look at a sign.
+    """Generate one look at a target.
 
     Parameters
     ----------
-    yaw, pitch : where the sign is, radians, to the left and up; at most 170 and 60 degrees.
-    rng : seed or Generator of what differs from take to take.
-    before, after : seconds of rest before the shift, and of reading after it.
-    sway : meters by which the entire body sways.
+    yaw, pitch : direction of the target in radians, positive to the left and up; at most 170 and 60 degrees.
+    rng : seed or Generator for the variation between takes.
+    fps : frames per second.
+    before, after : seconds of rest before the gaze shift, and of fixation after it.
+    sway : amplitude in meters by which the entire body sways.
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
         raise InvalidValue(f"yaw and pitch must be within +/-170 and +/-60 degrees, got {yaw:g} and {pitch:g} radians")
@@ -148,7 +153,10 @@ def gaze_take(
 
 
 def gaze_takes(*, rng: int = 0, fps: float = 60.0, sway: float = 0.0) -> list[GazeTake]:
-    """Looks at 33 signs: every 30 degrees up to 150 to each side, level with the eyes, 36 above and 36 below."""
+    """Generate looks at 33 targets: yaw from -150 to 150 degrees in steps of 30, at pitch -36, 0 and 36 degrees.
+
+    rng : seed. fps : frames per second. sway : amplitude in meters by which the entire body sways.
+    """
     return [
         gaze_take(math.radians(yaw), math.radians(pitch), rng=np.random.default_rng([rng, k]), fps=fps, sway=sway)
         for k, (pitch, yaw) in enumerate((p, y) for p in (-36, 0, 36) for y in range(-150, 151, 30))
@@ -162,7 +170,7 @@ def _towards(yaw: float, pitch: float) -> Floats:
 
 
 def _final_pose(yaw: float, pitch: float) -> Floats:
-    """(5, 4) rotation of each part; the eyes do the rest, without rolling."""
+    """Return the rotations (5, 4) of all parts at the end; the eyes turn the rest of the way, without roll."""
     side = 1 if yaw > 0.0 else -1
     around, up = abs(math.degrees(yaw)), math.degrees(pitch)
     left = around - _approach(around, _EYES[side])
@@ -176,7 +184,7 @@ def _final_pose(yaw: float, pitch: float) -> Floats:
         )
         for turn, tilt in zip(turns, tilts, strict=True)
     ]
-    # A head that rotates far also tilts a little.
+    # A head that turns far also rolls a little.
     parts[3] = quat.mul(parts[3], quat.from_axis_angle([0.0, 0.0, 1.0], -0.06 * side * math.radians(neck)))
     head = parts[0]
     for part in parts[1:]:
@@ -192,7 +200,10 @@ def _approach(angle: float, most: float) -> float:
 def _timing(
     size: float, side: int, rng: np.random.Generator
 ) -> tuple[float, tuple[float, float, float, float], float, float]:
-    """Length, starts, peak and overshoot of a shift by `size` radians."""
+    """Return length, starts, peak and overshoot of a gaze shift by `size` radians; see `GazeTake`.
+
+    side : 1 for left, -1 for right.
+    """
     size_fraction = math.degrees(size) / 150.0
     vary = rng.uniform(-1.0, 1.0, 7)
     length = (0.62 + 0.75 * size_fraction) * (1.0 + 0.05 * vary[0])
@@ -206,7 +217,7 @@ def _timing(
 
 
 def _compute_progress(t: Floats, starts: tuple[float, ...], peak: float, overshoot: float) -> Floats:
-    """(F, 4) progress of each part's rotation at times t (F,), fractions of the length."""
+    """Return the progress (F, 4) of each part's rotation at times t (F,), as fractions of the length."""
     begin = np.array(starts)
     rising = (1.0 + overshoot) * ease_in((t[:, None] - begin) / (peak - begin))
     settling = 1.0 + overshoot * (1.0 - ease_in((t[:, None] - peak) / (1.0 - peak)))

@@ -1,7 +1,7 @@
-"""Several performances strung together into one.
+"""Join several plans into one.
 
-Each begins and ends with the body standing. Its feet stay where the one before has put them, and the body passes
-from one to the other while it stands: there is no cut, and planted feet stay planted.
+Each plan begins and ends with the body standing. Its feet start where the previous plan left them, and the body blends
+from one plan to the next while it stands. There is no cut, and planted feet stay planted.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from marey.samples.curves import min_jerk
 from marey.samples.feet import Plant
 from marey.samples.skeleton import SIDES
 
-OVERLAP = 0.45  # seconds for which two performances overlap
+OVERLAP = 0.45  # seconds by which two plans overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where the body stands: meters on the floor, and the yaw it faces. A spot is also a frame of axes."""
+    """Position (meters) and yaw (radians) of the body on the floor; also a coordinate frame."""
 
     x: float = 0.0
     z: float = 0.0
     yaw: float = 0.0
 
     def place(self, point: Triple) -> Triple:
-        """A point given in this frame (left, up, ahead), in the world."""
+        """Convert a point from this frame (left, up, ahead) to world coordinates."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         left, up, ahead = point
         return float(self.x + c * left + s * ahead), float(up), float(self.z - s * left + c * ahead)
 
     def seen(self, point: Triple) -> Triple:
-        """A world point in this frame."""
+        """Convert a point from world coordinates to this frame (left, up, ahead)."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         x, z = point[0] - self.x, point[2] - self.z
         return float(c * x - s * z), float(point[1]), float(s * x + c * z)
@@ -43,7 +43,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A performance, the spot at which it takes place, and the seconds at which it begins."""
+    """A plan, the spot where it is performed, and its start time in seconds."""
 
     plan: Plan
     spot: Spot
@@ -51,11 +51,11 @@ class Part:
 
     @property
     def stop(self) -> float:
-        """Seconds at which it ends."""
+        """Time in seconds at which the part ends."""
         return self.start + self.plan.seconds
 
     def controls(self, t: Floats) -> Controls:
-        """Its controls at times t of the result."""
+        """Return the controls, in world coordinates, at times t (F,) of the joined plan."""
         own = self.plan.controls(t - self.start)
         x, y, z = own.place.T
         c, s = np.cos(self.spot.yaw), np.sin(self.spot.yaw)
@@ -63,7 +63,7 @@ class Part:
         return replace(own, place=place, heading=own.heading + self.spot.yaw)
 
     def plants(self, side: str) -> list[Plant]:
-        """The stands of one foot, in the world and in the result's time."""
+        """Return the plants of one foot, in world coordinates and in the time of the joined plan."""
         return [self._moved(plant) for plant in self.plan.plants[side]]
 
     def _moved(self, plant: Plant) -> Plant:
@@ -82,7 +82,7 @@ class Part:
 
 
 class Chain:
-    """Parts one after the other; `spot`, `feet` and `now` say where, how and when the next one begins."""
+    """A growing sequence of parts. `spot`, `feet` and `now` are the position, feet and time for the next part."""
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
@@ -91,11 +91,11 @@ class Chain:
 
     @property
     def now(self) -> float:
-        """Seconds at which the next part begins: a little before the last one ends."""
+        """Start time of the next part in seconds, slightly before the last part ends."""
         return self.parts[-1].stop - OVERLAP if self.parts else 0.0
 
     def feet(self) -> dict[str, tuple[Triple, float]]:
-        """Place and yaw of both feet in the frame of the spot; empty before the first part."""
+        """Return position and yaw of both feet in the frame of the spot; empty before the first part."""
         out: dict[str, tuple[Triple, float]] = {}
         for side, plants in self._plants.items():
             if plants:
@@ -104,7 +104,7 @@ class Chain:
         return out
 
     def add(self, plan: Plan) -> Part:
-        """Perform this next, from the stands that the feet are in; afterwards the spot is between the feet."""
+        """Append a plan, starting from the current plants of the feet; then move the spot between the feet."""
         part = Part(plan, self.spot, self.now)
         self.parts.append(part)
         for side, plants in self._plants.items():
@@ -125,7 +125,7 @@ class Chain:
         return part
 
     def plan(self) -> Plan:
-        """All parts as one performance."""
+        """Return all parts as one plan."""
         parts = self.parts
         return Plan(
             plants=self._plants,
@@ -144,7 +144,10 @@ class Chain:
 
 
 def _compute_weights(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floats]]:
-    """For each part the (sorted) times at which it is performed, and its weights (F',) there; weights sum to 1."""
+    """Return, for each part, the slice of the sorted times `t` in which it is active, and its weights there.
+
+    The weights of all parts sum to 1 at every time.
+    """
     out = []
     for i, part in enumerate(parts):
         first = -np.inf if i == 0 else part.start
@@ -197,7 +200,7 @@ def _phase(parts: Sequence[Part], t: Floats) -> Floats:
 
 
 def _aims(parts: Sequence[Part]) -> dict[str, list[tuple[float, Floats | None]]]:
-    """Hand targets of all parts, in order of time."""
+    """Return the hand targets of all parts by side, in order of time."""
     out: dict[str, list[tuple[float, Floats | None]]] = {}
     for part in parts:
         for side, aims in part.plan.aims.items():

@@ -1,4 +1,4 @@
-"""Samples that leave the floor: hops on one leg or both, and leaps, with flights as gravity has them."""
+"""Samples that leave the floor: hops on one leg or both, and leaps, with ballistic flight phases."""
 
 from __future__ import annotations
 
@@ -14,18 +14,23 @@ from marey.samples.posture import Arm, Script, get_sign
 from marey.samples.skeleton import sample_body
 
 Values = dict[str, Any]
-# Fractions of the flight, of the foot's rise and travel, and its pitch: it follows the body up, and prepares to land.
+# Key points of a foot in flight: fractions of the flight time, of its rise and of its travel, and its relative pitch.
+# The foot follows the body up, then prepares to land.
 _FLIGHT = ((0.12, 0.40, 0.08, 1.0), (0.28, 0.80, 0.28, 0.85), (0.55, 1.0, 0.64, 0.5), (0.82, 0.70, 0.93, 0.3))
 _PUSH = 0.13  # seconds from heel-off to toe-off in a jump
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """How to jump: depths are shifts of joint 0, as in `Pose`, meters; lean in radians, durations in seconds.
+    """Settings of a jump.
 
-    low, leave, land, rest : heights of joint 0 when bent, at toe-off, at touch-down, and when landed.
-    ahead : how far it is before the feet at toe-off, and behind them at touch-down.
-    push, give : seconds from the bend to toe-off, and from touch-down to the landed crouch.
+    low, leave, land, rest : heights of joint 0 relative to standing (as `shift` in `Pose`), in meters: in the crouch,
+        at toe-off, at touchdown, and after landing.
+    ahead : distance in meters of joint 0 in front of the feet at toe-off, and behind them at touchdown.
+    lean : forward lean at touchdown, radians.
+    push, give : seconds from the crouch to toe-off, and from touchdown to the landed crouch.
+    tuck : extra rise of the feet in flight, meters. pitch_on : pitch of the feet at touchdown, radians.
+    thrown, caught : arm angles at toe-off and at touchdown.
     """
 
     low: float
@@ -43,7 +48,7 @@ class Jump:
 
 
 def hop(values: Values, rng: np.random.Generator) -> Plan:
-    """Several hops on the spot or forward, on both legs or on one."""
+    """Plan several hops on the spot or forward, on both legs or on one."""
     script = Script(rng, values["variation"])
     both = values["leg"] == "both"
     sides = ("left", "right") if both else (values["leg"],)
@@ -59,7 +64,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
     for _ in range(int(values["count"])):
         height = values["height"] * float(np.exp(0.08 * values["variation"] * np.clip(rng.normal(), -2.0, 2.0)))
         low = -0.11 - 0.28 * height
-        slack = 0.03 + 0.16 * height  # the legs are not quite stretched, as feet take a moment to follow the body
+        slack = 0.03 + 0.16 * height  # the legs are not fully extended, because the feet follow the body with a delay
         how = Jump(
             low,
             -slack,
@@ -87,7 +92,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def leap(values: Values, rng: np.random.Generator) -> Plan:
-    """From a stand, swing the arms and jump forward, landing on both feet."""
+    """Plan a leap from standing: swing the arms, jump forward, and land on both feet."""
     script = Script(rng, values["variation"])
     rest = script.pose
     distance = values["distance"]
@@ -125,7 +130,10 @@ def leap(values: Values, rng: np.random.Generator) -> Plan:
 def _jump(
     script: Script, sides: tuple[str, ...], height: float, distance: float, how: Jump
 ) -> list[tuple[float, Triple]]:
-    """From a crouch push off, fly as thrown, land and absorb. Returns (seconds, shift) of the moments in between."""
+    """Add a jump: push off from a crouch, fly on a ballistic path, land and absorb.
+
+    Returns (seconds, shift of joint 0) at the start, at toe-off, at the highest point and at touchdown.
+    """
     before = script.pose
     x, _, z = before.shift
     up = float(np.sqrt(2.0 * GRAVITY * height))
@@ -170,7 +178,7 @@ def _jump(
 def _throw_foot(
     script: Script, side: str, distance: float, toe_off: float, air: float, height: float, how: Jump
 ) -> None:
-    """Let one foot fly with the body: it rises nearly as that does, and is tucked up in the middle."""
+    """Add the flight of one foot: it rises nearly as much as the body, plus the tuck."""
     _, build = sample_body()
     (x, ground, z), yaw = script.feet[side]
     ball = (x + build.ball * np.sin(yaw), z + build.ball * np.cos(yaw))
@@ -195,7 +203,7 @@ def _throw_foot(
 
 
 def _carry_other_foot(script: Script, standing: str, marks: list[tuple[float, Triple]]) -> None:
-    """The leg that does not hop is held up behind, from the first mark until now."""
+    """Hold the foot that does not hop up behind the body, from the first mark until now."""
     other = "left" if standing == "right" else "right"
     (x, ground, z), yaw = script.feet[other]
     start = marks[0][0]

@@ -1,4 +1,4 @@
-"""Raw markers of a generated motion: a set of 41, as optical systems record them."""
+"""Raw markers of a generated motion: a set of 41, as recorded by optical systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.samples.skeleton import SIDES
 
-# Name, role of the joint it sits on, offset in meters in that joint's rest frame: middle, then the left side.
+# Name, role of the joint, and offset in meters in that joint's rest coordinates: first the middle, then the left side.
 _MIDDLE = [
     ("C7", "neck", (0.0, 0.00, -0.07)),
     ("T10", "chest", (0.0, -0.06, -0.11)),
@@ -42,7 +42,11 @@ _SIDE = [
 
 
 def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: float, gaps: float) -> Markers:
-    """Markers (F, 41) of a motion of the generated body, with noise in meters and a fraction of gaps."""
+    """Compute the 41 markers of a motion of the sample body.
+
+    rng : seed or Generator. noise : standard deviation of each coordinate, meters. gaps : fraction of the time in which
+    a marker is occluded.
+    """
     if not (np.isfinite(noise) and 0.0 <= noise <= 0.1):
         raise InvalidValue(f"markers: noise must be from 0 to 0.1 m, got {noise}")
     if not (np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
@@ -70,7 +74,7 @@ def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: floa
 
 
 def _seen(shape: tuple[int, int], gaps: float, fps: float, rng: np.random.Generator) -> np.ndarray:
-    """(F, M) True where a marker is seen; gaps last about a fifth of a second."""
+    """Return a mask (F, M): False where a marker is occluded. Gaps last about a fifth of a second."""
     frames, markers = shape
     valid = np.ones(shape, dtype=bool)
     if gaps == 0.0:

@@ -1,4 +1,4 @@
-"""A long clip of many actions: kicks, punches and reaches at varying targets, with walks and standing between them."""
+"""A long clip of many actions: kicks, punches and reaches to varying targets, with walks and standing in between."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from marey.samples.posture import Pose, Script, get_sign
 
 Values = dict[str, Any]
 _KINDS = {"kick": "kicks", "punch": "punches", "reach": "reaches"}
-_ARENA = 1.2  # meters from the origin within which walks head for a place
-_STEPS = (0.10, 0.20, 0.07)  # seconds of push, flight and landing of a step into the guard or out of it
+_ARENA = 1.2  # walks head for a point within this distance of the origin along x and z, meters
+_STEPS = (0.10, 0.20, 0.07)  # seconds of push, swing and landing of a step into or out of the guard
 
 
 def medley(values: Values, rng: np.random.Generator) -> Plan:
-    """All actions in an order that the seed has, a few at each place, and a walk to the next place."""
+    """Plan all actions in random order, two to four at each place, with a walk to the next place."""
     chain = Chain()
     kinds = [kind for kind, many in _KINDS.items() for _ in range(int(values[many]))]
     order = [kinds[i] for i in rng.permutation(len(kinds))]
@@ -37,7 +37,7 @@ def medley(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Action]) -> None:
-    """Convert the known facts about a part to the time and axes of the result."""
+    """Append the labels and actions of a part, converted to the time and world coordinates of the whole clip."""
     named = []
     for name, start, stop in part.plan.labels:
         if name == "stand":
@@ -52,7 +52,7 @@ def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Acti
 
 
 def _standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
-    """Times without a label: there the body stands."""
+    """Label the times without any other label ``stand``."""
     out, free = [], 0.0
     for _, start, stop in sorted(labels, key=lambda one: one[1]):
         if start > free:
@@ -62,7 +62,7 @@ def _standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[
 
 
 def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, chain: Chain) -> Plan:
-    """Stand, do these one after the other with pauses, stand."""
+    """Plan the given actions one after the other, with pauses, and standing before and after."""
     feet = chain.feet()
     script = Script(rng, values["variation"], feet=feet) if feet else Script(rng, values["variation"])
     home = dict(script.feet)
@@ -96,12 +96,12 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
 
 
 def _sample_numbers(rng: np.random.Generator, spread: float, *ranges: tuple[float, float]) -> list[float]:
-    """One number for each (middle, half width), even over the part of the width that is requested."""
+    """Draw a uniform random number from each range (middle, half width); `spread` scales the half widths."""
     return [float(middle + spread * half * rng.uniform(-1.0, 1.0)) for middle, half in ranges]
 
 
 def _wait(script: Script, rng: np.random.Generator) -> None:
-    """Stand for a while; now and then shift the weight to one leg and back."""
+    """Stand for a while; in half of the cases, shift the weight to one leg and back."""
     if rng.random() < 0.5:
         script.key(script.about(0.5, 0.4))
         return
@@ -121,7 +121,7 @@ def _wait(script: Script, rng: np.random.Generator) -> None:
 
 
 def _take_guard(script: Script) -> None:
-    """Step into a fighting stance: the left foot forward, the right one back onto its ball."""
+    """Step into a fighting stance: left foot forward, right foot back and on its ball."""
     for side, rest in (("left", 0.0), ("right", strikes.REAR_HEEL)):
         place, yaw = strikes.GUARD_FEET[side]
         _small_step(script, side, place, yaw, rest, strikes.GUARD if side == "right" else None)
@@ -129,7 +129,7 @@ def _take_guard(script: Script) -> None:
 
 
 def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: float) -> None:
-    """Step back to where the feet stood, and let the arms hang."""
+    """Step back to the home positions of the feet, and lower the arms."""
     for side in ("right", "left"):
         place, yaw = home[side]
         _small_step(script, side, place, yaw, 0.0, Pose() if side == "left" else None)
@@ -138,7 +138,7 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
 
 
 def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, into: Pose | None) -> None:
-    """Weight onto the other leg, the foot to its place, and there into a pose (by default halfway into a guard)."""
+    """Shift the weight to the other leg, step to `place`, then take the pose `into`, if given."""
     push, fly, land = _STEPS
     sign = get_sign(side)
     base = strikes.GUARD
@@ -158,7 +158,7 @@ def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: floa
 
 
 def _walk_on(values: Values, rng: np.random.Generator, chain: Chain) -> Plan:
-    """Walk off, turning towards a place near the origin, and come to a halt."""
+    """Plan a walk that turns toward a random point near the origin and stops."""
     v = values["variation"]
     speed = float(1.15 + 0.25 * rng.uniform(-1.0, 1.0))
     seconds = float(3.6 + 0.8 * rng.uniform(-1.0, 1.0))
@@ -166,7 +166,7 @@ def _walk_on(values: Values, rng: np.random.Generator, chain: Chain) -> Plan:
     spot = chain.spot
     wanted = np.arctan2(goal[0] - spot.x, goal[1] - spot.z) - spot.yaw
     wanted = float(np.arctan2(np.sin(wanted), np.cos(wanted)))
-    # Most of the turn falls between quickening and slackening.
+    # Most of the turn takes place between speeding up and slowing down.
     moving = seconds - 0.575 - 0.675 * speed
     rate = float(np.clip(wanted / moving, -1.0, 1.0))
     return moves.start_and_stop({"speed": speed, "seconds": seconds, "turn_rate": rate, "variation": v}, rng)

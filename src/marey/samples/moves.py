@@ -1,4 +1,4 @@
-"""Samples that travel: each is a course for the gait engine."""
+"""Samples that travel: each is a course for the gait generator."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_SIDEWAYS = 4.0  # m/s2: a lean of 22 degrees
 
 
 def constant(value: float) -> Curve:
-    """The same at all times."""
+    """Return a constant curve."""
     return lambda t: np.full(np.shape(t), float(value))
 
 
 def keyed_curve(*keys: tuple[float, float]) -> Curve:
-    """From key (seconds, value) to key."""
+    """Return a curve that eases from key (seconds, value) to key."""
     times, values = zip(*keys, strict=True)
     return lambda t: ease_between(t, times, values)
 
@@ -40,18 +40,18 @@ def _running(t: Floats, speed: Floats) -> Style:
 
 
 def _add_labels(plan: Plan, *names: str) -> Plan:
-    """The plan labeled from end to end."""
+    """Return the plan with labels over its entire duration."""
     return replace(plan, labels=tuple((name, 0.0, np.inf) for name in names))
 
 
 def walk(values: Values, rng: np.random.Generator) -> Plan:
-    """At a steady speed and turn rate."""
+    """Plan a walk at a steady speed and turn rate."""
     course = _steady(values, _walking, rng)
     return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_turning(values["turn_rate"]))
 
 
 def run(values: Values, rng: np.random.Generator) -> Plan:
-    """At a steady speed and turn rate, with flight phases."""
+    """Plan a run, with flight phases, at a steady speed and turn rate."""
     _check_turn(values["speed"], values["turn_rate"])
     course = _steady(values, _running, rng)
     return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_turning(values["turn_rate"]))
@@ -63,7 +63,7 @@ def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.ra
 
 
 def _check_turn(speed: float, rate: float) -> None:
-    """Refuse a curve that people cannot run without falling."""
+    """Raise an error for a curve that people cannot run without falling."""
     if speed * abs(rate) > _MOST_SIDEWAYS:
         raise InvalidValue(
             f"speed {speed:g} m/s with turn_rate {np.degrees(rate):.3g} degrees/s needs a sideways acceleration of "
@@ -76,7 +76,7 @@ def _turning(rate: float) -> tuple[str, ...]:
 
 
 def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
-    """Stand, walk off, walk, come to a halt, stand."""
+    """Plan a walk that starts from standing and stops again."""
     v, length = values["speed"], values["seconds"]
     starts, stops = 0.8, 0.8 + length
     quicken, slacken = 0.45 + 0.65 * v, 0.7 + 0.7 * v
@@ -85,7 +85,7 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
     turn = keyed_curve((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
 
     def style(t: Floats, speed: Floats) -> Style:
-        # The rhythm is there from the first step on, long before the speed.
+        # The cadence is nearly full from the first step, long before the speed is.
         return replace(walking(speed), rate=walking(np.maximum(speed, 0.9 * v)).rate)
 
     course = Course(stops + 1.1, speed, turn, style, starts=starts, stops=stops)
@@ -94,12 +94,12 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _between(name: str, start: float, stop: float) -> tuple[tuple[str, float, float], ...]:
-    """Stand, do it, stand."""
+    """Return labels for an action with standing before and after."""
     return (("stand", 0.0, start), (name, start, stop), ("stand", stop, np.inf))
 
 
 def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
-    """Stand, turn about the own axis in small steps, stand."""
+    """Plan a turn on the spot in small steps, with standing before and after."""
     angle = values["angle"]
     length = max(1.1, 0.55 + abs(angle) / 1.5)
     starts, stops = 0.7, 0.7 + length
@@ -126,7 +126,7 @@ def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _bump_rate(start: float, stop: float, total: float) -> Curve:
-    """A rate that is 0 outside (start, stop) and whose integral is `total`: the slope of minimum jerk."""
+    """Return a rate curve that is 0 outside (start, stop) and integrates to `total` (derivative of minimum jerk)."""
 
     def rate(t: Floats) -> Floats:
         s = np.clip((t - start) / (stop - start), 0.0, 1.0)
@@ -137,7 +137,7 @@ def _bump_rate(start: float, stop: float, total: float) -> Curve:
 
 
 def turn_around(values: Values, rng: np.random.Generator) -> Plan:
-    """Walk, turn by a half turn (or another angle) within a few steps, walk on."""
+    """Plan a walk with a turn by 180 degrees (or another angle) within a few steps."""
     v, angle = values["speed"], values["angle"]
     middle = 2.2
     half = max(0.75, 0.28 * abs(angle))
@@ -150,13 +150,13 @@ def turn_around(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
-    """Walk, speed up, fall into a run."""
+    """Plan a walk that speeds up and becomes a run."""
     slow, fast, length = values["speed"], values["run_speed"], values["seconds"]
     _check_turn(fast, values["turn_rate"])
     span = min(max((fast - slow) / 1.1, 0.36 * length), 0.6 * length)
     begin = 0.5 * (length - span)
     speed = keyed_curve((begin, slow), (begin + span, fast))
-    # People change over near 2.2 m/s, whatever speed they are after.
+    # People change from walking to running near 2.2 m/s, regardless of the final speed.
     fine = np.linspace(begin, begin + span, 200)
     middle = float(np.interp(min(max(2.2, slow + 0.2), fast - 0.1), speed(fine), fine))
 
@@ -169,7 +169,7 @@ def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def sneak(values: Values, rng: np.random.Generator) -> Plan:
-    """Crouched, with pauses in which the body holds still and looks about."""
+    """Plan a crouched gait, with pauses in which the body stands still and looks to one side."""
     length, count = values["seconds"], int(values["pauses"])
     waits = 0.9 * np.exp(0.3 * values["variation"] * rng.uniform(-1.0, 1.0, count))
     waits *= min(1.0, 0.6 * length / max(float(waits.sum()), 1e-9))
@@ -200,7 +200,10 @@ def sneak(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def carry(load: str) -> Callable[[Values, np.random.Generator], Plan]:
-    """A walk with a box in both hands, or a cup in the right: the gait of `walk` with the same seed."""
+    """Return a generator of walks with a ``"box"`` in both hands, or a ``"cup"`` in the right hand.
+
+    With the same seed, the gait is that of `walk`.
+    """
 
     def make(values: Values, rng: np.random.Generator) -> Plan:
         plan = walk(values, rng)
@@ -215,12 +218,12 @@ def carry(load: str) -> Callable[[Values, np.random.Generator], Plan]:
             pose = base(t)
             arms = dict(pose.arms)
             for side in holds:
-                # From here the arm is bent to its target: elbow low and near the body.
+                # Start angles for inverse kinematics: elbow low and near the body.
                 arms[side] = np.tile([0.25, 0.16, 0.25, 1.45], (len(t), 1))
             spine = pose.spine.copy()
             if load == "box":
                 spine[:, 0] *= 0.6
-                spine[:, 2] -= 0.05  # the weight in front is balanced
+                spine[:, 2] -= 0.05  # lean back to balance the weight in front
             else:
                 gaze = pose.gaze.copy()
                 gaze[:, 1] -= 0.12
@@ -234,7 +237,7 @@ def carry(load: str) -> Callable[[Values, np.random.Generator], Plan]:
 
 
 def stairs(values: Values, rng: np.random.Generator) -> Plan:
-    """Walk up to a stair, climb it (or go down), walk on: one foot on each tread."""
+    """Plan a walk up or down a flight of stairs, one foot on each tread, with level ground before and after."""
     up, rise, n = values["way"] == "up", values["rise"], int(values["steps"])
     before = 3
     tread = TREAD_AHEAD + TREAD_BEHIND

@@ -1,7 +1,7 @@
-"""Motion in place: a script of keyed poses, hand targets and single steps.
+"""Motion in place: a script of key poses, hand targets and single steps.
 
-Between keys every part of the body flows on without overshoot; head, trunk and arms follow each other by a few
-hundredths of a second, as they do in people.
+Between keys, all parts of the body move smoothly without overshoot. The head leads, and trunk and arms follow by a few
+hundredths of a second, as in people.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from marey.samples.skeleton import SIDES, sample_body
 
 Arm = tuple[float, float, float, float]
 
-# Seconds by which a part comes after the pelvis: columns of gaze, spine, arms.
+# Seconds by which a part lags behind the pelvis; negative if it leads.
 _LATE = {"gaze": -0.07, "spine": 0.03, "arms": 0.05}
-_HANG = 0.85  # fraction of a trunk's bow that hanging arms compensate
+_HANG = 0.85  # fraction of the trunk's forward lean that hanging arms compensate
 _STAND = -0.012  # meters: people do not stand with locked knees
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """One key. Angles in radians, lengths in meters.
+    """One key pose. Angles are in radians, lengths in meters.
 
-    shift : of joint 0: left, up, forward, in the world, from where it is when standing over the origin.
-    heading, pelvis, spine, gaze : as in `Controls`. left, right : the arms, forward from where they hang.
+    shift : offset of joint 0 (left, up, forward) in the world, from its position when standing over the origin.
+    heading, pelvis, spine, gaze : as in `Controls`. left, right : arm angles as in `Controls`, with the forward angle
+    measured from where the arms hang.
     """
 
     shift: Triple = (0.0, _STAND, 0.0)
@@ -42,13 +43,17 @@ class Pose:
     right: Arm = (0.02, 0.13, 0.30, 0.30)
 
     def row(self) -> list[float]:
-        """All numbers, in the order in which the curves have them."""
+        """Return all values as one row, in the column order of the curves."""
         return [*self.shift, self.heading, *self.pelvis, *self.gaze, *self.spine, *self.left, *self.right]
 
 
 @dataclass(eq=False)
 class Script:
-    """Collects keys along a cursor `now` (seconds); `plan` converts them to a performance."""
+    """Collects key poses, hand targets and steps along a time cursor `now` (seconds); `plan` converts them to a plan.
+
+    rng, variation : Generator and amount of random variation. pose : current pose. feet : position (meters) and yaw
+    (radians) of each foot, by side. rests : pitch of each planted foot in radians, by side.
+    """
 
     rng: np.random.Generator
     variation: float
@@ -70,14 +75,14 @@ class Script:
             self._plants[side] = [first]
 
     def about(self, seconds: float, spread: float = 0.06) -> float:
-        """A duration near `seconds`, as the seed has it."""
+        """Return a random duration near `seconds`; `spread` is the standard deviation of its logarithm."""
         deviation = float(np.clip(self.rng.normal(), -2.0, 2.0))
         return seconds * float(np.exp(self.variation * spread * deviation))
 
     def key(self, after: float, pose: Pose | None = None, speed: Triple | None = None) -> Pose:
-        """Be in this pose (or still in the last one) `after` seconds from the last key.
+        """Add a key `after` seconds after the last one, with a new pose or the last one again. Return its pose.
 
-        speed : (3,) m/s of joint 0 in passing; by default it flows, and stops where it reverses.
+        speed : (3,) velocity of joint 0 at the key, m/s. By default the movement is smooth and stops where it reverses.
         """
         self.now += after
         self.pose = self.pose if pose is None else pose
@@ -85,12 +90,12 @@ class Script:
         return self.pose
 
     def aim(self, side: str, target: Sequence[float] | None, at: float | None = None) -> None:
-        """Have the wrist of this side at a world position now (or at another time); None frees the arm."""
+        """Move the wrist to a world position (3,) in meters by now, or by time `at`; None releases the arm."""
         goal = None if target is None else np.asarray(target, dtype=float)
         self._aims.setdefault(side, []).append((self.now if at is None else at, goal))
 
     def meet(self, name: str, role: str, position: Sequence[float]) -> None:
-        """Note that the joint of this role is there now, as truth."""
+        """Record as ground truth that the joint with this role is at a world position now."""
         skeleton, _ = sample_body()
         x, y, z = (float(value) for value in position)
         self.targets.append(Target(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
@@ -110,7 +115,12 @@ class Script:
         rest: float = 0.0,
         swing: Swing | None = None,
     ) -> None:
-        """Lift a foot: heel off at `start`, away `push` later, in the air for `length`, flat `land` after that."""
+        """Add a step of one foot.
+
+        place : (3,) position of the next plant, meters. yaw : direction of the toes there, radians. start : time of
+        heel-off. push : seconds from heel-off to toe-off. length : seconds in the air. land : seconds from strike to
+        flat. pitch_on, pitch_off, rest : radians, as in `Plant`. swing : a small lift by default.
+        """
         last = self._plants[side][-1]
         leave = replace(
             last,
@@ -128,7 +138,10 @@ class Script:
         self.feet[side] = (place, yaw)
 
     def plan(self, window: float = 0.3, holds: dict[str, Floats] | None = None, sway: float = 1.0) -> Plan:
-        """The performance, from 0 to now."""
+        """Return the plan of the script, from 0 to now.
+
+        window, holds : as in `Plan`. sway : factor for the random sway of joint 0.
+        """
         curves = self._curves()
         noise = self._noise(sway)
         for aims in self._aims.values():
@@ -199,23 +212,23 @@ def _controls(rows: Floats) -> Controls:
 
 
 def _hanging(arm: Floats, bowed: Floats) -> Floats:
-    """Arms hang down from a trunk that bows, and no elbow is quite straight."""
+    """Keep arms hanging down when the trunk leans forward by `bowed` (F,), and keep elbows slightly bent."""
     forward = arm[:, 0] + _HANG * bowed
     elbow = 0.08 + np.logaddexp(0.0, 40.0 * (arm[:, 3] - 0.08)) / 40.0
     return np.stack([forward, arm[:, 1], arm[:, 2], elbow], axis=1)
 
 
 def still_points(poses: Sequence[Pose]) -> Trunk:
-    """Neck, shoulders and wrists of a body that holds each of these poses."""
+    """Compute the upper body in each of these poses, without noise."""
     controls = _controls(np.array([pose.row() for pose in poses]))
     return trunk_points(controls, controls.place)
 
 
 def get_sign(side: str) -> float:
-    """1 for left, -1 for right."""
+    """Return 1 for left, -1 for right."""
     return dict(SIDES)[side]
 
 
 def with_arm(pose: Pose, side: str, arm: Arm) -> Pose:
-    """The pose with another arm."""
+    """Return the pose with other angles for one arm."""
     return replace(pose, left=arm) if side == "left" else replace(pose, right=arm)

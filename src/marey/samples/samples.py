@@ -1,4 +1,4 @@
-"""A sample: generated motion together with the truth about it."""
+"""Samples: generated motion together with its ground truth."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from marey.samples.skeleton import SIDES, sample_body, sole_points
 
 Rng = int | np.random.Generator | None
 _RATES = (1.0, 1000.0)
-_EXACT = 1e-9  # meters by which a foot may be off its plan: rounding
+_EXACT = 1e-9  # meters by which a foot may miss its planned position: rounding error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Generated motion and what is known about it.
+    """Generated motion with its ground truth.
 
-    motion : with exact contacts of heels and balls, and labels.
-    phase : (F,) gait phase in strides, the left heel striking at whole numbers; NaN where there is no gait.
-    parameters : those used, defaults included.
+    motion : the motion, with labels and with exact contacts of the heels and of the balls of the feet.
+    phase : (F,) gait phase in strides; the left foot strikes at whole numbers. NaN where there is no gait.
+    parameters : all parameters used, including defaults.
     targets : known targets: name, joint, seconds, position.
-    actions : of a clip that strings several together, what each is: name, side, joint, start, stop, apex (seconds),
-        target (from where the body stands), position (world). The provenance has them too, in frames.
+    actions : the actions of a clip that joins several: name, side, joint, start, stop, apex (seconds), target
+        (relative to where the body stands), position (world). The provenance contains them too, in frames.
     """
 
     motion: Motion
@@ -43,13 +43,13 @@ class Sample:
     actions: tuple[Action, ...] = ()
 
     def markers(self, *, rng: Rng = 0, noise: float = 0.0005, gaps: float = 0.0) -> Markers:
-        """The same motion as a capture of 41 markers would record it, before any skeleton.
+        """Return the motion as raw marker data, as a capture with 41 markers would record it.
 
         Parameters
         ----------
         rng : seed or Generator for noise and gaps.
         noise : standard deviation of each coordinate, meters.
-        gaps : fraction of the time in which a marker is not seen, in [0, 0.9].
+        gaps : fraction of the time in which a marker is occluded, in [0, 0.9].
         """
         from marey.samples.markers import record
 
@@ -57,18 +57,18 @@ class Sample:
 
 
 def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> Sample:
-    """Generate a motion whose truth is known. CC0: use it for anything.
+    """Generate a motion with known ground truth. CC0: use it for anything.
 
     Parameters
     ----------
     name : one of `sample_names()`.
-    rng : seed or Generator. The same seed gives the same motion, at any frame rate.
+    rng : seed or Generator. The same seed gives the same motion at any frame rate.
     fps : frames per second, 1 to 1000.
-    parameters : of this sample; `marey samples --list` shows them with their ranges.
+    parameters : parameters of this sample; `marey samples --list` shows them with their ranges.
 
     Returns
     -------
-    Sample. An unknown name or parameter is an `UnknownName`, a value out of range an `InvalidValue`.
+    Sample. Raises `UnknownName` for an unknown name or parameter, and `InvalidValue` for a value out of range.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
 
 
 def _in_frames(action: Action, fps: float) -> dict[str, Any]:
-    """An action for the provenance: half-open interval and apex as whole frames."""
+    """Convert an action for the provenance: half-open interval [start, stop) and apex in frames."""
     start, stop = (int(np.ceil(edge * fps - 1e-6)) for edge in (action.start, action.stop))
     frames = {"start": start, "stop": stop, "apex": round(action.apex * fps)}
     return {**action._asdict(), **frames, "target": list(action.target), "position": list(action.position)}
 
 
 def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -> Motion:
-    """A plain, regular walk along +Z, the quickest way to get a motion: `sample("walk", ...)` without variation.
+    """Generate a plain, regular walk along +Z: `sample("walk", ...)` without variation. The quickest way to a motion.
 
     Parameters
     ----------

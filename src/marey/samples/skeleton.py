@@ -1,4 +1,4 @@
-"""The skeleton that all generated motion uses, its soles, and a few of its lengths."""
+"""The skeleton of all generated motion, its contact points, and some of its lengths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _ARM = [
     ("Hand", "ForeArm", (0.25, 0.0, 0.0)),
     ("HandEnd", "Hand", (0.17, 0.0, 0.0)),
 ]
-# Ball and toe tip lie in the plane of the sole, so that a foot that rolls over its ball rotates about that joint.
+# The ball of the foot and the toe tip lie in the plane of the sole. A foot that rolls over its ball therefore rotates
+# about that joint.
 _LEG = [
     ("UpLeg", "Hips", (0.09, -0.06, 0.0)),
     ("Leg", "UpLeg", (0.0, -0.43, 0.0)),
@@ -35,13 +36,13 @@ _LEG = [
     ("ToeBase", "Foot", (0.0, -0.08, 0.13)),
     ("ToeBaseEnd", "ToeBase", (0.0, 0.0, 0.075)),
 ]
-# A heel that fits the way feet roll lies this fraction of the ankle-ball distance behind the ankle.
+# Distance of the heel behind the ankle, as a fraction of the ankle-ball distance; it fits the way feet roll.
 _HEEL_FRACTION = 0.36
 SIDES = (("left", 1.0), ("right", -1.0))
 
 
 def body_skeleton() -> Skeleton:
-    """A human skeleton of 27 joints, 6 of them End Sites, in a T-pose."""
+    """Return a human skeleton of 27 joints, 5 of them end sites, in a T-pose."""
     rows: list[tuple[str, str | None, tuple[float, float, float]]] = list(_MIDDLE)
     for limb in (_ARM, _LEG):
         for side, sign in (("Left", 1.0), ("Right", -1.0)):
@@ -57,20 +58,20 @@ def body_skeleton() -> Skeleton:
 class BodyLengths:
     """Lengths of the sample body in meters."""
 
-    ankle: float  # height of the ankle over the sole
-    ball: float  # from below the ankle forward to the ball
-    heel: float  # from below the ankle backwards to the heel
-    toe: float  # from the ball to the tip of the toes
-    hip: float  # height of the hip joints below joint 0, negative
+    ankle: float  # height of the ankle above the sole
+    ball: float  # horizontal distance from the ankle forward to the ball of the foot
+    heel: float  # horizontal distance from the ankle back to the heel
+    toe: float  # from the ball of the foot to the tip of the toes
+    hip: float  # height of the hip joints relative to joint 0, negative
     hip_side: float  # from the middle to a hip joint
     leg: float  # thigh and shin
     arm: float  # upper arm and forearm
-    stand: float  # height of joint 0 where both legs are straight
+    stand: float  # height of joint 0 with both legs straight
 
 
 @cache
 def sample_body() -> tuple[Skeleton, BodyLengths]:
-    """The skeleton of all samples and its lengths."""
+    """Return the skeleton of all samples, and its lengths."""
     skeleton = body_skeleton()
     roles, offsets, lengths = skeleton.roles, skeleton.offsets, skeleton.bone_lengths
     _, down, ahead = offsets[roles["left_ball"]].tolist()
@@ -91,7 +92,7 @@ def sample_body() -> tuple[Skeleton, BodyLengths]:
 
 
 def sole_points() -> tuple[ContactPoint, ...]:
-    """Heel and ball of both feet, the points whose contacts a sample knows."""
+    """Return the contact points of samples: heel and ball of both feet."""
     skeleton, build = sample_body()
     points = []
     for side, _ in SIDES:

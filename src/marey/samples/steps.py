@@ -1,4 +1,4 @@
-"""Samples of single steps: a boxer's dance and turns, and onto a box and down again."""
+"""Samples of single steps: a boxer's footwork and turns, and stepping onto a box and down again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Values = dict[str, Any]
 
 
 def box_dance(values: Values, rng: np.random.Generator) -> Plan:
-    """A boxer's dance: light steps in guard to all sides, bobbing, with feints of head and hands."""
+    """Plan a boxer's footwork: light steps in guard in all directions, with bobbing and feints of trunk and hands."""
     script = guard_script(rng, values["variation"])
     guard = script.pose
     end = values["seconds"]
@@ -31,7 +31,7 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
         heading = float(np.clip(heading + rng.normal(0.0, 0.12), -0.5, 0.5))
         moved = aim - place
         place = aim
-        # The foot on the side of the movement goes first, so that the legs never cross.
+        # The foot on the side of the movement steps first, so the legs never cross.
         first = "left" if moved[1] + 0.5 * moved[0] > 0.0 else "right"
         beat = script.about(0.21, 0.1)
         for side in (first, "right" if first == "left" else "left"):
@@ -53,13 +53,13 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def box_turn(values: Values, rng: np.random.Generator) -> Plan:
-    """From a guard, two light steps that turn it to another heading, and the guard again."""
+    """Plan a boxer's turn: from a guard, two light steps to a guard with another heading."""
     script = guard_script(rng, values["variation"])
     guard = script.pose
     angle = values["angle"]
     start = 0.3
     script.key(start)
-    # The front foot goes first to either side, so that all turns can be blended.
+    # The front foot steps first for turns to either side, so all turns can be blended.
     for side, fraction in (("left", 0.55), ("right", 1.0)):
         _box_step(script, side, (0.0, 0.0), angle)
         beat = script.about(0.2, 0.1)
@@ -79,7 +79,7 @@ def _loose(arm: Arm, rng: np.random.Generator) -> Arm:
 
 
 def _box_step(script: Script, side: str, place: Any, heading: float) -> None:
-    """One foot to its place in the guard around `place`."""
+    """Step with one foot to its position in a guard at `place` (2,), x and z in meters."""
     (x, z), yaw, rest = ((0.07, 0.17), -0.15, 0.0) if side == "left" else ((-0.15, -0.17), -0.75, 0.16)
     c, s = np.cos(heading), np.sin(heading)
     spot = (float(place[0] + c * x + s * z), 0.0, float(place[1] - s * x + c * z))
@@ -99,7 +99,7 @@ def _box_step(script: Script, side: str, place: Any, heading: float) -> None:
 
 
 def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
-    """Step onto a box with one foot and the other, stand, and step down on its far side."""
+    """Plan stepping onto a box, one foot after the other, standing there, and stepping down on its far side."""
     script = Script(rng, values["variation"])
     rest = script.pose
     rise, lead = values["height"], values["lead"]
@@ -118,7 +118,7 @@ def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high: float, reach: float) -> None:
-    """Both feet from one level to the next, one after the other."""
+    """Step with both feet, one after the other, from height `low` to `high`, `reach` meters ahead."""
     rise = high - low
     up = rise > 0.0
     z = script.pose.shift[2]
@@ -126,7 +126,7 @@ def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high:
     sign = get_sign(lead)
     first, second = script.about(0.62), script.about(0.62)
     level = rest.shift[1] + low
-    # Onto the standing leg; over the leading foot; both feet together.
+    # Shift the weight to the supporting leg, then over the leading foot, then bring both feet together.
     script.key(script.about(0.4), replace(rest, shift=(-0.085 * sign, level - 0.02, z)))
     (x, _, foot), yaw = script.feet[lead]
     swing = Swing(lift=0.05, peak=0.36)

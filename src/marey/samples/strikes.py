@@ -1,4 +1,4 @@
-"""Samples that meet a target: reaches, punches and kicks, as scripts of keyed poses."""
+"""Samples that hit a target: reaches, punches and kicks, as scripts of key poses."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ GUARD_FEET: dict[str, tuple[Triple, float]] = {
     "right": ((-0.15, 0.0, -0.17), -0.75),
 }
 REAR_HEEL = 0.16  # radians by which the rear foot's heel is raised in the guard
-_ARM_USE = 0.93  # fraction of the arm's length to which the body brings a target
-KICK_STRETCH = 0.95  # fraction of the leg's length from hip to ankle at the apex of a kick that goes as far as it can
+_ARM_USE = 0.93  # the body moves until the target is within this fraction of the arm's length
+KICK_STRETCH = 0.95  # hip-ankle distance at the apex of a fully extended kick, as a fraction of the leg's length
 
 
 def reach(values: Values, rng: np.random.Generator) -> Plan:
-    """Touch a target with one wrist, and come back."""
+    """Plan a reach: touch a target with one wrist and return."""
     script = Script(rng, values["variation"])
     script.key(0.4)
     reach_to(script, values["side"], (values["x"], values["y"], values["z"]), "reach")
@@ -44,7 +44,7 @@ def reach(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def reach_grid(values: Values, rng: np.random.Generator) -> Plan:
-    """Reach to every target of a grid, row by row from the top."""
+    """Plan reaches to every target of a grid, row by row from the top."""
     script = Script(rng, values["variation"])
     script.key(0.4)
     side = values["side"]
@@ -60,7 +60,7 @@ def _spread(first: float, last: float, count: float) -> list[float]:
 
 
 def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
-    """Bring one wrist to a target, stay for a moment, and come back to the pose it left."""
+    """Add a reach: move one wrist to a target (3,) in meters, stay for a moment, and return to the pose before."""
     rest = script.pose
     sign = get_sign(side)
     x, y, z = target
@@ -111,7 +111,7 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
 
 
 def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
-    """The smallest movement of the body, among those of `at` for fractions 0 to 1, that makes a target reachable."""
+    """Find the smallest body movement that makes a target reachable, among the poses `at(0)` to `at(1)`."""
     fractions = np.linspace(0.0, 1.0, 41)
     poses = [at(float(fraction)) for fraction in fractions]
     distance = np.linalg.norm(np.array(target) - still_points(poses).shoulders[side], axis=1)
@@ -132,12 +132,12 @@ def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
 
 
 def guard_script(rng: np.random.Generator, variation: float, rear_heel: float = REAR_HEEL) -> Script:
-    """A fighting stance: left foot and hand in front, heel of the rear foot raised."""
+    """Start a script in a fighting stance: left foot and hand in front, heel of the rear foot raised."""
     return Script(rng, variation, GUARD, dict(GUARD_FEET), {"left": 0.0, "right": rear_heel})
 
 
 def punch(values: Values, rng: np.random.Generator) -> Plan:
-    """From a guard, one straight punch at a target."""
+    """Plan one straight punch to a target, from a guard."""
     script = guard_script(rng, values["variation"])
     script.key(0.4)
     punch_at(script, values["side"], (values["x"], values["y"], values["z"]))
@@ -145,7 +145,7 @@ def punch(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def punch_grid(values: Values, rng: np.random.Generator) -> Plan:
-    """Left and right alternately at every target of a grid."""
+    """Plan punches to every target of a grid, with the left and right hand in turn."""
     script = guard_script(rng, values["variation"])
     script.key(0.4)
     number = 0
@@ -157,12 +157,12 @@ def punch_grid(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def punch_at(script: Script, side: str, target: Triple) -> None:
-    """From the guard that the script is in, one straight punch, and back into it."""
+    """Add one straight punch to a target (3,) in meters, from the current guard and back to it."""
     guard = script.pose
     sign = get_sign(side)
     x, y, _ = target
     low = float(np.clip((1.40 - y) / 0.5, -0.4, 1.0))
-    # The rear hand goes with the entire body, the front hand with the shoulder.
+    # The entire body drives a punch of the rear hand; mainly the shoulder drives one of the front hand.
     drive = 0.42 if side == "left" else 0.95
     arm: Arm = (1.5 - 0.25 * low, 0.25, 0.9, 0.25)
 
@@ -206,7 +206,7 @@ def punch_at(script: Script, side: str, target: Triple) -> None:
 
 
 def kick(values: Values, rng: np.random.Generator) -> Plan:
-    """A front kick whose ball reaches a height."""
+    """Plan a front kick in which the ball of the foot reaches the height in `values`."""
     script = Script(rng, values["variation"])
     script.key(0.35)
     kick_at(script, values["side"], values["height"], values["sideways"], values["stretch"])
@@ -214,7 +214,7 @@ def kick(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
-    """Right front kicks to a range of heights and directions."""
+    """Plan front kicks with the right foot to a range of heights and directions."""
     script = Script(rng, values["variation"])
     script.key(0.35)
     for height in _spread(1.25, 0.45, values["rows"]):
@@ -224,9 +224,11 @@ def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def kick_at(script: Script, side: str, height: float, aside: float, stretch: float = KICK_STRETCH) -> None:
-    """Onto the other leg, a front kick to a height, and back to the pose it left.
+    """Add a front kick: shift the weight to the other leg, kick, and return to the pose before.
 
-    stretch : fraction of the leg's length from hip to ankle at the apex: less for a near target, with the knee bent.
+    height, aside : position of the ball of the foot at the apex in meters: height, and offset to the left.
+    stretch : hip-ankle distance at the apex as a fraction of the leg's length; less for a near target, with the knee
+        bent.
     """
     _, build = sample_body()
     rest = script.pose
@@ -256,7 +258,7 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
     script.key(script.about(0.45), ready)
     lift_off = script.now - 0.14
     fly = script.about(0.95)
-    # The shin swings out under the knee and comes back the same way.
+    # The shin swings out from under the knee and returns the same way.
     middle = (
         0.5 * (chamber[0] + apex[0]),
         chamber[1] + 0.30 * (height - chamber[1]),
@@ -278,7 +280,10 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
 
 
 def _kick_apex(pose: Pose, side: str, goal: Triple, high: float) -> tuple[Triple, float]:
-    """Where the ball of a leg is for a height, a place aside and a stretch, and the foot's pitch there."""
+    """Return the position of the ball of the foot at the apex of a kick, and the pitch of the foot there.
+
+    goal : height, offset to the left, and stretch, as in `kick_at`. high : relative height of the kick, about 0 to 1.
+    """
     height, aside, stretch = goal
     _, build = sample_body()
     sign = get_sign(side)

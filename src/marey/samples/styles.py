@@ -1,6 +1,6 @@
-"""How people walk, run and sneak, by speed: the numbers that turn a path into footsteps and body movement.
+"""Gait styles of walking, running and sneaking, by speed: the numbers that turn a path into footsteps and body motion.
 
-Cadence, duty factor and the sizes of movements follow what gait laboratories report for adults, as round numbers.
+Cadence, duty factor and amplitudes are round numbers based on what gait laboratories report for adults.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from marey.core.arrays import Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Style:
-    """Each field is an array over time. Angles in radians, lengths in meters, fractions in [0, 1].
+    """Gait style. Each field is an array over time. Angles are in radians, lengths in meters, fractions in [0, 1].
 
-    rate : strides per second. duty : fraction of the stride for which a foot stands; the
-    ball leaves a little before the tip of the toes, which is what laboratories count.
+    rate : strides per second. duty : duty factor, the fraction of the stride in which a foot is in stance. It ends when
+    the ball leaves the ground, slightly before the tip of the toes, which laboratories measure.
     passing : fraction of the stance at which the body passes over the ankle.
-    width : from the path to a foot's middle. toe_out : how far the toes point outwards.
-    pitch_on, pitch_off : toes down at strike and toe-off. flat, heel_off : fractions of the stance.
-    lift, peak, lag, dip : of the swing, see `Swing`.
-    bob : rise and fall of the pelvis, positive where it is highest at midstance. sway : sideways. surge : along.
-    turn, chest : yaw of the pelvis with the legs, and of the chest against them. list : fall of the pelvis on the
-    swing side. tilt, lean : of pelvis and spine, forward. crouch : how much lower than standing.
-    arm, arm_rest, outward, inward, elbow, elbow_swing : of the arms' swing.
+    width : distance from the path to the middle of a foot. toe_out : outward angle of the toes.
+    pitch_on, pitch_off : pitch of the foot at strike and toe-off, positive with the toes down.
+    flat, heel_off : fractions of the stance. lift, peak, lag, dip : of the swing, see `Swing`.
+    bob, sway, surge : vertical, lateral and forward amplitude of the pelvis; a positive bob is highest at midstance.
+    turn, chest : yaw amplitude of the pelvis with the legs, and of the chest against them.
+    list : drop of the pelvis on the swing side. tilt, lean : forward lean of pelvis and spine.
+    crouch : how much lower the pelvis is than in standing.
+    arm, arm_rest : amplitude and mean of the arms' forward angle. outward, inward : outward angle and inward rotation
+    of the arms. elbow, elbow_swing : mean and amplitude of the elbow bend.
     """
 
     rate: Floats
@@ -58,7 +60,7 @@ class Style:
     elbow_swing: Floats
 
 
-# What differs from person to person and from take to take, and by how much (standard deviation of the logarithm).
+# Fields that vary between people and between takes, with the standard deviation of their logarithm.
 TRAITS = {
     "rate": 0.025,
     "width": 0.12,
@@ -80,13 +82,13 @@ TRAITS = {
 
 
 def make_style(speed: Floats, base: Style | None = None, /, **values: float | Floats) -> Style:
-    """`base` with other values, or a new style; numbers hold at all speeds (F,)."""
+    """Return `base` with other values, or a new style. Numbers are repeated to the shape (F,) of `speed`."""
     full = {name: value * np.ones_like(speed) for name, value in values.items()}
     return Style(**full) if base is None else replace(base, **full)
 
 
 def walking(speed: Floats) -> Style:
-    """A walk at `speed` (F,) m/s; valid for 0.6 to 2.0, and for the steps of a start or a stop below."""
+    """Return the style of a walk at `speed` (F,) in m/s, valid from 0.6 to 2.0, and below for starts and stops."""
     v = np.clip(speed, 0.0, 2.2)
     quick = np.maximum(v, 0.6)
     return make_style(
@@ -123,7 +125,7 @@ def walking(speed: Floats) -> Style:
 
 
 def running(speed: Floats) -> Style:
-    """A run at `speed` (F,) m/s, valid for 2 to 5."""
+    """Return the style of a run at `speed` (F,) in m/s, valid from 2 to 5."""
     v = np.clip(speed, 1.6, 5.5)
     return make_style(
         speed,
@@ -159,7 +161,10 @@ def running(speed: Floats) -> Style:
 
 
 def sneaking(speed: Floats, crouch: float) -> Style:
-    """Low, slow and careful: high steps that land softly, trunk bent, arms held ready."""
+    """Return the style of sneaking at `speed` (F,) in m/s: high steps, soft landings, trunk bent, arms ready.
+
+    crouch : how much lower the pelvis is than in standing, meters.
+    """
     return make_style(
         speed,
         walking(speed),
@@ -192,13 +197,13 @@ def sneaking(speed: Floats, crouch: float) -> Style:
 
 
 def mix_styles(a: Style, b: Style, alpha: Floats) -> Style:
-    """a where alpha is 0, b where it is 1."""
+    """Interpolate two styles with weights `alpha` (F,): `a` where it is 0, `b` where it is 1."""
     pairs = {f.name: (getattr(a, f.name), getattr(b, f.name)) for f in fields(Style)}
     return Style(**{name: x + alpha * (y - x) for name, (x, y) in pairs.items()})
 
 
 def vary_style(style: Style, rng: np.random.Generator, variation: float) -> Style:
-    """The style of somebody else, or of another day."""
+    """Return a random variation of a style, as between people or takes; `variation` scales its size."""
     deviations = {name: rng.normal() for name in TRAITS}
     changes = {
         name: getattr(style, name) * np.exp(variation * size * np.clip(deviations[name], -2.0, 2.0))

@@ -1,4 +1,4 @@
-"""Sets of motions on disk, what is derived from them, and where heavy work runs."""
+"""Sets of motions on disk, a cache of results computed from them, and runners for heavy work."""
 
 from marey.deprecation import renamed_names
 from marey.store.building import SkippedFile

@@ -20,17 +20,17 @@ from marey.core.arrays import set_readonly
 from marey.errors import ParseError, UnwritableFile
 
 PART_SUFFIX = ".part"
-# From this size on, files are mapped rather than read. A mapping holds an open file before Python 3.13, and a process
-# may have only some thousand of these: there, only what is long enough to be worth one is mapped.
+# Files of at least this size are memory-mapped rather than read. Before Python 3.13, each mapping keeps a file open,
+# and a process may have only a few thousand open files; the limit is therefore higher there.
 MAPPED_BYTES = 2**20 if sys.version_info >= (3, 13) else 2**24
 # A partial folder older than this, in seconds, was abandoned.
 _STALE = 24 * 3600.0
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write each array to ``folder/NAME.npy``; where `folder` exists already, it is left as it is.
+    """Write each array to ``folder/NAME.npy``. If `folder` exists already, do nothing.
 
-    Folders are named after what is in them, so one that exists has the same content, written by somebody else.
+    Folders are named by a hash of everything that determines their content, so an existing folder has the same content.
     """
     part = folder.parent / f".{folder.name}.{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
@@ -42,7 +42,7 @@ def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         try:
             part.rename(folder)
         except OSError:
-            if not folder.is_dir():  # else another process was the faster, with the same content
+            if not folder.is_dir():  # otherwise another process was faster and wrote the same content
                 raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -52,21 +52,21 @@ def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
-    """One array as a .npy file."""
+    """Write one array to a .npy file."""
     with open(path, "wb") as stream:
         np.lib.format.write_array(stream, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
 
 
 def read_arrays(folder: Path, names: Mapping[str, bool]) -> dict[str, NDArray[Any]]:
-    """The arrays by name, read-only; `names` says of each whether it has to be there."""
+    """Read arrays by name, read-only. `names` maps each name to whether the array is required."""
     wanted = {name: folder / f"{name}.npy" for name in names}
     return {name: read_array(path) for name, path in wanted.items() if names[name] or path.exists()}
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """The array of a .npy file, read-only; a large one stays on disk until it is used.
+    """Read the array of a .npy file, read-only. Large arrays are memory-mapped and stay on disk until used.
 
-    A file that is missing, cut off or not in NumPy's format is a `ParseError`.
+    Raises `ParseError` if the file is missing, truncated or not in NumPy's format.
     """
     try:
         with open(path, "rb") as stream:
@@ -92,10 +92,10 @@ def _map_file(handle: int) -> mmap.mmap:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what builds that were killed long ago have left unfinished."""
+    """Remove partial folders that killed builds left behind more than a day ago."""
     for part in folder.glob(f"*/.*{PART_SUFFIX}"):
         try:
             if time.time() - part.stat().st_mtime > _STALE:
                 shutil.rmtree(part, ignore_errors=True)
-        except OSError:  # somebody else has just swept it away
+        except OSError:  # another process has just removed it
             continue

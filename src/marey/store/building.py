@@ -1,4 +1,4 @@
-"""From the files of a folder to clips that are ready, doing only what has not been done before."""
+"""Prepare the clips of a folder, and skip those that are already in the cache."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from marey.store.scan import look_at, needed_files
 MIRRORED = "_mirrored"
 Progress = Callable[[float], None]
 
-# How often a file may change under the reader's hands before it is given up.
+# How often preparation starts over if files change while they are being read.
 _TRIES = 5
-# Reasons that a message names before it only counts.
+# Number of skipped files that a message lists; it only counts the others.
 _NAMED = 12
-# Frames between the caller of a set and a warning given here.
+# Stack levels between the user's code and a warning issued here.
 _STACK = 7
 
 
@@ -45,8 +45,10 @@ _STACK = 7
 class SetSource:
     """The files of a set and how they are read.
 
-    folder, files : the files as seen from the folder.
-    rows : for each file, or FILE:CLIP, its labels in addition to the sidecar's.
+    folder : folder of the set. files : paths of the motion files, relative to the folder.
+    cache : cache of the set. reading : options for reading the files.
+    rows : labels in addition to those of the sidecar, by file or FILE:CLIP.
+    mirrored : whether to add a mirrored copy of each clip.
     """
 
     folder: Path
@@ -58,14 +60,14 @@ class SetSource:
 
 
 class SkippedFile(NamedTuple):
-    """A file, or a clip of one, that could not be used, and why."""
+    """A file or clip that could not be used, and the reason."""
 
     name: str
     reason: str
 
 
 class ClipJob(NamedTuple):
-    """A clip's name, its file, and how to prepare it."""
+    """A clip to prepare: its name, the path of its file, and the job that prepares it."""
 
     name: str
     path: str
@@ -73,7 +75,7 @@ class ClipJob(NamedTuple):
 
 
 class SetClip(NamedTuple):
-    """A clip that is in the cache."""
+    """A prepared clip in the cache: its name, the path of its file, its row in the index, and its job."""
 
     name: str
     path: str
@@ -82,7 +84,7 @@ class SetClip(NamedTuple):
 
 
 class PreparedSet(NamedTuple):
-    """All clips of a set, what could not be used, and the skeletons by their keys."""
+    """All clips of a set, the files and clips that could not be used, and the skeletons by key."""
 
     clips: tuple[SetClip, ...]
     skipped: tuple[SkippedFile, ...]
@@ -90,7 +92,7 @@ class PreparedSet(NamedTuple):
 
 
 def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress | None) -> PreparedSet:
-    """See `MotionSet.prepare`."""
+    """Prepare all clips of a set; see `MotionSet.prepare`."""
     sweep(source.cache.folder / "clips")
     for _ in range(_TRIES):
         named, skipped = _jobs(source)
@@ -112,7 +114,7 @@ def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress
 
 
 def remake(built: PreparedSet, clip: SetClip, cache: Cache) -> None:
-    """Prepare a clip again if its arrays are gone, from the same file content as before."""
+    """Prepare a clip again, because its arrays are missing or damaged; raise an error if its file has changed."""
     jobs = [clip.job]
     if isinstance(clip.job, Twin):
         of = clip.job.of
@@ -125,7 +127,7 @@ def remake(built: PreparedSet, clip: SetClip, cache: Cache) -> None:
 
 
 def _jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
-    """For each clip its name, its file and how to prepare it; and files that cannot be opened."""
+    """List a job for each clip, and the files that cannot be opened."""
     paths = {file: source.folder / file for file in source.files}
     needed = {file: needed_files(path) for file, path in paths.items()}
     every = (*paths.values(), *(side for each in needed.values() for side in each))
@@ -172,7 +174,7 @@ def _prepare(
     run: Callable[..., Any],
     progress: Progress,
 ) -> list[str]:
-    """Do what is not done yet; returns the files that have changed meanwhile."""
+    """Run the jobs whose clips are not in the cache. Return the files that changed meanwhile."""
     known = source.cache.index.clips(each.job.key for each in named)
     missing: dict[str, ClipJob] = {}
     for each in named:
@@ -180,7 +182,7 @@ def _prepare(
         if row is None or (row.reason is None and not source.cache.clip_folder(each.job.key).is_dir()):
             missing.setdefault(each.job.key, each)
     if missing:
-        source.cache.index.make()  # before the work, which would be lost if it cannot be stored
+        source.cache.index.make()  # before the work, which would be lost if it could not be stored
     changed = []
     outcomes = run(function, [each.job for each in missing.values()])
     for n_done, (each, outcome) in enumerate(zip(missing.values(), outcomes, strict=True)):
@@ -211,7 +213,7 @@ def _collect_clips(source: SetSource, named: Sequence[ClipJob], unread: list[Ski
         if row.reason is not None:
             skipped.append(SkippedFile(name, row.reason))
             continue
-        taken[name] += 1  # a file may be called as another's mirror image
+        taken[name] += 1  # a file may have the same name as the mirrored copy of another
         good.append(SetClip(name if taken[name] == 1 else f"{name}#{taken[name]}", path, row, job))
     if not good:
         why = "; ".join(f"{each.name} ({each.reason})" for each in skipped[:_NAMED])
@@ -229,7 +231,7 @@ def _twin(job: Job | Twin) -> Twin:
 
 
 def _scale_progress(progress: Progress | None, before: int, total: int) -> Progress:
-    """`progress` for the jobs that come after `before` others of `total`."""
+    """Return a callback that takes the number of jobs done after the first `before` of `total`, for `progress`."""
 
     def report(n_done: float) -> None:
         if progress is not None:

@@ -1,4 +1,4 @@
-"""A cache of arrays on disk: what was computed once from the same inputs is not computed again."""
+"""A cache of arrays on disk: results for the same inputs are computed only once."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from marey.store.index import Index
 
 Item = TypeVar("Item")
 
-# Arrays up to this many bytes lie in the index: a file for each of a hundred thousand pairs of clips would be slow.
+# Arrays up to this many bytes are stored in the index: one file for each of a hundred thousand pairs of clips would be
+# slow.
 _INSIDE = 2**18
-# Results are written together, but not later than this many seconds after they were computed.
+# Results are written in batches, at intervals of about this many seconds.
 _WRITE_SECONDS = 1.0
 _FETCHED = 500
 
 
 class Cache:
-    """Named arrays in a folder that can be deleted at any time. `Cache.open` gives one.
+    """Arrays by key in a folder that can be deleted at any time. Create one with `Cache.open`.
 
-    Several processes may use a folder at once. Keys are made by `key` from everything that a result depends on, so an
-    array never has to change.
+    Several processes may use a folder at once. A key is a hash of everything that a result depends on (see `key`), so
+    the array stored under a key never changes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,9 +42,9 @@ class Cache:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Cache:
-        """Open the cache in a folder, which is created when there is something to write.
+        """Open the cache in a folder. The folder is created when there is something to write.
 
-        A cache written by a newer marey raises an error; one of an older version is discarded.
+        A cache written by a newer version of marey raises an error; one from an older version is discarded.
         """
         place = Path(folder)
         if place.exists() and not place.is_dir():
@@ -60,22 +61,22 @@ class Cache:
 
     @staticmethod
     def key(*parts: object) -> str:
-        """A hash of the parts: None, flags, numbers, text, bytes, arrays, and lists of these."""
+        """Return a hash of the parts: None, bools, numbers, strings, bytes, arrays, and lists or tuples of these."""
         digest = blake2b(digest_size=20)
         _feed(digest, parts)
         return digest.hexdigest()
 
     def get(self, key: str) -> NDArray[Any] | None:
-        """The array stored under this key, read-only; None if there is none."""
+        """Return the array stored under a key, read-only; None if there is none."""
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """The arrays of those keys that are in the cache."""
+        """Return the arrays by key, read-only, for those keys that are in the cache."""
         out: dict[str, NDArray[Any]] = {}
         for key, array in self.index.arrays(keys).items():
             try:
                 out[key] = read_array(self._apart(key) / "array.npy") if array is None else array
-            except ParseError:  # lost or damaged: remove it, so that it can be written again
+            except ParseError:  # missing or damaged: remove it, so it can be written again
                 shutil.rmtree(self._apart(key), ignore_errors=True)
         return out
 
@@ -99,15 +100,17 @@ class Cache:
         *,
         run: Callable[..., Any] = map,
     ) -> Iterator[NDArray[Any]]:
-        """``run(function, items)``, of which only those are computed whose key has no array yet.
+        """Yield ``run(function, items)``, but compute only the results that are not in the cache yet.
 
-        Results come in the order of the items and are stored as they come: interrupted work continues where it stopped.
+        Results come in the order of the items and are stored as they arrive, so interrupted work continues where it
+        stopped.
 
         Parameters
         ----------
-        function : of one item, giving an array.
-        keys : the key of each item's result; see `key`.
-        run : how to map; see `marey.store.run`.
+        function : takes one item and returns an array.
+        items : the items to map.
+        keys : one key per item, under which its result is stored; see `key`.
+        run : runner; see `marey.store.run`.
         """
         wanted = list(items)
         if len(wanted) != len(keys):
@@ -133,7 +136,7 @@ class Cache:
                     if key in held:
                         yield held[key]
                         continue
-                    # A key that was known and is gone was deleted by somebody meanwhile.
+                    # A known key without an array was deleted in the meantime, so compute it here.
                     fresh[key] = _plain(function(item) if key in known else next(computed))
                     yield fresh[key]
                     if time.monotonic() - written > _WRITE_SECONDS:
@@ -143,11 +146,11 @@ class Cache:
             if fresh:
                 self.put_many(fresh)
             close = getattr(computed, "close", None)
-            if close is not None:  # processes end with what they work for
+            if close is not None:  # end the worker processes
                 close()
 
     def clip_folder(self, key: str) -> Path:
-        """Where the arrays of a prepared clip lie."""
+        """Return the folder for the arrays of a prepared clip."""
         return self.folder / "clips" / key[:2] / key
 
     def _apart(self, key: str) -> Path:
@@ -155,7 +158,7 @@ class Cache:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """As a read-only array in C order that can be kept."""
+    """Return the array read-only and in C order, copied if it is writeable."""
     plain = np.asarray(array, order="C")
     if plain.dtype.kind not in "biuf":
         raise InvalidValue(f"a cached array must hold numbers, got {plain.dtype}")
@@ -163,7 +166,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _feed(digest: blake2b, part: object) -> None:
-    """Each part with its kind and length, so that different lists of parts never give the same bytes."""
+    """Add a part to the digest with its kind and length; different lists of parts never give the same bytes."""
     if part is None:
         kind, content = b"0", b""
     elif isinstance(part, bool | np.bool_):

@@ -1,7 +1,7 @@
-"""Heavy work on other machines: a runner as `marey.store.run` describes it, on top of a Dask cluster.
+"""A runner (see `marey.store.run`) for heavy work on other machines, based on a Dask cluster.
 
-The cluster is whatever its owner has started: a scheduler, and workers on any machines, each with marey installed.
-Nobody is asked for a password: a scheduler belongs on a network whose users all may run programs on its workers.
+You start the cluster yourself: a scheduler, and workers on any machines, each with marey installed. There is no
+password: put the scheduler on a network where every user may run programs on its workers.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def cluster(address: str, *, patience: float = _PATIENCE) -> Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """See `cluster`."""
+    """A runner on a Dask cluster; see `cluster`."""
 
     address: str
     patience: float = _PATIENCE
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results, in the order of the items."""
+        """Yield the results in the order of the items."""
         wanted = list(items)
         if not wanted:
             return
@@ -80,22 +80,20 @@ class Cluster:
 
 
 class _Task(Crew):
-    """One function at work on a cluster."""
+    """One function that runs on a cluster."""
 
     def __init__(self, client: Any, function: Callable[[Any], Any], address: str) -> None:
         from distributed import KilledWorker
 
         self.lost = (KilledWorker, CancelledError)
-        self.remedy = (
-            f"workers of the cluster at {address!r} keep ending before their time; they may have run out of memory"
-        )
+        self.remedy = f"workers of the cluster at {address!r} keep ending too early; they may have run out of memory"
         self.client = client
         self.function = function
         self.address = address
         self.sent = self._send()
 
     def _send(self) -> Any:
-        """The function on every worker that there is, so that no single one of them is needed."""
+        """Send the function to every current worker, so the loss of one worker does not lose it."""
         try:
             return self.client.scatter(self.function, broadcast=True, hash=False)
         except (TypeError, AttributeError) as error:
@@ -111,7 +109,7 @@ class _Task(Crew):
         return str(future.status) != "finished"
 
     def recover(self) -> None:
-        # The scheduler does lost work again by itself, unless the function was lost with its last holder.
+        # The scheduler repeats lost work by itself, unless the last worker that held the function is gone.
         self.sent = self._send()
 
     def results(self, batches: Iterable[list[Any]], n_workers: int) -> Iterator[Any]:

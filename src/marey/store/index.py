@@ -1,6 +1,7 @@
-"""The index of a cache: an SQLite file that records which result was made from which input.
+"""The index of a cache: an SQLite file that records which result was computed from which input.
 
-Every call opens the file again and is one transaction, so threads, processes and kills cannot leave it half written.
+Every call opens the file and runs one transaction. Concurrent threads and processes, or a killed process, cannot leave
+it half written.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from marey.core.arrays import set_readonly
 from marey.errors import MareyError, ParseError, UnknownVersion, UnwritableFile
 
 VERSION = 1
-# SQLite has room in a file's header for four letters that say whose it is.
+# Four bytes in the header of an SQLite file that identify its application.
 _APPLICATION_ID = int.from_bytes(b"mary", "big")
 # Seconds to wait while another process writes; each write takes milliseconds.
 _PATIENCE = 60.0
-# SQLite takes at most 999 values in a question on old systems.
+# SQLite takes at most 999 values in a query on old systems.
 _CHUNK = 500
 _TABLES = (
     "files (path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER, hashed INTEGER, digest TEXT, "
@@ -37,7 +38,9 @@ _TABLES = (
 class FileRow(NamedTuple):
     """A file as it was when its bytes were last read.
 
-    Times are in nanoseconds; `clips` names the motions in it, or is None where the file is one motion.
+    path : hash of its absolute path. size : bytes. mtime, ctime : time stamps of the file. hashed : time of reading.
+    All times are in nanoseconds. digest : hash of its content. clips : names of the motions in it, or None if the file
+    is a single motion.
     """
 
     path: str
@@ -50,7 +53,7 @@ class FileRow(NamedTuple):
 
 
 class ClipRow(NamedTuple):
-    """A clip that was prepared; with a `reason`, why it could not be."""
+    """A clip that was prepared, or `reason`, why it could not be. `skeleton` is the key of its skeleton."""
 
     key: str
     reason: str | None
@@ -59,7 +62,7 @@ class ClipRow(NamedTuple):
 
 
 class Index:
-    """The index in a cache folder. Nothing is written, not even the file itself, before there is something to say."""
+    """The index in a cache folder. The file is created only when there is something to store."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "index.sqlite"
@@ -68,55 +71,55 @@ class Index:
                 pass
 
     def make(self) -> None:
-        """Make the index where there is none; refused where nothing can be written."""
+        """Create the index if there is none; raise an error if the folder cannot be written."""
         with self._writing():
             pass
 
     def files(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """What is known of these files."""
+        """Return the stored rows of these files, by path; unknown files are left out."""
         rows = self._rows("SELECT path, size, mtime, ctime, hashed, digest, clips FROM files WHERE path", paths)
         found = (FileRow(*row) for row in rows)
         return {row.path: row._replace(clips=_unpack_names(row.clips)) for row in found}
 
     def put_files(self, rows: Iterable[FileRow]) -> None:
-        """Remember files."""
+        """Store rows of files."""
         plain = [(*row[:6], None if row.clips is None else json.dumps(row.clips)) for row in rows]
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", plain)
 
     def clips(self, keys: Iterable[str]) -> dict[str, ClipRow]:
-        """What is known of these clips."""
+        """Return the stored rows of these clips, by key; unknown clips are left out."""
         rows = self._rows("SELECT key, reason, skeleton, n_frames FROM clips WHERE key", keys)
         return {row[0]: ClipRow(*row) for row in rows}
 
     def about(self, key: str) -> dict[str, Any] | None:
-        """The data that `put_clip` stored with a clip in addition to its arrays."""
+        """Return the data that `put_clip` stored with a clip in addition to its arrays; None if unknown."""
         rows = self._rows("SELECT about FROM clips WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 
     def skeleton(self, key: str) -> dict[str, Any] | None:
-        """The content of a skeleton."""
+        """Return the stored skeleton with this key as a dict; None if unknown."""
         rows = self._rows("SELECT content FROM skeletons WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 
     def put_clip(self, row: ClipRow, skeleton: Mapping[str, Any] | None, about: Mapping[str, Any]) -> None:
-        """Remember a clip and its skeleton."""
+        """Store a clip with additional data `about`, and its skeleton."""
         with self._writing() as db:
             if skeleton is not None:
                 db.execute("INSERT OR IGNORE INTO skeletons VALUES (?, ?)", (row.skeleton, json.dumps(skeleton)))
             db.execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?, ?, ?)", (*row, json.dumps(about)))
 
     def forget_clip(self, key: str) -> None:
-        """Let a clip be prepared again."""
+        """Remove the row of a clip, which will then be prepared again when needed."""
         with self._writing() as db:
             db.execute("DELETE FROM clips WHERE key = ?", (key,))
 
     def known_arrays(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that have an array."""
+        """Return those of the keys that have an array."""
         return {row[0] for row in self._rows("SELECT key FROM arrays WHERE key", keys)}
 
     def arrays(self, keys: Iterable[str]) -> dict[str, NDArray[Any] | None]:
-        """The arrays by key, read-only; None for those that lie in a file of their own."""
+        """Return the arrays by key, read-only; None for those that are stored in separate files."""
         rows = self._rows("SELECT key, dtype, shape, data FROM arrays WHERE key", keys)
         out: dict[str, NDArray[Any] | None] = {}
         for key, dtype, shape, data in rows:
@@ -125,7 +128,7 @@ class Index:
         return out
 
     def put_arrays(self, arrays: Mapping[str, NDArray[Any]], apart: Iterable[str]) -> None:
-        """Remember arrays; of those in `apart`, which lie in files of their own, only that they are there."""
+        """Store arrays. For keys in `apart`, whose arrays are in separate files, store only that they exist."""
         outside = set(apart)
         rows = [
             (key, array.dtype.str, json.dumps(array.shape), None if key in outside else array.tobytes())
@@ -156,7 +159,7 @@ class Index:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is rolled back on errors."""
+        """Open a transaction that is rolled back on errors."""
         try:
             self.path.parent.mkdir(exist_ok=True)
         except OSError as error:
@@ -172,7 +175,7 @@ class Index:
             db.execute("COMMIT")
 
     def _age(self, db: sqlite3.Connection) -> int:
-        """The file's version, 0 for a new one. Raises an error for other files and newer versions."""
+        """Return the version of the file, 0 for a new one. Raise an error for other files and newer versions."""
         (owner,), (version,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
         if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
             return 0
@@ -188,7 +191,7 @@ class Index:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise SQLite's errors as errors that say what to do."""
+        """Convert SQLite's errors to errors that say what to do."""
         try:
             yield
         except MareyError:

@@ -1,16 +1,16 @@
-"""Labels for the clips of a folder: from sidecars, from a CSV file, from the folders' names.
+"""Labels for the clips of a folder, from sidecars, CSV files or folder names.
 
-A CSV file of labels has one label a line, under a heading::
+A CSV file of labels has one label per line, after a header line::
 
     file,label,start,stop
     walk.bvh,walk,0,3.2
     walk.bvh,turn-left,3.2,
     fights/kick.bvh,kick,36f,90f
 
-`file` is the clip's file as seen from the set's folder, with or without its suffix. `start` and `stop` are seconds
-(``3.2``) or frames (``36f``), half-open; by default the clip's beginning and end. Both count from the file's own first
-frame at the file's own rate, even if that frame is a rest pose that is skipped. Blank lines and lines that begin with
-``#`` are ignored.
+`file` is the path of the clip's file relative to the set's folder, with or without its suffix. `start` and `stop` are
+seconds (``3.2``) or frames (``36f``), half-open; by default the beginning and end of the clip. Both count from the
+first frame of the file, at the frame rate of the file, even if that frame is a rest pose that is skipped. Blank lines
+and lines that begin with ``#`` are ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ StrPath = str | os.PathLike[str]
 class LabelRow(NamedTuple):
     """One label for one file: `start` and `stop` as frames (int), seconds (float), or None for the clip's ends.
 
-    `csv` and `line` say where it was read, for messages.
+    `csv` and `line` are the file and line from which it was read, for error messages.
     """
 
     file: str
@@ -55,13 +55,13 @@ class LabelRow(NamedTuple):
 
 
 def add_label(path: StrPath, name: str, start: int | None = None, stop: int | None = None) -> Path:
-    """Add a label to the sidecar of a motion file and keep its other entries; returns the sidecar's path.
+    """Add a label to the sidecar of a motion file and keep its other entries. Return the path of the sidecar.
 
     Parameters
     ----------
     path : the motion file.
-    name : of the label.
-    start, stop : frames of the file, half-open, including a leading rest pose; its ends by default.
+    name : name of the label.
+    start, stop : half-open range in frames of the file, counting a leading rest pose; by default the entire file.
 
     An existing label is not added again.
     """
@@ -94,13 +94,13 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
 
 
 def folder_labels(relative: str) -> tuple[LabelRow, ...]:
-    """A label for each folder in a file's path: ``walk`` and ``happy`` for ``walk/happy/01.bvh``."""
+    """Return a label for each folder in a file's path: ``walk`` and ``happy`` for ``walk/happy/01.bvh``."""
     names = dict.fromkeys(relative.split("/")[:-1])
     return tuple(LabelRow(relative, name, None, None) for name in names)
 
 
 def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
-    """The rows of a CSV file of labels, checked as far as that can be done without the clips."""
+    """Read the rows of a CSV file of labels, and check them as far as possible without the clips."""
     shown = os.fspath(path)
     try:
         text = read_bytes(path).decode("utf-8-sig")
@@ -127,7 +127,10 @@ def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
 
 
 def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -> dict[str, tuple[LabelRow, ...]]:
-    """For each file, or clip in a file of several, its labels in addition to those of its sidecar."""
+    """Collect the labels of each file, or of each clip in a file with several, in addition to those of its sidecar.
+
+    given : sources of labels, as in `MotionSet.open`. files : motion files relative to `folder`.
+    """
     out: dict[str, tuple[LabelRow, ...]] = {}
     for source in given:
         if source == "sidecar":
@@ -144,7 +147,7 @@ def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -
 
 
 def add_labels(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
-    """`motion`, as its file has it, with these labels added."""
+    """Return the motion with these labels added. It must have all frames of its file, at the file's rate."""
     new = [_label(motion, row) for row in rows]
     return replace(motion, labels=Labels(tuple(dict.fromkeys((*motion.labels, *new))))) if new else motion
 
@@ -173,7 +176,7 @@ def _row(values: list[str], columns: dict[str, int], path: str, line: int) -> La
 
 
 def _plain(file: str) -> str:
-    """As a set spells it: forward slashes, and nothing that stays where it is."""
+    """Normalize a relative path: forward slashes, without empty or ``.`` components."""
     return "/".join(part for part in file.replace("\\", "/").split("/") if part not in ("", "."))
 
 
@@ -196,7 +199,7 @@ def _label(motion: Motion, row: LabelRow) -> Label:
     start = 0 if row.start is None else row.start if isinstance(row.start, int) else round(row.start * motion.fps)
     stop = n_frames if row.stop is None else row.stop if isinstance(row.stop, int) else round(row.stop * motion.fps)
     if isinstance(row.stop, float) and stop == n_frames - 1:
-        stop = n_frames  # who gives the clip's duration means all of it, its last frame included
+        stop = n_frames  # a stop at the clip's duration means the entire clip, including its last frame
     if not start < stop <= n_frames:
         raise ParseError(
             f"label {row.label!r} must be within {row.file!r}, which has {n_frames} frames ({motion.duration:.2f} s), "
@@ -208,14 +211,14 @@ def _label(motion: Motion, row: LabelRow) -> Label:
 
 
 def _match_files(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...]) -> tuple[LabelRow, ...]:
-    """The rows with complete file names. Raises an error for a name that is not in the folder."""
+    """Return the rows with complete file names. Raise an error for a name that is not in the folder."""
     by_name: dict[str, list[str]] = {}
     for file in files:
         by_name.setdefault(file, []).append(file)
         by_name.setdefault(bare_name(file), []).append(file)
     out = []
     for row in rows:
-        # The clips of a file are named FILE:CLIP; which there are, only the file knows.
+        # Clips of a file are named FILE:CLIP; only reading the file shows which exist.
         base, colon, _ = row.file.partition(":")
         found = by_name.get(row.file) or (by_name.get(base) if colon else None)
         if not found:
@@ -231,5 +234,5 @@ def _match_files(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...
 
 
 def bare_name(file: str) -> str:
-    """A file's name without its suffix."""
+    """Return a file name without its suffix."""
     return file[: len(file) - len(split_name(file)[1])]

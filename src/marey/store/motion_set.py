@@ -30,7 +30,7 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Clips of one skeleton, in the set's order; `n_frames` is how many frames they have in all."""
+    """Names of the clips of one skeleton, in the order of the set, and their total number of frames."""
 
     skeleton: Skeleton
     names: tuple[str, ...]
@@ -38,16 +38,16 @@ class Group:
 
 
 class MotionSet:
-    """A folder of clips as motions of one rate, trimmed, with contacts and labels. `MotionSet.open` gives one.
+    """A folder of clips as motions, at one frame rate, trimmed, with contacts and labels. Use `MotionSet.open`.
 
-    Opening only lists files. They are read when the set is first used, or by `prepare`, and the results are kept in a
-    cache folder: from then on only new and changed files are read. A motion's arrays stay on disk
-    until they are used. It fits `marey.core.Clips`, so builders take it as it is::
+    Opening only lists the files. They are read when the set is first used, or by `prepare`, and the results are stored
+    in a cache folder. After that, only new and changed files are read. The arrays of a motion stay on disk until they
+    are used. The set implements `marey.core.Clips`, so you can pass it to builders directly::
 
         clips = MotionSet.open("walks", mirrored=True)
         graph = MotionGraph.build(clips)
 
-    What a set holds is what was in the folder when it was first used; open it again to see what has changed since.
+    A set contains what was in the folder when it was first used; open it again to see later changes.
     """
 
     def __init__(self, source: SetSource, group: int | str | None = None) -> None:
@@ -73,20 +73,22 @@ class MotionSet:
         pattern: str = "*",
         group: int | str | None = None,
     ) -> MotionSet:
-        """The motion files in a folder and in those below it, in order of their names.
+        """Open the motion files in a folder and its subfolders, sorted by name.
 
         Parameters
         ----------
-        fps : the rate that all clips are brought to, Hz.
-        cache : folder for what is made of the files; ``.marey-cache`` in `folder` by default. It can be deleted.
-        mirrored : add each clip's mirror image, named ``NAME_mirrored``, after all others.
-        labels : where they come from: ``"sidecar"``, ``"folders"`` (each folder in a file's path is a label), a CSV
-            file (see `marey.store.labels`), or several of these.
+        folder : the folder.
+        fps : frame rate to which all clips are resampled, Hz.
+        cache : folder for the prepared clips; by default ``.marey-cache`` in `folder`. It can be deleted at any time.
+        mirrored : add a mirrored copy of each clip, named ``NAME_mirrored``, after all others.
+        labels : source of the labels: ``"sidecar"``, ``"folders"`` (each folder in a file's path is a label), a CSV
+            file (see `marey.store.labels`), or a list of these.
         trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
-        unit, up, roles : of the files, as for `marey.load`.
-        file_fps : the recording rate, if missing or wrong in the files; .npz files keep their own.
-        pattern : which files, such as ``"*.bvh"`` or ``"walks/*"``.
-        group : which clips, where they are of different skeletons: a number of `groups`, or the name of any clip in it.
+        unit, up, roles : unit, up axis and joint roles of the files, as for `marey.load`.
+        file_fps : recording rate in Hz, if missing or wrong in the files; .npz files keep their own.
+        pattern : files to use, such as ``"*.bvh"`` or ``"walks/*"``.
+        group : clips to use if they have different skeletons: an index into `groups`, or the name of any clip in the
+            group.
         """
         place = Path(folder)
         store = Path(cache) if cache is not None else place / CACHE_NAME
@@ -118,7 +120,7 @@ class MotionSet:
 
     @property
     def folder(self) -> Path:
-        """Where the clips are."""
+        """Folder of the clips."""
         return self._source.folder
 
     @property
@@ -128,27 +130,27 @@ class MotionSet:
 
     @property
     def cache(self) -> Cache:
-        """The cache of clips and of results made from them; builders take it as ``cache=``."""
+        """Cache of the clips and of results computed from them; pass it to builders as ``cache=``."""
         return self._source.cache
 
     @property
     def fps(self) -> float:
-        """Frames per second of all clips."""
+        """Frame rate of all clips, in frames per second."""
         return self._source.reading.fps
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One name for each clip: its file as seen from the set's folder, without suffix where that is clear."""
+        """Name of each clip: the path of its file relative to the folder, without the suffix if that is unambiguous."""
         return tuple(clip.name for clip in self._clips())
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The number of frames of each clip."""
+        """Number of frames of each clip."""
         return tuple(clip.row.n_frames for clip in self._clips())
 
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:
-        """What could not be used, and why."""
+        """Files and clips that could not be used, with reasons."""
         return self._all().skipped
 
     def __len__(self) -> int:
@@ -158,7 +160,7 @@ class MotionSet:
         return (self.motion(i) for i in range(len(self)))
 
     def index(self, clip: int | str) -> int:
-        """The number of a clip, given by its number or name."""
+        """Return the index of a clip, given by its index or name."""
         if isinstance(clip, str):
             names = self.names
             if clip not in names:
@@ -170,7 +172,7 @@ class MotionSet:
         return i
 
     def motion(self, i: int | str) -> Motion:
-        """A clip by its number or name. Its arrays are read-only and may lie on disk until they are used."""
+        """Return a clip by its index or name. Its arrays are read-only and may stay on disk until they are used."""
         clip = self._clips()[self.index(i)]
         try:
             return self._read(clip)
@@ -179,11 +181,11 @@ class MotionSet:
             return self._read(clip)
 
     def content_key(self, i: int | str) -> str:
-        """A text that changes whenever the clip does: with its file, sidecar or labels, or with the set's options."""
+        """Return a key that changes whenever the clip does: with its file, sidecar or labels, or the set's options."""
         return self._clips()[self.index(i)].row.key
 
     def groups(self) -> tuple[Group, ...]:
-        """The clips of each skeleton, those with the most frames first; see `select`."""
+        """Return the clips grouped by skeleton, the group with the most frames first; see `select`."""
         built = self._all()
         return tuple(
             Group(built.skeletons[clips[0].row.skeleton], tuple(clip.name for clip in clips), _frames(clips))
@@ -191,22 +193,22 @@ class MotionSet:
         )
 
     def select(self, group: int | str) -> MotionSet:
-        """The set of one group's clips: a number of `groups`, or the name of any clip in it."""
+        """Return the set of the clips in one group, given by an index into `groups` or the name of any clip in it."""
         new = MotionSet(self._source, group)
         new._prepared = self._prepared
         new._clips()
         return new
 
     def prepare(self, *, run: Callable[..., Any] = map, progress: Progress | None = None) -> MotionSet:
-        """Prepare all clips that are not in the cache yet; returns the set itself.
+        """Prepare all clips that are not in the cache yet; return the set itself.
 
-        Files that cannot be read are skipped with a warning; see `skipped`. Each clip is kept as soon as it is ready,
+        Files that cannot be read are skipped with a warning; see `skipped`. Each clip is stored as soon as it is ready,
         so an interrupted call continues where it stopped, and several processes may prepare a set at once.
 
         Parameters
         ----------
-        run : how to map work over clips: ``map``, or `marey.store.processes`; threads gain nothing here.
-        progress : called with the fraction that is done, from 0 to 1.
+        run : runner: ``map``, or the result of `marey.store.processes`; threads gain nothing here.
+        progress : called with the completed fraction, from 0 to 1.
         """
         if self._prepared is None:
             self._prepared = prepare_clips(self._source, run, progress)
@@ -221,7 +223,7 @@ class MotionSet:
         return self._prepared
 
     def _clips(self) -> tuple[SetClip, ...]:
-        """Those of the chosen group, or all where they are of one skeleton."""
+        """Return the clips of the selected group, or all clips if they share a skeleton."""
         if self._chosen is None:
             groups = self._group_clips()
             if self._group is None and len(groups) > 1:
@@ -234,7 +236,7 @@ class MotionSet:
         return self._chosen
 
     def _group_clips(self) -> list[tuple[SetClip, ...]]:
-        """The clips of each skeleton, by the same rule as builders have."""
+        """Group the clips by skeleton, with the same comparison that builders use."""
         built = self._all()
         heads: list[str] = []
         group_of: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""From a file to a clip that is ready: at the set's rate, trimmed, with contacts and labels, its arrays on disk."""
+"""Prepare a clip from a file: resample and trim it, add contacts and labels, and store its arrays on disk."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from marey.store.scan import ScannedFile, Stamp, stamp
 
 # Increase this whenever the same file would give a different clip.
 _PREPARED = 1
-# Formats that say nothing, or something wrong, about their rate; an .npz file states its own.
+# Formats whose frame rate may be missing or wrong; an .npz file states its own.
 _RATED = (".bvh", ".amc", ".glb")
 _SOURCE = ("format", "unit", "up", "frame_time_text", "file_names", "channels", "floor", "evidence")
-# Which arrays a clip has: those that every one has, and those that some have.
+# Arrays of a clip, and whether every clip has them.
 _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bone_offsets": False}
-# `warnings.catch_warnings` is one for all threads.
+# `warnings.catch_warnings` affects all threads.
 _listening = threading.Lock()
 
 
@@ -56,7 +56,7 @@ class Reading:
     sidecar_labels: bool = True
 
     def load(self, path: str, clip: int | None) -> Motion:
-        """A file's motion as the file has it."""
+        """Load a motion with all frames of its file, at the file's rate."""
         rated = os.path.splitext(path)[1].lower() in _RATED
         return load_motion(
             path,
@@ -65,12 +65,17 @@ class Reading:
             file_fps=self.file_fps if rated else None,
             clip=clip,
             roles=self.roles or None,
-            trim_rest=False,  # labels count the file's frames
+            trim_rest=False,  # labels count all frames of the file
         )
 
 
 class Job(NamedTuple):
-    """A clip to prepare: where to, from what, and how the files stood when their content was taken."""
+    """A clip to prepare.
+
+    cache : folder of the cache. key : key of the clip. path : its file. clip : index of the motion in the file, or
+    None. rows : additional labels. reading : reading options. stamps : state of the files when their digests were
+    computed.
+    """
 
     cache: str
     key: str
@@ -82,7 +87,7 @@ class Job(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """A mirrored clip to make of one that is ready."""
+    """A mirrored copy to prepare: folder of the cache, its own key, and the key of the prepared clip to mirror."""
 
     cache: str
     key: str
@@ -90,7 +95,7 @@ class Twin(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of a job: nothing if the file has `changed`; `messages` are its warnings."""
+    """Outcome of a job. If the file has `changed`, nothing was stored. `messages` are the warnings."""
 
     key: str
     changed: bool
@@ -105,16 +110,20 @@ def clip_key(
     rows: tuple[LabelRow, ...],
     reading: Reading,
 ) -> str:
-    """The key of a clip: a digest of everything that determines it, except its path and name.
+    """Return the key of a clip: a hash of everything that determines it, except its folder.
+
+    The file name counts only if the file depends on others.
 
     Parameters
     ----------
-    clip : which of the motions in the file.
-    seen, needed : the file, and those that it depends on.
+    path : the file.
+    clip : index of the motion in the file; None if it is the only one.
+    seen, needed : the scanned file, and the scanned files that it depends on, by path.
     rows : labels in addition to those of the sidecar.
+    reading : reading options.
     """
     digests = [(file.suffix, each.digest) for file, each in needed.items()]
-    own_name = path.name if needed else path.suffix.lower()  # a sidecar names the files that it is about
+    own_name = path.name if needed else path.suffix.lower()  # a sidecar lists the names of its files
     how = (reading.fps, reading.file_fps, reading.unit, reading.up, reading.trim_rest, reading.sidecar_labels)
     labels = [(row.label, row.start, row.stop) for row in rows]
     roles = sorted(reading.roles.items())
@@ -122,17 +131,17 @@ def clip_key(
 
 
 def twin_key(key: str) -> str:
-    """The key of a clip's mirror image."""
+    """Return the key of a clip's mirrored copy."""
     return Cache.key("mirrored", key)
 
 
 def prepare_clip(job: Job) -> Outcome:
-    """Load a clip, make it ready, and put it into the cache, or the reason why that cannot be done."""
+    """Load and prepare a clip, and store it in the cache; if it cannot be loaded, store the reason."""
     return _prepare(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
 
 
 def prepare_twin(job: Twin) -> Outcome:
-    """Likewise for the mirrored twin of a clip that is in the cache."""
+    """Mirror a clip from the cache, and store the mirrored copy, or the reason why it failed."""
     cache = Cache(Path(job.cache))
     return _prepare(job.key, cache, partial(_mirror_clip, cache, job.of), lambda: False)
 
@@ -144,7 +153,7 @@ def _prepare(key: str, cache: Cache, make: Callable[[], Motion], changed: Callab
         try:
             motion = make()
         except _CsvError as error:
-            raise error.error from None  # a mistake in the user's list, not in one of many files
+            raise error.error from None  # a mistake in the user's CSV file, not in one of many motion files
         except MareyError as error:
             reason = _reason(error)
     if changed():
@@ -203,7 +212,7 @@ def _collect_warnings() -> Iterator[list[str]]:
 
 
 def _reason(error: MareyError) -> str:
-    """Without the folder, which may be another one the next time."""
+    """Return the error message without the folder, which may differ the next time."""
     text = str(error)
     if isinstance(error, FileError):
         where = "" if error.path is None else os.path.basename(error.path)
@@ -213,7 +222,7 @@ def _reason(error: MareyError) -> str:
 
 
 def write_clip(cache: Cache, key: str, motion: Motion) -> None:
-    """Put a clip into the cache: first its arrays, then the row that says that they are there."""
+    """Store a clip in the cache: first its arrays, then the index row that refers to them."""
     arrays: dict[str, NDArray[Any]] = {"root_positions": motion.root_positions, "rotations": motion.rotations}
     if motion.contacts is not None:
         arrays["contact_mask"] = motion.contacts.mask
@@ -240,9 +249,9 @@ def write_clip(cache: Cache, key: str, motion: Motion) -> None:
 
 
 def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: str = "", path: str = "") -> Motion:
-    """A clip from the cache; `skeleton` is its own, where it has been read before.
+    """Read a clip from the cache; raise `ParseError` if it is missing or damaged.
 
-    One that is missing or damaged is a `ParseError`.
+    skeleton : skeleton of the clip, if already read. name, path : name and source path of the returned motion.
     """
     folder = cache.clip_folder(key)
     about = cache.index.about(key)
@@ -275,7 +284,7 @@ def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: st
 
 
 def read_skeleton(cache: Cache, key: str) -> Skeleton:
-    """A skeleton from the cache."""
+    """Read a skeleton from the cache."""
     content: dict[str, Any] | None = cache.index.skeleton(key)
     if content is None:
         raise ParseError("a skeleton is no longer in the cache; open the motion set again", path=cache.folder)

@@ -1,6 +1,6 @@
 """Runners for heavy work: in this thread, on threads, or in processes.
 
-Builders take ``run=``, a function like ``map``: ``run(function, items)`` gives the result of each item, in order.
+Builders take ``run=``, a function like ``map``: ``run(function, items)`` yields the result of each item, in order.
 ``map`` itself runs in this thread; `threads` and `processes` return other runners, with bitwise equal results. Every
 runner follows these rules, and builders rely on nothing else:
 
@@ -51,60 +51,60 @@ Run = Callable[..., Iterable[Any]]
 _BY_PATH = 2**16
 # Maximum items per batch, and batches per worker that are in progress.
 _BATCH, AHEAD = 16, 3
-# Where arrays begin in their file, in bytes, and how often in a row workers may die.
+# Alignment of arrays in their file, in bytes; and the number of worker deaths in a row that is an error.
 _ALIGNED, DEATHS = 64, 3
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_on(n: int | None = 1) -> Run:
-    """How to run on `n` cores: 1 is ``map``, None is all that there are."""
+    """Return a runner for `n` cores: ``map`` for 1, processes for more. None means all available cores."""
     given = cores() if n is None else _check_count(n)
     return map if given == 1 else Processes(given)
 
 
 def threads(n: int | None = None) -> Threads:
-    """Run on `n` threads of this process, as many as there are cores by default.
+    """Return a runner on `n` threads of this process; by default one per core.
 
-    Worth it where most of the time goes to compiled loops and matrix products, which let other threads run.
+    Use it if most of the time is spent in compiled kernels and matrix products, which let other threads run.
     """
     return Threads(cores() if n is None else _check_count(n))
 
 
 def processes(n: int | None = None) -> Processes:
-    """Run on `n` processes, as many as there are cores by default.
+    """Return a runner on `n` processes; by default one per core.
 
-    Worth it where much of the time goes to Python itself, as in reading files, or where results have to survive the
-    death of a worker; starting takes about as long as importing what the function needs. Arrays that the function holds
-    are written once to a temporary folder, which every process maps; they are read-only there. A script that uses this
-    needs ``if __name__ == "__main__":`` around its work, as each new process reads the script again.
+    Use it if much of the time is spent in Python itself, as in reading files, or if results must survive the death of a
+    worker. Starting takes about as long as importing the modules that the function needs. Arrays bound to the function
+    are written once to a temporary file, which every process maps read-only. A script that uses this must put its work
+    under ``if __name__ == "__main__":``, because each new process imports the script again.
     """
     return Processes(cores() if n is None else _check_count(n))
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """See `threads`."""
+    """A runner on threads; see `threads`."""
 
     n: int
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results, in the order of the items."""
+        """Yield the results in the order of the items."""
         with ThreadPoolExecutor(self.n) as pool:
             yield from _in_order(pool, each, ((function, batch) for batch in split_batches(items, self.n)), self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """See `processes`."""
+    """A runner on processes; see `processes`."""
 
     n: int
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results, in the order of the items."""
+        """Yield the results in the order of the items."""
         batches = split_batches(items, self.n)
         if not batches:
             return
@@ -117,16 +117,16 @@ class Processes:
 
 
 class Crew:
-    """Workers on one task. Those that die cost only the batches that they had, which are done again."""
+    """Base class of workers on one task. If a worker dies, only its batches are lost, and they are repeated."""
 
-    lost: tuple[type[BaseException], ...]  # errors of a result that tell that a worker has died
+    lost: tuple[type[BaseException], ...]  # errors of a future which mean that a worker has died
     remedy: str  # the message after too many deaths in a row
-    submit: Callable[[list[Any]], Any]  # starts the work on a batch, whose results come as a future
-    is_lost: Callable[[Any], bool]  # whether a future's batch has to be done again after a death
+    submit: Callable[[list[Any]], Any]  # starts work on a batch and returns a future of its results
+    is_lost: Callable[[Any], bool]  # whether a future's batch must be repeated after a death
     recover: Callable[[], None]  # prepares for more work after a death
 
     def results(self, batches: Iterable[list[Any]], n_workers: int) -> Iterator[Any]:
-        """The results of the items of all batches, in order."""
+        """Yield the results of the items of all batches, in order."""
         waiting: deque[tuple[list[Any], Any]] = deque()
         coming = iter(batches)
         n_deaths = 0
@@ -156,11 +156,11 @@ class Crew:
 
 
 class _ProcessCrew(Crew):
-    """Processes at work on one task; a new pool replaces one that is broken."""
+    """Worker processes on one task; a new pool replaces a broken one."""
 
     lost = (BrokenProcessPool,)
     remedy = (
-        "a process that was at work has ended before its time; it may have run out of memory, or the script that "
+        "a worker process ended unexpectedly; it may have run out of memory, or the script that "
         'started it has no line `if __name__ == "__main__":`'
     )
 
@@ -220,12 +220,12 @@ def _in_order(
 
 
 def each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-    """The results of one batch."""
+    """Return the results of one batch."""
     return [function(item) for item in items]
 
 
 class _Packer(ForkingPickler):
-    """How multiprocessing sends values, except that large arrays stay in a file."""
+    """Pickler of multiprocessing, except that large arrays go to a file."""
 
     def __init__(self, stream: BytesIO, path: Path, arrays: BinaryIO) -> None:
         super().__init__(stream)
@@ -233,7 +233,7 @@ class _Packer(ForkingPickler):
         self.arrays = arrays
 
     def reducer_override(self, value: Any) -> Any:
-        """Called for each value in turn, once for each that occurs several times."""
+        """Write a large array to the file; leave other values to the base class. Called once per distinct value."""
         if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.nbytes >= _BY_PATH):
             return NotImplemented
         start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED
@@ -243,7 +243,7 @@ class _Packer(ForkingPickler):
 
 
 def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
-    """A function to be sent to workers that can see `folder`, where its large arrays are written to one file."""
+    """Pickle a function for workers that have access to `folder`, where its large arrays are written to one file."""
     stream = BytesIO()
     path = folder / "arrays"
     try:
@@ -255,7 +255,7 @@ def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
             f"arrays for worker processes cannot be written ({reason}); set TMPDIR to a folder with more space",
             path=folder,
         ) from None
-    except Exception as error:  # whatever the values in it raise when they are to be sent
+    except Exception as error:  # pickling can raise anything
         raise InvalidValue(
             f"worker processes can only run a top-level function of a module, with values that can be pickled ({error})"
         ) from None
@@ -263,7 +263,7 @@ def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
 
 
 def unpack(task: bytes) -> Callable[[Any], Any]:
-    """The function that `pack` was given; its large arrays are mapped, and read-only."""
+    """Return the function given to `pack`; its large arrays are memory-mapped and read-only."""
     function: Callable[[Any], Any] = ForkingPickler.loads(task)
     return function
 
@@ -274,17 +274,17 @@ def _mapped_array(path: str, start: int, shape: tuple[int, ...], dtype: str) -> 
 
 @lru_cache(maxsize=1)
 def _mapped_file(path: str) -> mmap.mmap:
-    """One mapping for all arrays of a task: each holds an open file."""
+    """Map the file once for all arrays of a task, because each mapping keeps a file open."""
     with open(path, "rb") as stream:
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-# What this process was started for; only ever set in processes that `Processes` has started.
+# The task of this process; set only in processes that `Processes` has started.
 _task: list[Callable[[Any], Any]] = []
 
 
 def _prepare(task: bytes) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the results
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process that waits for the results
     _task[:] = [unpack(task)]
 
 

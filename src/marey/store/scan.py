@@ -1,4 +1,4 @@
-"""What is in a folder of clips: its motion files, what is in them, and what they depend on."""
+"""Scan a folder of clips: its motion files, the clips in them, and the files they depend on."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from marey.store.index import FileRow, Index
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
-# A file modified within this many nanoseconds before it was read may change again without a change of its times.
+# A file modified within this many nanoseconds before it was read may change again without a change of its time stamps.
 _RACY = 2_000_000_000
 
 
 class Stamp(NamedTuple):
-    """A file with the values that show whether it has changed; times in nanoseconds."""
+    """Path, size and time stamps (nanoseconds) of a file, which show whether it has changed."""
 
     path: str
     size: int
@@ -38,7 +38,7 @@ class Stamp(NamedTuple):
 
 
 class ScannedFile(NamedTuple):
-    """A file whose bytes are known; `clips` names the motions in it, or is None where it is one motion."""
+    """A file with the digest of its content; `clips` names the motions in it, or is None for a single motion."""
 
     stamp: Stamp
     digest: str
@@ -46,9 +46,10 @@ class ScannedFile(NamedTuple):
 
 
 def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The motion files in and below a folder that fit `pattern`, and all of them, as seen from there.
+    """List the motion files in a folder and its subfolders: those that match `pattern`, and all of them.
 
-    They are in order of their names, with forward slashes. Hidden ones and the folder `excluded` are left out.
+    Paths are relative to the folder, sorted, with forward slashes. Hidden files and folders and the folder `excluded`
+    are left out.
     """
     if not folder.exists():
         raise UnreadableFile("no such folder", path=folder)
@@ -77,22 +78,23 @@ def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, .
 
 
 def needed_files(path: Path) -> tuple[Path, ...]:
-    """The other files that loading `path` reads."""
+    """Return the other files that loading `path` reads: its sidecar, and the .asf file of an .amc file."""
     out = [side] if (side := sidecar_path(path)).is_file() else []
     if path.suffix.lower() == ".amc":
         from marey.io.amc import find_asf
 
         try:
             out.append(find_asf(path))
-        except FileError:  # loading will say so
+        except FileError:  # loading will report it
             return tuple(out)
     return tuple(out)
 
 
 def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, ScannedFile], dict[Path, str]]:
-    """Each file's content by its digest, and why some cannot be read.
+    """Scan files. Return those that can be read, and the reasons why the others cannot.
 
-    Files are read again only where their size or times are not those that the index has.
+    A file is read again only if its size or time stamps differ from those in the index, or if it was modified just
+    before it was last read.
     """
     wanted = list(dict.fromkeys(paths))
     names = {path: Cache.key(os.path.abspath(path)) for path in wanted}
@@ -119,7 +121,7 @@ def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, ScannedFile
 
 
 def stamp(path: Path | str) -> Stamp:
-    """The current size and times of a file."""
+    """Return the current size and time stamps of a file; raise an error for pipes and devices."""
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode):
         raise UnreadableFile("is a pipe or a device, expected a file", path=path)
@@ -134,7 +136,7 @@ def _read(path: Path, name: str, now: Stamp) -> FileRow:
 
 
 def _clips(path: Path) -> tuple[str, ...] | None:
-    """The motions in a file that may hold several or none; None where it is one, or loading will say what it is."""
+    """Return the names of the motions in a file with several or none; None for one motion or an unreadable file."""
     suffix = path.suffix.lower()
     if suffix == ".glb":
         try:

@@ -1,1 +1,1 @@
-"""The studio: a server on this machine, and a page that shows motion and asks for more. See `marey studio`."""
+"""The studio: a local web server and a browser page to view, edit and generate motion. See `marey studio`."""

@@ -56,7 +56,7 @@ class Studio:
         self._page = page
 
     def app(self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False) -> ASGIApp:
-        """Build the ASGI application, wrapped in the access guard."""
+        """Build the ASGI application, wrapped in the access guard. The arguments are those of `security.Guard`."""
         routes = [
             Route("/", self.index),
             Route("/assets/{name}", self.asset),
@@ -75,7 +75,7 @@ class Studio:
         await self.sessions.close()
 
     async def _load_later(self) -> None:
-        """After the first character is on screen, import the other panels and remove files of killed servers."""
+        """Import the other panels and remove files of killed servers, a few seconds after startup."""
         await asyncio.sleep(_LATER)
         await asyncio.to_thread(self._commands.load)
         await asyncio.to_thread(remove_stale)
@@ -85,7 +85,7 @@ class Studio:
         return self._file("index.html")
 
     async def asset(self, request: Request) -> Response:
-        """Serve a file of the page. The folder is flat; only known suffixes are served."""
+        """Serve one of the page's files. The folder has no subfolders; only known suffixes are served."""
         return self._file(request.path_params["name"])
 
     def _file(self, name: str) -> Response:
@@ -138,7 +138,7 @@ class Studio:
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
     async def skin(self, request: Request) -> Response:
-        """Serve the GLB file that a motion was read from, so that the page can show its skin."""
+        """Serve the GLB file that a motion was read from. The page shows its skin."""
         session = self.sessions.find(request.path_params["session"])
         try:
             if session is None:

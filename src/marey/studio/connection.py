@@ -1,4 +1,4 @@
-"""One WebSocket connection of one page, from hello to close."""
+"""One WebSocket connection to one page, from hello to close."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves over time, point clouds, and the alignment of two motions: what the page draws in addition to characters."""
+"""Compute what the page draws in addition to characters: curves over time, point clouds, alignments of two motions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marey.studio.motions import Recording
 from marey.studio.panels.compare_messages import Placed
 from marey.studio.panels.look_messages import CurveKind
 
-# Decimals of drawn values: a tenth of a millimeter.
+# Decimals of the values sent to the page; for meters, a tenth of a millimeter.
 _DECIMALS = 4
 # Maximum number of points in a cloud; long windows are subsampled.
 _MAX_POINTS = 20_000
@@ -23,7 +23,7 @@ _MIN_ANGLE = 1e-6  # radians
 
 
 def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
-    """Return the curves of one kind; `joint` is used for position and rotation."""
+    """Return the curves of one kind. `joint` is a joint index, used only for position and rotation."""
     if kind == "travel":
         return _set("xyz", "m", motion.travel)
     if kind == "speed":
@@ -47,7 +47,7 @@ def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
 
 
 def make_cloud(recording: Recording, frame: int, window: float) -> Cloud:
-    """Return the point cloud around a frame, by which frames are compared."""
+    """Return the point cloud of `window` seconds centered on a frame, as used to compare frames."""
     from marey.compare.clouds import point_clouds
 
     if not 0 <= frame < len(recording):
@@ -78,7 +78,7 @@ def align_frames(motion: Motion, frame: int, other: Motion, other_frame: int) ->
 
 
 def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
-    """Return the frames within `half` of `frame`, and the index of `frame` among them."""
+    """Return the frames within `half` frames of `frame`, and the index of `frame` among them."""
     if not 0 <= frame < len(motion):
         raise InvalidValue(f"expected a frame of {motion.name!r} from 0 to {len(motion) - 1}, got {frame}")
     start = max(0, frame - half)
@@ -86,7 +86,7 @@ def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
 
 
 def _rotation_vectors(rotations: Floats) -> Floats:
-    """(F, 3) rotation vectors (axis times angle), unwrapped so that they do not jump by full turns."""
+    """Convert quaternions (F, 4) to rotation vectors (F, 3) (axis times angle), unwrapped: no jumps by 360 degrees."""
     vectors = quat.log(rotations)
     lengths = np.linalg.norm(vectors, axis=1)
     for i in range(1, len(vectors)):
@@ -102,7 +102,7 @@ def _rotation_vectors(rotations: Floats) -> Floats:
 
 
 def _speed(path: Floats, fps: float) -> Floats:
-    """(F,) meters per second along a path (F, 3)."""
+    """Return the speed (F,), in m/s, along a path (F, 3)."""
     if len(path) < 2:
         return np.zeros(len(path))
     speed: Floats = np.linalg.norm(np.gradient(path, axis=0), axis=1) * fps
@@ -110,7 +110,7 @@ def _speed(path: Floats, fps: float) -> Floats:
 
 
 def _set(names: str | tuple[str, ...], unit: str, values: Floats) -> CurveSet:
-    """Make one curve from each column of values (F, K)."""
+    """Make one curve from each column of `values`: (F, K) for F frames and K names."""
     return CurveSet(tuple(Curve(name, unit, _plain(values[:, k])) for k, name in enumerate(names)))
 
 

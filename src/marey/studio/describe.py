@@ -22,9 +22,10 @@ _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
 def describe_motion(
     name: str, opened: Opened, session: str = "", origin: str = "", sources: tuple[str, ...] = ()
 ) -> MotionInfo:
-    """Describe the motion with id `name` of a session.
+    """Describe an open motion for the page.
 
-    `origin` is the id of the motion whose file has the skin; `sources` are the names of the motions it was made from.
+    `name` is its id and `session` the id of its session. `origin` is the id of the motion whose file has the skin;
+    `sources` are the names of the motions it was made from.
     """
     step = opened.now
     recording = step.recording
@@ -72,7 +73,7 @@ def describe_motion(
 
 
 def _collapse_repeats(whats: Iterable[str]) -> list[str]:
-    """Collapse repeated steps into one with a count: a slider makes many steps of the same kind."""
+    """Collapse repeated steps into one with a count, because dragging a slider adds many steps of the same kind."""
     rows = ((what, sum(1 for _ in row)) for what, row in groupby(whats))
     return [what if n == 1 else f"{what} ({n} times)" for what, n in rows]
 

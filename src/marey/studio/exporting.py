@@ -33,7 +33,7 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
         motions = [replace(motion, contacts=None, labels=Labels()) for motion in motions]
     target = places.exports / f"{fit_name(name)}.{suffix}"
     target_side = target.with_name(target.stem + SIDECAR_SUFFIX)
-    # In a separate folder, so that the sidecar of an earlier export is not mistaken for this one's.
+    # A separate folder, because the sidecar of an earlier export could be mistaken for this one's.
     with tempfile.TemporaryDirectory(dir=places.own) as folder:
         temporary = Path(folder) / target.name
         save(list(motions) if len(motions) > 1 else motions[0], temporary)
@@ -46,7 +46,7 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
 
 
 def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> str | None:
-    """Save a motion and its sidecar to the open folder. Returns its path there, or None if the name is taken.
+    """Save a motion and its sidecar to the open folder. Returns the file's name, or None if the name is taken.
 
     Both files appear atomically, the sidecar first. Existing files are never overwritten.
     """
@@ -100,7 +100,7 @@ def _require_folder(places: Places) -> Folder:
 
 
 def _is_taken(folder: Folder, name: str) -> bool:
-    """Return whether a motion of that name exists in any format, because all of them share one sidecar."""
+    """Return whether a motion of that name exists in any format. All formats of a name share one sidecar."""
     names = {f"{name}{suffix}".lower() for suffix in (*SUFFIXES, ".asf", SIDECAR_SUFFIX)}
     try:
         there = os.listdir(folder.root)
@@ -112,9 +112,9 @@ def _is_taken(folder: Folder, name: str) -> bool:
 
 
 def place_new(temporary: Path, target: Path) -> None:
-    """Move a file to a new name; FileExistsError if it is taken. A hard link, unlike a rename, never overwrites."""
+    """Move a file to a new name. Raises `FileExistsError` if the name is taken."""
     try:
-        os.link(temporary, target)
+        os.link(temporary, target)  # unlike a rename, a hard link never overwrites
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links: creating an empty file reserves the name
@@ -125,7 +125,7 @@ def place_new(temporary: Path, target: Path) -> None:
 def write_annotations(places: Places, opened: Opened) -> Path:
     """Write contacts, labels and floor to the sidecar of the motion's file. Returns the sidecar's path.
 
-    Other entries of the sidecar stay, because they describe the file and not the motion as edited here.
+    Other entries of the sidecar stay, because they describe the file, not the edited motion.
     """
     from marey.io.sidecar import sidecar_path, write_sidecar
 

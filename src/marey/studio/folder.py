@@ -14,7 +14,7 @@ from marey.io.npz import FORMAT as MOTION_FORMAT
 from marey.studio.messages import FileEntry, FolderList
 
 SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER_SUFFIXES)
-# Maximum number of listed files, and of bytes of a sidecar that is read for the list.
+# Maximum number of listed files, and maximum bytes of a sidecar that is read for the list.
 MAX_LISTED = 5_000
 _SMALL = 64 * 2**10
 # File system limits: bytes of a name, characters of a path.
@@ -23,7 +23,7 @@ _OUTSIDE = "is outside the open folder; open the folder that contains it"
 
 
 class Folder:
-    """A folder on disk. Paths inside it use forward slashes, like `path` of the listed entries."""
+    """A folder on disk. Paths inside it are relative and use forward slashes, like `FileEntry.path`."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         path = Path(root)
@@ -39,9 +39,9 @@ class Folder:
         return self.root.name or str(self.root)
 
     def find(self, path: str) -> Path:
-        """Return the motion file at `path` with all links resolved; a path outside the folder raises an error.
+        """Return the motion file at `path`, with all links resolved. A path outside the folder raises an error.
 
-        Files whose skeleton or sidecar is a link to a place outside are refused too, because loading would read them.
+        A file whose skeleton or sidecar is a link out of the folder is refused too, because loading would follow it.
         """
         found = self.inside(path)
         if split_name(found)[1] not in (*SUFFIXES, ".asf"):
@@ -57,7 +57,7 @@ class Folder:
         return found
 
     def inside(self, path: str) -> Path:
-        """Resolve `path` inside the folder, following links; the file need not exist."""
+        """Resolve `path` inside the folder, following links. The file need not exist."""
         parts = path.split("/")
         plain = path and "\0" not in path and "\\" not in path and not any(part in ("", ".", "..") for part in parts)
         fits = len(path) <= _MAX_PATH_CHARS and all(
@@ -99,7 +99,7 @@ class Folder:
         return FolderList(self.name, tuple(self._entry(path, about, sidecars) for path, about in found), skipped)
 
     def _stat_motion_file(self, path: str) -> os.stat_result | None:
-        """Return a file's stat; None for links that lead outside, for non-files and for saved results."""
+        """Return a file's stat; None for links out of the folder, for anything but files, and for saved results."""
         try:
             about = os.lstat(path)
             if stat.S_ISLNK(about.st_mode):
@@ -124,7 +124,7 @@ class Folder:
 
 
 def _is_result(path: str) -> bool:
-    """Return whether a file is a marey archive other than a motion."""
+    """Return whether a file is a marey archive other than a motion, such as a graph."""
     if split_name(path)[1] != ".npz":
         return False
     form = read_format(path)
@@ -132,7 +132,7 @@ def _is_result(path: str) -> bool:
 
 
 def _labels(side: str) -> tuple[str, ...]:
-    """Return the label names of a small sidecar; errors in it are reported when its file is opened."""
+    """Return the label names in a small sidecar. Its errors are ignored here and reported when its motion is opened."""
     try:
         about = os.lstat(side)
         if not stat.S_ISREG(about.st_mode) or about.st_size > _SMALL:

@@ -1,12 +1,12 @@
-"""Binary frame messages, which the page draws.
+"""Pack binary messages with the frames that the page draws.
 
-One message is a 16-byte little-endian header: uint8 version, uint8 kind, uint16 joints J, uint32 id, uint32 first
-frame, uint32 number of frames N; then N x J x 3 float32 positions in the world, meters, and N x J x 4 float32 rotations
-in the world. Quaternions are x y z w here, as in WebGL libraries; everywhere else in marey they are w x y z.
+A message starts with a 16-byte little-endian header: uint8 version, uint8 kind, uint16 number of joints J, uint32 id,
+uint32 first frame, uint32 number of frames N. Then follow N x J x 3 float32 world positions in meters and N x J x 4
+float32 world rotations. Quaternions are x y z w here, as in WebGL libraries; everywhere else in marey they are w x y z.
 
-Kind 1 answers `frames`; the id is the command's. Kind 2 is a live frame; the id is the stream's number, the first frame
-counts from 0. A float64 follows: the time it was sent, in seconds since 1970; then optional JSON (UTF-8) to the end of
-the message, with additional information about this frame.
+Kind 1 answers the command `frames`; the id is the command's. Kind 2 is a live frame; the id is the stream's number, and
+frames count from 0. After its rotations come a float64, the time it was sent in seconds since 1970, and optional JSON
+(UTF-8) up to the end of the message, with additional information about this frame.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 VERSION, MOTION, LIVE = 1, 1, 2
 HEADER = struct.Struct("<BBHIII")
 _SENT = struct.Struct("<d")
-# Maximum number of joints in the header's field.
+# Maximum number of joints that fits the header's uint16.
 MAX_JOINTS = 65_535
 
 
 def pack_frames(
     positions: NDArray[Any], rotations: NDArray[Any], *, number: int, first: int, kind: int = MOTION
 ) -> bytes:
-    """Pack positions (N, J, 3) and rotations (N, J, 4), wxyz, into one message."""
+    """Pack N frames into one message: positions (N, J, 3), rotations (N, J, 4) wxyz. `number` is the id."""
     n_frames, n_joints = positions.shape[:2]
     header = HEADER.pack(VERSION, kind, n_joints, number, first, n_frames)
     xyzw = rotations[..., [1, 2, 3, 0]]
@@ -45,6 +45,6 @@ def pack_live(
     sent: float,
     info: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Pack one live frame: positions (J, 3), rotations (J, 4)."""
+    """Pack one live frame: positions (J, 3), rotations (J, 4) wxyz, `sent` in seconds since 1970."""
     block = pack_frames(positions[None], rotations[None], number=stream, first=frame, kind=LIVE)
     return block + _SENT.pack(sent) + (b"" if not info else json.dumps(info).encode())

@@ -15,14 +15,14 @@ from typing import Any
 from marey.errors import MareyError, NoResult
 from marey.studio.parcels import pack, unpack
 
-# The id of the command that is being answered, for functions that a panel calls.
+# The id of the command that is being answered.
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
 # Maximum bytes of one line from the worker.
 _MAX_LINE_BYTES = 64 * 2**20
 
 
 class Cancelled(NoResult):
-    """The user cancelled the work."""
+    """Raised when the user cancels a job, or when a newer request replaces it."""
 
 
 class WorkFailed(MareyError):
@@ -34,7 +34,13 @@ class WorkFailed(MareyError):
 
 
 class Jobs:
-    """The jobs of one session. They run one at a time in a worker process, which starts on first use."""
+    """The jobs of one session. Jobs run one at a time in a worker process, which starts on first use.
+
+    Parameters
+    ----------
+    folder : where arguments and results are exchanged with the worker.
+    report : called with a command's id, its progress (0 to 1) and a text.
+    """
 
     def __init__(self, folder: Path, report: Callable[[int, float, str], None]) -> None:
         self._folder = folder
@@ -66,14 +72,14 @@ class Jobs:
 
     @asynccontextmanager
     async def cancellable(self) -> AsyncIterator[None]:
-        """Inside this context, the current command can be cancelled wherever it waits."""
+        """Make the current command cancelable, wherever it waits inside this context."""
         command, task = COMMAND.get(), asyncio.current_task()
         if task is not None:
             self._running[command] = task
         try:
             yield
         except asyncio.CancelledError:
-            if command in self._running or task is None:  # the server is shutting down, not only this job
+            if command in self._running or task is None:  # `cancel` was not called: the server is shutting down
                 raise
             task.uncancel()
             raise Cancelled("the work was canceled") from None
@@ -109,7 +115,7 @@ class Jobs:
         except (ConnectionError, ValueError) as error:
             raise WorkFailed("WorkerDied", f"the worker process does not respond ({error}); try again") from None
         finally:
-            if not is_answered:  # it is still working on an abandoned job
+            if not is_answered:  # the worker may still be busy with an abandoned job
                 self.kill()
         if "error" in answer:
             raise WorkFailed(answer["error"]["type"], answer["error"]["text"])
@@ -168,7 +174,7 @@ class Jobs:
 
 
 async def _run_to_completion(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run in a thread; if cancelled, wait for it to finish, so that it never writes to a deleted folder."""
+    """Run a function in a thread. If canceled, wait for it anyway, because it must not write to a deleted folder."""
     running = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:
         return await asyncio.shield(running)

@@ -1,4 +1,4 @@
-"""Live streams: send one frame at a time at a steady rate; the newest frame wins."""
+"""Live streams: send one frame at a time at a steady rate. If the page is slow, the oldest frames are dropped."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from marey.studio.motions import Recording, compute_world
 from marey.studio.outbox import Outbox
 
 MIN_RATE, MAX_RATE = 1.0, 240.0
-# A stream that is more than this many seconds late skips frames instead of catching up.
+# A stream that is late by more than this many seconds moves its schedule instead of sending faster to catch up.
 _LATE = 0.25
-# Number of echoes in the reported median.
+# Number of echoes in the reported median round-trip time.
 _ECHOES = 256
-# Maximum number of frames of a motion that is streamed.
+# Maximum number of frames of a motion to stream.
 _MAX_LENGTH = 100_000
 
 _log = logging.getLogger("marey.studio")
 
 
 class LiveFrame(NamedTuple):
-    """A pose in the world: positions (J, 3) in meters, rotations (J, 4) wxyz, and additional information."""
+    """A pose in world coordinates: positions (J, 3) in meters, rotations (J, 4) wxyz, and optional extra data."""
 
     positions: Floats
     rotations: Floats
@@ -41,17 +41,17 @@ class LiveFrame(NamedTuple):
 
 
 class LiveSource(Protocol):
-    """A source of live frames. `frame` runs in the server's event loop and must take well under 2 ms."""
+    """A source of live frames. `frame` runs in the server's event loop, so it must take well under 2 ms."""
 
     joints: tuple[str, ...]
     parents: tuple[int, ...]
 
     def frame(self) -> LiveFrame | None:
-        """Return the next frame, or None at the end."""
+        """Return the next frame; None ends the stream."""
 
 
 class MotionPlayer:
-    """Streams a motion in a loop, at any rate."""
+    """Streams a motion in a loop, resampled to `rate` frames per second. Markers use the nearest frame."""
 
     def __init__(self, recording: Recording, rate: float) -> None:
         n_frames = int(recording.duration * check_rate(rate) + 1e-9) + 1
@@ -72,7 +72,7 @@ class MotionPlayer:
         self._next = 0
 
     def frame(self) -> LiveFrame:
-        """Return the next frame; wraps around at the end."""
+        """Return the next frame; after the last comes the first."""
         i = self._next % len(self._positions)
         self._next += 1
         return LiveFrame(self._positions[i], self._rotations[i])
@@ -81,8 +81,8 @@ class MotionPlayer:
 class Live:
     """The live stream of one session; a new stream ends the previous one.
 
-    Preparing a source may take long. Take a ticket before preparing and pass it to `start`: if another ticket was taken
-    since, or everything was stopped, the start is too late and must not end what plays.
+    Preparing a source may take long. Take a ticket before preparing and pass it to `start`. If another ticket was taken
+    or all streams were stopped in the meantime, `start` raises an error and does not end the current stream.
     """
 
     def __init__(self, outbox: Outbox, send_event: Callable[[LiveEnded], None]) -> None:
@@ -100,7 +100,10 @@ class Live:
         return self._ticket
 
     def start(self, source: LiveSource, rate: float, ticket: int | None = None) -> LiveStarted:
-        """Start streaming; call it in the server's event loop. Without a ticket, the caller is current."""
+        """Start streaming at `rate` frames per second; call it in the server's event loop.
+
+        A ticket that has expired raises `Cancelled`. Without a ticket, the stream always starts.
+        """
         check_rate(rate)
         if ticket is not None and ticket != self._ticket:
             raise Cancelled("another stream was started in the meantime")
@@ -114,7 +117,7 @@ class Live:
         return LiveStarted(self._stream, rate, source.joints, source.parents)
 
     def stop(self, stream: int | None = None) -> None:
-        """Stop a stream if it still plays; without a number, stop any stream, including those being prepared."""
+        """Stop a stream if it is still playing. Without a number, stop any stream, including those being prepared."""
         if stream is None:
             self._ticket += 1
         if stream in (None, self._stream):
@@ -133,7 +136,7 @@ class Live:
             self._echoes.append(trip)
 
     def report(self) -> LiveReport:
-        """Return statistics of the stream."""
+        """Return the statistics of the current stream."""
         trip = 1000.0 * statistics.median(self._echoes) if self._echoes else None
         return LiveReport(self._stream, self._outbox.sent_live, self._outbox.dropped_live, self._late, trip)
 
@@ -176,7 +179,7 @@ class Live:
 
 
 def check_rate(rate: float) -> float:
-    """Check the frames per second of a stream."""
+    """Check a stream's rate, in frames per second, and return it."""
     if not MIN_RATE <= rate <= MAX_RATE:
         raise InvalidValue(f"expected {MIN_RATE:g} to {MAX_RATE:g} frames per second, got {rate:g}")
     return rate

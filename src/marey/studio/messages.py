@@ -7,10 +7,10 @@ The page sends ``{"id": 7, "do": "open", "path": "walk.bvh"}``, with increasing 
     {"n": 3, "id": 7, "kind": "progress", "fraction": 0.4, "text": "cleaning"}
     {"n": 3, "kind": "event", "event": "live_ended", ...}        unsolicited
 
-`n` increases by one per message, so that a reconnecting page can say which it has seen. Frames are binary:
-see `marey.studio.frames`. `marey.studio.typescript` writes the page's types from these classes. This module has the
-core messages and those shared by several panels; a panel's own messages are in its package, as in
-`marey.studio.panels.look_messages`, and are registered by their handlers.
+`n` increases by one per message. A reconnecting page sends the last `n` it has seen. Frames are binary: see
+`marey.studio.frames`. `marey.studio.typescript` writes the page's types from these classes. This module has the core
+messages and those shared by several panels. Each panel has its own module of messages, such as
+`marey.studio.panels.look_messages`; the panel's handlers register them.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Where = Literal["folder", "uploads"]
 
 @dataclass_transform(frozen_default=True)
 class Value:
-    """Data on the wire: every subclass becomes a frozen dataclass of its annotated fields."""
+    """Base class of all data sent or received: every subclass becomes a frozen dataclass of its annotated fields."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
 
     def fields(self, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return the fields by name, except those in `without`."""
+        """Return the fields as a dict, except those in `without`."""
         return {name: value for name, value in vars(self).items() if name not in without}
 
 
 class Message(Value):
-    """A command: `do` names it on the wire. A base class of several commands has none."""
+    """A command from the page: `do` is its name on the wire. Base classes of several commands have none."""
 
     do: ClassVar[str]
 
@@ -58,7 +58,7 @@ class SpanCommand(MotionCommand):
 
 
 class Event(Value):
-    """An unsolicited message from the server: `event` names it on the wire."""
+    """An unsolicited message from the server: `event` is its name on the wire."""
 
     event: ClassVar[str]
 
@@ -72,7 +72,7 @@ class Nothing(Value):
 
 
 class Binary(Value):
-    """The reply to `frames` comes as one binary message with the same id, not as JSON."""
+    """Marks a reply that is sent as one binary message with the command's id instead of JSON."""
 
 
 # --- Content
@@ -81,7 +81,7 @@ class Binary(Value):
 class FileEntry(Value):
     """A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
 
-    `labels` are those of its sidecar, if it is small enough to read for a list.
+    `labels` are the label names in its sidecar; empty if the sidecar is too large to read for a list.
     """
 
     path: str
@@ -101,7 +101,10 @@ class FolderList(Value):
 
 
 class ContactLane(Value):
-    """One contact point: its joint, its offset in the joint's frame in meters, and half-open frame intervals."""
+    """One contact point and the half-open frame intervals in which it is planted.
+
+    `joint` is an index; `offset` is in the joint's local coordinates, in meters.
+    """
 
     name: str
     joint: int
@@ -120,12 +123,14 @@ class LabelSpan(Value):
 class MotionInfo(Value):
     """Everything about a motion except its frames.
 
-    `revision` changes whenever frames do and invalidates the page's cached frames. `kind` is "markers" for
-    recordings without a skeleton: all `parents` are -1, and positions of invisible markers are NaN. `parents`,
-    `bone_lengths` (meters to the parent) and `end_sites` match `joints`. `roles` gives a joint's index. `contacts` is
-    null if none are known. `file` is the path within `where`; "" for unsaved motions. `clips` are those
-    of the file. `history` lists the processing steps. `skin` is the address of the original GLB, else null. `undo` and
-    `redo` count the steps.
+    `motion` is its id. `revision` changes whenever the frames change, and invalidates the page's cached frames. `kind`
+    is "markers" for recordings without a skeleton: all `parents` are -1, and positions of occluded markers are NaN.
+    `parents`, `bone_lengths` (meters to the parent) and `end_sites` have one entry per joint. `roles` maps each role to
+    a joint index. `stature` and `floor` (its height) are in meters. `contacts` is null if the contacts are unknown.
+    `file` is the path within `where`; "" for motions without a file. `clips` are the names of all clips in the file.
+    `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
+    that the sidecar lacks the current annotations. `undo` and `redo` are the numbers of steps that can be undone or
+    redone.
     """
 
     motion: str
@@ -157,14 +162,14 @@ class MotionInfo(Value):
 
 
 class MotionWithNotes(Value):
-    """A new motion, with notes."""
+    """A new motion, with notes for the user."""
 
     motion: MotionInfo
     notes: tuple[str, ...]
 
 
 class Download(Value):
-    """A file's download address."""
+    """The download address of a file, its name, and its size in bytes."""
 
     url: str
     name: str
@@ -180,13 +185,13 @@ class Curve(Value):
 
 
 class CurveSet(Value):
-    """Curves of one plot."""
+    """The curves of one plot."""
 
     curves: tuple[Curve, ...]
 
 
 class Cloud(Value):
-    """A point cloud by which frames are compared: flat x y z in world meters, one point per name and frame."""
+    """A point cloud, as used to compare frames: x y z in world coordinates, meters, one point per name and frame."""
 
     names: tuple[str, ...]
     points: tuple[float, ...]
@@ -196,9 +201,10 @@ class Cloud(Value):
 
 
 class Hello(Message, do="hello"):
-    """The first message. `session` is the id of an earlier welcome to resume, and `seen` the last `n` seen.
+    """The first message of a page. `session` is the session id from an earlier `Welcome`, to resume that session.
 
-    -1 means that the page itself is new, as after a reload: replies to the previous page are not sent.
+    `seen` is the message number `n` of the last message received. -1 means that the page is new, for example after a
+    reload: replies to the previous page are not sent again.
     """
 
     session: str = ""
@@ -206,7 +212,7 @@ class Hello(Message, do="hello"):
 
 
 class RunningJob(Value):
-    """A running job: the id and name of its command, and its progress."""
+    """A running job: the id and name of its command, and its progress (0 to 1)."""
 
     job: int
     command: str
@@ -215,12 +221,12 @@ class RunningJob(Value):
 
 
 class Welcome(Value):
-    """The session. If it is `resumed`, unseen replies follow; `received` is the last id that arrived.
+    """The reply to `Hello`: the session. If it is `resumed`, the replies that the page has not seen follow.
 
-    Commands with greater ids were lost and may be sent again, as may any unanswered `frames`; ids up to it are
-    used, so a new page continues above it. If `lost`, some replies were dropped, and the page
-    should reset to `motions`. `folder` is "" if none is open. `work` are running jobs, started by a
-    page that may have been reloaded since: their progress and replies follow, with these ids.
+    `received` is the last command id that arrived. Commands with greater ids were lost and may be sent again, as may
+    any unanswered `frames`. A new page numbers its commands from `received` + 1. If `lost`, some replies were dropped,
+    and the page should reset to `motions`. `folder` is "" if none is open. `work` lists the running jobs, some of which
+    may have been started before a reload; their progress and replies follow, with these ids.
     """
 
     session: str
@@ -246,13 +252,13 @@ class Cancel(Message, do="cancel"):
 
 
 class StartLive(MotionCommand, do="live_start"):
-    """Play a motion live: one binary message per frame, `rate` times per second, in a loop."""
+    """Stream a motion in a loop: one binary message per frame, `rate` times per second."""
 
     rate: float = 60.0
 
 
 class LiveStarted(Value):
-    """The number of the stream, which its binary messages carry as their id, and its joints."""
+    """A live stream has started. Its binary messages carry `stream` as their id; `parents` are joint indices."""
 
     stream: int
     rate: float
@@ -261,13 +267,13 @@ class LiveStarted(Value):
 
 
 class StopLive(Message, do="live_stop"):
-    """Stop a live stream if it still plays; null for any, including those being prepared."""
+    """Stop a live stream if it is still playing; null for any, including those being prepared."""
 
     stream: int | None = None
 
 
 class EchoFrame(Message, do="live_echo"):
-    """The page has shown a live frame that was sent at `sent`; every tenth is enough."""
+    """Report that the page has shown a live frame, sent at `sent` (seconds since 1970); every tenth is enough."""
 
     stream: int
     frame: int
@@ -279,7 +285,11 @@ class LiveFigures(Message, do="live_figures"):
 
 
 class LiveReport(Value):
-    """Frames sent, frames dropped because the page was slow, and the round-trip time (ms)."""
+    """Statistics of the live stream: frames sent, and frames dropped because the page was slow.
+
+    `late` is the number of frames by which the server fell behind schedule. `round_trip_ms` is the median, or null
+    before the first echo.
+    """
 
     stream: int
     sent: int
@@ -296,7 +306,7 @@ class LiveEnded(Event, event="live_ended"):
 
 
 class MotionChanged(Event, event="motion_changed"):
-    """A motion was added or changed without a reply that says so."""
+    """A motion was added or changed, and no reply reports it."""
 
     motion: MotionInfo
 
@@ -305,7 +315,7 @@ class MotionChanged(Event, event="motion_changed"):
 
 
 class Uploaded(Value):
-    """The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads"."""
+    """The answer to ``POST /upload?session=...&name=walk.bvh``: the `path` to open, with `where` "uploads"."""
 
     path: str
     size: int
@@ -321,7 +331,7 @@ class ViewMotion(Value):
     """A motion in the page of `marey view`. `positions` and `rotations` are base64, encoded as `coding` says.
 
     "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` meters for each
-    axis k; q = -32768 means that a marker is not visible; rotations are x y z w times 32767.
+    axis k; q = -32768 marks an occluded marker; rotations are x y z w times 32767.
     """
 
     info: MotionInfo
@@ -336,7 +346,7 @@ class ViewMotion(Value):
 class ViewData(Value):
     """The content of a `marey view` page: JSON in its script element with id "marey-data".
 
-    `skins` are GLB files in base64, without animations; `skin` of a motion is an index into it.
+    `skins` are GLB files in base64, without animations; a motion's `skin` is an index into `skins`.
     """
 
     version: int

@@ -27,7 +27,7 @@ BLOCK_FRAMES = 512
 
 
 class FrameBlock(Binary):
-    """Frames from `first` on: positions (N, J, 3) in meters and rotations (N, J, 4) wxyz in the world."""
+    """N frames, starting at `first`: world positions (N, J, 3) in meters and world rotations (N, J, 4) wxyz."""
 
     positions: Floats
     rotations: Floats
@@ -36,7 +36,7 @@ class FrameBlock(Binary):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A motion after a change; `revision` identifies its frames."""
+    """An entry of the undo history: the motion after the change `what`. `revision` identifies its frames."""
 
     recording: Recording
     revision: int
@@ -47,9 +47,11 @@ class Step:
 class Opened:
     """An open motion.
 
-    where, file, path, clips : the file it came from; "", None and () if there is none.
+    recording : the motion as it was opened.
+    where, file, path, clips : the file it came from and all clips in it; "", None and () if there is none.
+    made_from : ids of the motions it was made from.
     steps, at : the undo history, and the index of the current step.
-    saved : the state whose annotations are in the sidecar.
+    saved : the motion whose annotations are in the sidecar.
     """
 
     recording: Recording
@@ -71,7 +73,7 @@ class Opened:
 
 
 class Motions:
-    """Motions by id: "m1", "m2" and so on. Every method may be called from any thread."""
+    """Open motions, keyed by id: "m1", "m2" and so on. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +83,7 @@ class Motions:
         self._reserved: dict[str, int] = {}
 
     def ids(self) -> tuple[str, ...]:
-        """Return the ids in the order of opening."""
+        """Return the ids, in the order in which the motions were opened."""
         with self._lock:
             return tuple(self._opened)
 
@@ -106,7 +108,7 @@ class Motions:
         return name
 
     def reserve(self, what: str, size: int) -> None:
-        """Reserve bytes held outside the open motions, replacing an earlier reservation of the same name."""
+        """Reserve `size` bytes held outside the open motions. Replaces the earlier reservation named `what`, if any."""
         with self._lock:
             more = size - self._reserved.get(what, 0)
             if more > 0 and self._bytes() + more > MAX_BYTES:
@@ -127,11 +129,11 @@ class Motions:
             return self._opened[name]
 
     def recording(self, name: str) -> Recording:
-        """Return the current motion or markers."""
+        """Return the current state of a motion or markers."""
         return self.opened(name).now.recording
 
     def motion(self, name: str) -> Motion:
-        """Return the current motion; markers raise an error."""
+        """Return the current state of a motion; markers raise an error."""
         recording = self.recording(name)
         if isinstance(recording, Markers):
             raise InvalidValue(f"{recording.name!r} contains markers; this needs a clip with a skeleton")
@@ -140,7 +142,7 @@ class Motions:
     def find_skin_source(self, name: str) -> str:
         """Return the id of the motion whose GLB file has a skin for this one: itself, or the motion it was made from.
 
-        "" if there is none, or if the bones have other lengths.
+        Returns "" if there is none, or if the skeletons differ.
         """
         with self._lock:
             wanted = self._opened[name].now.recording if name in self._opened else None
@@ -151,7 +153,7 @@ class Motions:
         return ""
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """Return what a motion was made from: names of motions that are open, ids of those that are not."""
+        """Return the motions that a motion was made from: the names of open motions, the ids of closed ones."""
         with self._lock:
             made_from = self._opened[name].made_from if name in self._opened else ()
             return tuple(self._opened[one].now.recording.name if one in self._opened else one for one in made_from)
@@ -163,9 +165,10 @@ class Motions:
             self._opened.pop(name, None)
 
     def change(self, name: str, before: Recording, after: Motion, what: str, *, merge_undo: bool = False) -> None:
-        """Replace `before` with `after` as an undoable step; an error if `before` is no longer the current state.
+        """Replace `before` with `after` as an undoable step. Raises an error if `before` is not the current state.
 
-        merge_undo : merge with the previous step if it is of the same kind, so that both are undone together.
+        what : name of the change, shown to the user.
+        merge_undo : merge with the previous step if it has the same name; both are then undone together.
         """
         opened = self.opened(name)
         with self._lock:
@@ -184,7 +187,7 @@ class Motions:
             opened.at = len(opened.steps) - 1
 
     def step(self, name: str, *, back: bool) -> None:
-        """Undo or redo; an error if there is nothing to undo or redo."""
+        """Undo (`back`) or redo one step. Raises an error if there is nothing to undo or redo."""
         opened = self.opened(name)
         with self._lock:
             at = opened.at - 1 if back else opened.at + 1
@@ -199,13 +202,13 @@ class Motions:
             opened.saved = opened.now.recording
 
     def _bytes(self, *more: Recording) -> int:
-        """Return the bytes of all motions, their history and reservations; steps share unchanged arrays."""
+        """Return the bytes of all motions, their history and reservations. Arrays shared by steps count once."""
         recordings = [step.recording for opened in self._opened.values() for step in opened.steps]
         arrays = {id(array): array.nbytes for recording in (*recordings, *more) for array in _arrays(recording)}
         return sum(arrays.values()) + sum(self._reserved.values())
 
     def frames(self, name: str, start: int, stop: int) -> FrameBlock:
-        """Return frames `start` to `stop` in the world."""
+        """Return frames `start` to `stop` (half-open, at most 512) in world coordinates."""
         recording = self.recording(name)
         if not 0 <= start < stop <= len(recording) or stop - start > BLOCK_FRAMES:
             raise InvalidValue(
@@ -216,7 +219,10 @@ class Motions:
 
 
 def compute_world(recording: Recording, start: int, stop: int) -> tuple[Floats, Floats]:
-    """Return joints or markers of some frames: positions (N, J, 3), NaN if not visible, and rotations (N, J, 4)."""
+    """Return world positions (N, J, 3), in meters, and rotations (N, J, 4) of frames `start` to `stop` (half-open).
+
+    J is the number of joints or markers. Occluded markers have NaN positions; markers have identity rotations.
+    """
     if isinstance(recording, Markers):
         seen = recording.valid[start:stop, :, None]
         positions = np.where(seen, recording.positions[start:stop], np.nan)
@@ -247,7 +253,7 @@ def _arrays(recording: Recording) -> list[NDArray[Any]]:
 
 
 def _same_frames(a: Recording, b: Recording) -> bool:
-    """Return whether two motions share everything that is drawn; a copy with other annotations shares its arrays."""
+    """Return whether two motions share all arrays that are drawn, as copies do that differ only in annotations."""
     if isinstance(a, Markers) or isinstance(b, Markers):
         return False
     return (

@@ -1,4 +1,4 @@
-"""Messages waiting to be sent to a page. Every queue is bounded: a page that does not read cannot fill the memory."""
+"""Queues of messages to a page. Every queue is bounded: a page that does not read cannot fill the memory."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections import deque
 # Replies kept for a page that may reconnect: maximum count and bytes.
 KEPT = 512
 KEPT_BYTES = 32 * 2**20
-# Maximum queued frame blocks and live frames; of live frames the oldest are dropped.
+# Maximum queued frame blocks and live frames. If the queue of live frames is full, the oldest is dropped.
 BLOCKS = 8
 LIVE = 16
 
 
 class TooSlow(Exception):
-    """Replies were dropped because the page read too slowly."""
+    """Raised when replies were dropped because the page read too slowly."""
 
 
 class Outbox:
-    """Numbered text messages, which are kept for a while, and binary messages, which are not."""
+    """The messages to one page: numbered texts, stored for a reconnecting page, and binary messages, sent only once."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -45,7 +45,7 @@ class Outbox:
         self._wake.set()
 
     async def put_block(self, block: bytes) -> None:
-        """Queue requested frames once there is room; dropped if no page is connected, because it will ask again."""
+        """Queue requested frames once there is room. Drop them if no page is connected: it will request them again."""
         while len(self._blocks) >= BLOCKS and self._attached.is_set():
             self._room.clear()
             await self._room.wait()
@@ -62,7 +62,7 @@ class Outbox:
         self._wake.set()
 
     def drop_live(self) -> None:
-        """Drop all queued live frames, so that none arrives after the stream has ended."""
+        """Drop all queued live frames. None may arrive after the stream has ended."""
         self._live.clear()
 
     # --- Consumer side
@@ -89,12 +89,15 @@ class Outbox:
         self._room.set()
 
     def has_lost(self, seen: int) -> bool:
-        """Return whether some text after number `seen` was dropped."""
+        """Return whether a text with a number greater than `seen` was dropped."""
         first = self._texts[0][0] if self._texts else self.last + 1
         return seen < first - 1
 
     async def take(self, seen: int) -> str | bytes:
-        """Return the next message for a page that has seen texts up to `seen`: texts, then blocks, then live frames."""
+        """Wait for the next message for a page that has seen all texts up to number `seen`, and return it.
+
+        Texts come before frame blocks, and those before live frames.
+        """
         while True:
             self._wake.clear()
             if self.last > seen:

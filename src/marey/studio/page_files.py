@@ -16,7 +16,7 @@ def read_built(page: Path, name: str) -> str:
 
 
 def check_built(page: Path, name: str) -> None:
-    """Raise an error if a file of the page was not built."""
+    """Raise an error if a file of the built page is missing."""
     if not (page / name).is_file():
         raise UnreadableFile(
             "the studio's page was not built when marey was installed, because Node or a network for npm was missing; "

@@ -1,4 +1,4 @@
-"""Serialize data for the worker and back: plain data as JSON, motions and arrays as files next to it."""
+"""Serialize data exchanged with the worker: plain data as JSON, motions and arrays as files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pack(value: Any, folder: Path) -> Any:
 
 
 def unpack(value: Any, folder: Path) -> Any:
-    """Restore what `pack` was given; tuples come back as lists."""
+    """Restore a value from `pack`. Tuples come back as lists."""
     if isinstance(value, list):
         return [unpack(each, folder) for each in value]
     if not isinstance(value, dict):

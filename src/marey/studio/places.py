@@ -27,9 +27,9 @@ _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
 class Places:
-    """The folders of one session. The temporary folder is removed with the session.
+    """The folders of one session. The temporary folder `own` is removed with the session.
 
-    panel_bytes : bytes that panels store there, by panel; they count against the upload limit.
+    panel_bytes : bytes that each panel stores there, keyed by panel; they count toward the upload limit.
     """
 
     def __init__(self, session: str, folder: Folder | None) -> None:
@@ -50,11 +50,11 @@ class Places:
         shutil.rmtree(self.own, ignore_errors=True)
 
     def list_files(self) -> FolderList:
-        """List the open folder's files; empty if no folder is open."""
+        """List the motion files in the open folder; empty if no folder is open."""
         return FolderList("", (), 0) if self.folder is None else self.folder.list_files()
 
     def find(self, path: str, where: Where) -> Path:
-        """Find a motion file in the folder or the uploads."""
+        """Return the motion file at `path` in the open folder or the uploads."""
         if where == "uploads":
             return self._uploads.find(path)
         if self.folder is None:
@@ -62,7 +62,7 @@ class Places:
         return self.folder.find(path)
 
     def check_upload(self, name: str, size: int) -> None:
-        """Raise an error if an upload's name is not a motion file's, or if it exceeds a limit."""
+        """Raise an error if `name` is not a valid motion file or sidecar name, or if `size` bytes exceed a limit."""
         is_sidecar = name.endswith(SIDECAR_SUFFIX)
         if (
             not name
@@ -89,7 +89,7 @@ class Places:
             )
 
     def start_upload(self, name: str) -> Upload:
-        """Start an upload; its bytes count from the first chunk on, because several uploads may run at once."""
+        """Start an upload. Its bytes count toward the limit as they arrive, because several uploads may run at once."""
         return Upload(self, name)
 
     def accept_upload(self, name: str, part: Path) -> None:
@@ -109,12 +109,12 @@ class Places:
         return f"/download/{self.session}/{quote(path.name)}"
 
     def find_offer(self, name: str) -> Path | None:
-        """Return the file offered under a name."""
+        """Return the file offered for download under a name, if there is one."""
         return self._offers.get(name)
 
 
 class Upload:
-    """A running upload, as a context manager; call `add` for each chunk."""
+    """Context manager of a running upload; call `add` for each chunk."""
 
     def __init__(self, places: Places, name: str) -> None:
         self._places = places
@@ -129,7 +129,7 @@ class Upload:
         self._places._arriving.pop(self, None)
 
     def add(self, size: int) -> None:
-        """Count another chunk; raises an error if it exceeds a limit."""
+        """Count another chunk of `size` bytes. Raises an error if the upload exceeds a limit."""
         coming = self._places._arriving
         coming.pop(self)
         self.size += size
@@ -140,7 +140,7 @@ class Upload:
 
 
 def fit_name(name: str) -> str:
-    """Make `name` a valid file name for file systems and browsers."""
+    """Turn `name` into a valid file name for file systems and browsers."""
     fit = _UNFIT.sub("_", name.encode(errors="replace").decode()).strip(" .")
     while len(fit.encode()) > _MAX_NAME_BYTES:
         fit = fit[:-1]

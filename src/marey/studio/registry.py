@@ -1,4 +1,4 @@
-"""Maps commands to the functions that answer them; panels mark theirs with `@command`."""
+"""Map commands to the functions that handle them. Panels mark their handlers with `@command`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Command:
 
     message, reply : types of the incoming message and the reply.
     call : ``call(session, message)``; coroutine functions run in the event loop, others in a thread.
-    reads : the command changes nothing, so it need not wait for others and may be repeated.
+    reads : whether the command changes nothing; it then need not wait for others and may be repeated.
     """
 
     message: type[Message]
@@ -39,7 +39,7 @@ class Command:
 
     @property
     def in_loop(self) -> bool:
-        """Whether it is a coroutine function."""
+        """Whether the handler is a coroutine function, which runs in the event loop."""
         return inspect.iscoroutinefunction(self.call)
 
 
@@ -55,7 +55,7 @@ def command(message: type[Message], *, reads: bool = False) -> Callable[[Handler
 
 @command(Hello, reads=True)
 def hello(session: Session, message: Hello) -> Welcome:
-    """Return what the page needs to start or to resume."""
+    """Return the data that the page needs to start or to resume."""
     return session.welcome(message.seen)
 
 
@@ -67,7 +67,7 @@ async def cancel(session: Session, message: Cancel) -> Nothing:
 
 
 def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
-    """Return all commands of the core and the panels, by name, in order."""
+    """Return all commands of the core and the panels, keyed by name, in the order of definition."""
     found: dict[str, Command] = {}
     for module in (__name__, *(f"marey.studio.panels.{panel}" for panel in panels)):
         for function in vars(importlib.import_module(module)).values():
@@ -81,7 +81,7 @@ def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
 
 
 class Commands:
-    """Commands by name. Panels that a page does not show at first are imported on first use."""
+    """Commands, keyed by name. Panels that a page does not show first are imported on first use."""
 
     def __init__(self, first: tuple[str, ...] = FIRST) -> None:
         self._found = find_commands(tuple(panel for panel in first if panel in PANELS))
@@ -94,7 +94,7 @@ class Commands:
         return self._found.get(do)
 
     async def ready(self, do: str) -> None:
-        """Import what a command needs in a thread, so that the event loop is not blocked."""
+        """Import the panel of a command if necessary, in a thread to keep the event loop free."""
         if do not in self._found and not self._has_all:
             await asyncio.to_thread(self.load)
 
@@ -106,7 +106,7 @@ class Commands:
 
 
 def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
-    """Return all events of the core and of the panels, which list theirs as ``EVENTS``."""
+    """Return all events of the core and of the panels, which list their events as ``EVENTS``."""
     modules = (importlib.import_module(f"marey.studio.panels.{panel}") for panel in panels)
     return (*EVENTS, *(event for module in modules for event in getattr(module, "EVENTS", ())))
 

@@ -1,9 +1,9 @@
-"""Access control: only this machine's browser, with this server's token, from this server's own page.
+"""Access control: accept only requests with this server's token that come from this server's own page.
 
-Other pages in the same browser can reach a loopback port too. So every request needs the token, in a cookie that only
-our own page sends; its Host must be ours, because names can be made to point at this machine; and its Origin, if the
-browser sends one, must be ours as well. WebSockets, which are exempt from the same-origin rules, and all requests that
-change something must send an Origin.
+Other pages in the same browser can reach a loopback port too. So every request needs the token, in a cookie that the
+browser sends only from our own page (SameSite=Strict). Its Host header must be ours, because any host name can be made
+to point at this machine (DNS rebinding). Its Origin header, if the browser sends one, must be ours as well. WebSockets,
+which are exempt from the same-origin policy, and all requests that change something must send an Origin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def new_token() -> str:
 
 
 def own_hosts(host: str, port: int) -> tuple[str, ...]:
-    """Return the valid Host headers of a server at `host` and `port`."""
+    """Return the valid values of the Host header for a server at `host` and `port`."""
     names = ["127.0.0.1", "localhost", "[::1]"]
     if not is_loopback(host):
         names.append(f"[{host}]" if ":" in host else host)
@@ -42,14 +42,14 @@ def own_hosts(host: str, port: int) -> tuple[str, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
+    """Return whether an address can be reached only from this machine."""
     return host in ("127.0.0.1", "::1", "localhost")
 
 
 def content_policy(host: str) -> str:
-    """Return the content security policy: scripts and styles from this server only, nothing from elsewhere.
+    """Return the content security policy: load scripts, styles and everything else from this server only.
 
-    blob: is for images inside GLB files, which the page unpacks.
+    blob: is needed for the images inside GLB files, which the page unpacks.
     """
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; "
@@ -60,8 +60,10 @@ def content_policy(host: str) -> str:
 class Guard:
     """Rejects unauthorized requests before anything else sees them.
 
-    hosts : allowed values of the Host header. With `any_host`, all are allowed: a server for other machines does
-        not know the name they use for it; Origin must then match Host.
+    app : the application to protect.
+    token, cookie : the secret, and the name of the cookie that carries it.
+    hosts : allowed values of the Host header.
+    any_host : allow any Host, for a server that other machines reach under unknown names; Origin must still match Host.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str, *, any_host: bool = False) -> None:
@@ -91,7 +93,7 @@ class Guard:
             await self._app(scope, receive, _with_headers(send, host) if scope["type"] == "http" else send)
 
     def _problem(self, scope: Scope, headers: dict[str, str], host: str) -> str | None:
-        """Return why a request is rejected regardless of its cookie, or None."""
+        """Return the reason to reject a request regardless of its cookie, or None."""
         if host not in self._hosts and not (self._any_host and host):
             return "unknown host name; use the address that `marey studio` printed"
         origin = headers.get("origin")
@@ -106,7 +108,7 @@ class Guard:
 
     @staticmethod
     def _is_arrival(scope: Scope) -> bool:
-        """Return whether this is a first visit by the address with the token, which may be a link on another page."""
+        """Return whether the request opens the page with a token, which may happen from a link on another page."""
         return scope["type"] == "http" and scope["path"] == "/" and b"token=" in scope.get("query_string", b"")
 
     def _offers_token(self, scope: Scope) -> bool:
@@ -122,7 +124,7 @@ class Guard:
         return any(hmac.compare_digest(value.encode(), self._token) for value in given)
 
     async def _let_in(self, send: Send, scope: Scope) -> None:
-        """Move the token from the address to a cookie."""
+        """Set the token as a cookie and redirect to the address without the token."""
         cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store"), *_HEADERS]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
@@ -130,7 +132,7 @@ class Guard:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return headers with lowercase names; a repeated header is joined, so that it matches no valid value."""
+    """Return headers with lowercase names. A repeated Host or Origin is joined by a comma and matches nothing."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -143,7 +145,7 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _origin_host(origin: str) -> str | None:
-    """``127.0.0.1:8000`` of ``http://127.0.0.1:8000``; None for "null" and anything but an http address."""
+    """Return the host and port of an Origin: ``127.0.0.1:8000`` for ``http://127.0.0.1:8000``; None if not http."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -167,7 +169,7 @@ def _with_headers(send: Send, host: str) -> Send:
 
 
 async def _refuse(scope: Scope, send: Send, why: str) -> None:
-    """Reject a request with one sentence."""
+    """Reject a request, with the reason `why`."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": why[:120]})
         return

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from marey.studio.app import Studio
 
-# The port tried first, so that the browser keeps the page's settings.
+# The port tried first. With a constant port, the browser keeps the page's settings.
 DEFAULT_PORT = 8377
-# Maximum bytes of one message from the page; the next is read only after it was handled.
+# Maximum bytes of one message from the page. The next message is read only after the server has accepted this one.
 _MESSAGE_BYTES = 4 * 2**20
-# Seconds that pages have to disconnect at shutdown.
+# Seconds to wait at shutdown for pages to disconnect.
 _GRACE = 2
 
 
@@ -39,12 +39,12 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address for a browser on this machine."""
+        """The URL for a browser on this machine."""
         return self._url_at("127.0.0.1" if self.host in (*_EVERYWHERE, "localhost") else self.host)
 
     @property
     def url_elsewhere(self) -> str:
-        """The address for a browser on another machine, if the server can be reached from there."""
+        """The URL for a browser on another machine, if the server can be reached from there."""
         return self._url_at(_network_address(self.host) if self.host in _EVERYWHERE else self.host)
 
     def _url_at(self, name: str) -> str:
@@ -57,7 +57,7 @@ class Address:
 
 
 def _network_address(host: str) -> str:
-    """Return an address by which other machines can reach this one; its host name if there is no network."""
+    """Return an address at which other machines can reach this one; its host name if there is no network."""
     family, other = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         try:
@@ -74,9 +74,9 @@ def check_installed() -> None:
 
 
 def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = False) -> socket.socket:
-    """Open a listening socket at `port`, by default 8377 or, if that is taken, any free port.
+    """Open a listening socket at `port`. The default is 8377 or, if that is taken, any free port.
 
-    Addresses that other machines can reach need `expose`.
+    A `host` that other machines can reach raises an error unless `expose` is set.
     """
     if not is_loopback(host) and not expose:
         raise InvalidValue(
@@ -125,7 +125,7 @@ def serve(
     studio : the application to serve.
     address : from `get_address`, if it was already printed.
     ready : called with the address when pages can be opened.
-    started : called with the server, whose `should_exit` ends it.
+    started : called with the server; set its `should_exit` to stop it.
     """
     import uvicorn
 

@@ -1,4 +1,4 @@
-"""A session: everything that one page has open. It survives a lost connection for some minutes."""
+"""A session: everything that one page has open. It survives a lost connection for ten minutes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.shared import Shared
 from marey.studio.wire import decode, encode
 
-# Limits for one page: running commands, characters of their messages, and frame blocks being prepared.
+# Limits for one page: running commands, total characters of their messages, and frame blocks being prepared.
 MAX_WAITING = 256
 MAX_MESSAGE_CHARS = 16 * 2**20
 MAX_BLOCKS = 4
@@ -34,9 +34,9 @@ State = TypeVar("State")
 
 
 class PanelState(dict[str, Any]):
-    """What panels keep between commands of one page: values by name.
+    """State that panels store between the commands of one page: values keyed by name.
 
-    Thread-safe: commands run on several threads at once and must share one value.
+    `get_or_create` is thread-safe, because commands run on several threads and must share one value.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class PanelState(dict[str, Any]):
 
 
 class Session:
-    """What panels work with.
+    """The state and the services that panels use to handle the commands of one page.
 
     motions : the open motions with their history; `info` describes one for the page.
     places : the folder, uploads and downloads.
@@ -61,7 +61,7 @@ class Session:
     jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` runs in the worker process.
     live : ``session.live.start(source, rate)`` streams frames.
     send_event : sends an event.
-    state : what panels keep between commands, such as a graph, by panel name; see ``state.get_or_create``.
+    state : what panels store between commands, such as a graph, keyed by panel name; see ``state.get_or_create``.
     """
 
     def __init__(self, folder: Folder | None, shared: Shared) -> None:
@@ -96,7 +96,7 @@ class Session:
         self._loop.call_soon_threadsafe(self.outbox.put_text, text)
 
     def welcome(self, seen: int) -> Welcome:
-        """Return what the page needs when it connects, or reconnects after having seen messages up to `seen`."""
+        """Return the data for a page that connects, or reconnects after having seen messages up to number `seen`."""
         lost = seen >= 0 and self.outbox.has_lost(seen)
         folder = self.places.folder
         return Welcome(
@@ -118,7 +118,7 @@ class Session:
         self._resumed = True
 
     def take(self, commands: Commands, message: dict[str, Any], n_chars: int) -> None:
-        """Begin to answer a message of `n_chars` characters; call it in the event loop."""
+        """Start handling a message of `n_chars` characters; call it in the event loop."""
         number, do = message.pop("id", None), message.pop("do", None)
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**32:
             self._fail(0, "InvalidValue", 'a message needs an "id", a positive integer')
@@ -175,7 +175,7 @@ class Session:
             )
 
     async def _send_frames(self, command: Command, number: int, message: Any) -> None:
-        """Send requested frames; wait while the page does not read those in the queue."""
+        """Send requested frames; wait while the queue of frame blocks is full."""
         async with self._blocks:
             if command.in_loop:
                 block = await command.call(self, message)

@@ -1,4 +1,4 @@
-"""All sessions of a server: creates, resumes and expires them."""
+"""Create, resume and expire the sessions of a server."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from marey.studio.session import Session
 from marey.studio.shared import Shared
 
 MAX_SESSIONS = 64
-# Seconds that a session waits for a page that lost its connection, or was closed (a reload looks like that), and that
-# jobs continue after a page was closed.
+# Seconds that a session lives on after its page lost the connection, and after its page was closed (or reloaded, which
+# looks the same); and seconds that jobs continue after the page was closed.
 LOST, CLOSED, WORK = 600.0, 60.0, 5.0
-# WebSocket close codes of a page that was closed, left or reloaded, as opposed to a lost connection.
+# WebSocket close codes of a page that was closed or reloaded, as opposed to a lost connection.
 _CLOSED_CODES = (1000, 1001)
 
 
@@ -26,7 +26,7 @@ class _Slot:
 
 
 class Sessions:
-    """Sessions by id."""
+    """The sessions of a server, keyed by id."""
 
     def __init__(self, folder: Folder | None) -> None:
         self._folder = folder
@@ -37,12 +37,15 @@ class Sessions:
         return len(self._slots)
 
     def find(self, name: str) -> Session | None:
-        """Return the session with an id, if it still exists."""
+        """Return the session with the id `name`, if it still exists."""
         slot = self._slots.get(name)
         return None if slot is None else slot.session
 
     async def enter(self, name: str, page: object) -> tuple[Session, object | None]:
-        """Return the session of a page, or a new one, and the page that was connected to it before, if any."""
+        """Connect a page to the session with the id `name`, or to a new one.
+
+        Returns the session and the page that was connected to it before, if any.
+        """
         slot = self._slots.get(name)
         if slot is None:
             await self._make_room()
@@ -57,7 +60,7 @@ class Sessions:
         return slot.session, before
 
     def leave(self, session: Session, page: object, code: int) -> None:
-        """Handle a page's disconnection with a WebSocket code; the session waits for it to reconnect."""
+        """Handle the disconnection of a page with a WebSocket close code. The session waits for it to reconnect."""
         slot = self._slots.get(session.id)
         if slot is None or slot.page is not page:
             return

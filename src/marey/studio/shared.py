@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """Files by name; use only in the server's event loop."""
+    """Shared files, keyed by name. Use only in the server's event loop."""
 
     def __init__(self) -> None:
         self.own: Path | None = None
@@ -24,13 +24,13 @@ class Shared:
         self._count = 0
 
     async def file(self, name: str, jobs: Jobs, make: Callable[[Path], Awaitable[object]]) -> Path:
-        """Return the file of a name, creating it if necessary.
+        """Return the file stored under a name, creating it if necessary.
 
         Parameters
         ----------
-        name : one of a small set, such as recipe names: entries are never removed.
-        jobs : of the calling session, so that a page waiting for another page's job can cancel.
-        make : writes the file to a path in a new folder. If it fails, the next call tries again.
+        name : one of a small set, such as the recipe names, because entries are never removed.
+        jobs : the jobs of the calling session. While its page waits for another page's job, it can cancel.
+        make : writes the file to the given path in a new folder. If it fails, the next call tries again.
         """
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with jobs.cancellable():

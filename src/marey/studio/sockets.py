@@ -1,9 +1,9 @@
 """Uvicorn's WebSocket protocol with limits against hostile clients.
 
 Message size is limited, and reading pauses until the page's commands are handled. Two things escape both limits:
-pings, each of which queues an answer that a client may never read; and empty fragments of one message, whose
-number is not limited by the message size. The class is not in `marey.studio.serve`, because that module can be imported
-without uvicorn.
+pings, each of which queues an answer that a client may never read; and empty fragments of one message, which do not
+count toward the message size. The class is not in `marey.studio.serve`, because that module must be importable without
+uvicorn.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ MAX_FRAGMENTS = 4096
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
-    """Drops clients that do what no browser does."""
+    """WebSocket protocol that drops clients that flood the server with pings or fragments, as no browser does."""
 
     def handle_ping(self) -> None:
-        """Answer, unless earlier answers have not been read."""
+        """Answer a ping. If the client does not read the answers, drop the connection."""
         super().handle_ping()
         if not self.writable.is_set():
             self.transport.abort()
 
     def handle_cont(self, event: Frame) -> None:
-        """Accept another fragment of a message, up to a limit."""
+        """Accept another fragment of a message. Beyond the limit, drop the connection."""
         if len(self.frames) >= MAX_FRAGMENTS:
             self.frames = []
             self.transport.abort()

@@ -1,4 +1,7 @@
-"""The studio's temporary folders. Their names contain the owner, so that those of a killed server can be removed."""
+"""Create and remove the studio's temporary folders.
+
+Their names contain the machine and the process id of their owner, to recognize folders left by a killed server.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ def new_folder() -> Path:
 
 
 def remove_stale(place: Path | None = None) -> int:
-    """Remove the folders of processes that no longer run. Returns how many were removed.
+    """Remove the folders of processes that no longer run. Returns the number of removed folders.
 
-    Affects only this user's folders of this machine; links are neither removed nor followed.
+    Removes only this user's folders from this machine. Links are neither removed nor followed.
 
     Parameters
     ----------

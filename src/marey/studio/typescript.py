@@ -61,7 +61,7 @@ def interface(kind: type, *, optional: bool, head: str = "") -> str:
 
 
 def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -> str:
-    """Return the content of the file."""
+    """Return the content of `messages.ts`."""
     parts = [_HEAD.format(version=VERSION, motion=MOTION, live=LIVE)]
     written: set[type] = set()
     for command in commands.values():
@@ -96,7 +96,7 @@ def _panels() -> str:
 
 
 def _inside(kind: type) -> list[type]:
-    """Return a dataclass and all dataclasses it contains, dependencies first."""
+    """Return a dataclass and all dataclasses in its fields, dependencies first."""
     found: list[type] = []
 
     def visit(each: Any) -> None:

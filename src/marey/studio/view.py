@@ -21,7 +21,7 @@ from marey.studio.page_files import PAGE, read_built
 from marey.studio.wire import encode
 
 _VERSION = 1
-# Positions are quantized to integers from -_SPAN to _SPAN; -_SPAN - 1 means that a marker is not visible.
+# Positions are quantized to integers from -_SPAN to _SPAN; -_SPAN - 1 marks an occluded marker.
 _SPAN = 32_767
 _UNSEEN = -32_768
 
@@ -47,7 +47,7 @@ _PAGE = """\
 def view_page(
     recordings: Sequence[Recording], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
 ) -> bytes:
-    """Return an HTML page that plays motions or markers, as bytes.
+    """Build a self-contained HTML page that plays motions or markers, and return it as bytes.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def view_page(
     skins : for each motion, the GLB file with its skin (see `view_skin.extract_skin`) or None; empty for no skins.
     page : folder of the built player, ``view.js`` and ``view.css``.
 
-    Positions are rounded to 1/65534 of the motion's extent (0.15 mm in 10 m), rotations to 2 minutes of arc. Names in
-    the motions are treated as text, never as HTML.
+    Positions are rounded to 1/65534 of the motion's extent (0.15 mm in 10 m), rotations to 2 arcminutes. Names in the
+    motions are escaped, never treated as HTML.
     """
     if not recordings:
         raise InvalidValue("no motion to show")
@@ -92,7 +92,7 @@ def _read_safe(page: Path, name: str, forbidden: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return the hash by which a policy allows an inline script or style."""
+    """Return the hash that allows an inline script or style in the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -108,7 +108,7 @@ def _view_motion(recording: Recording, index: int, skin: int | None) -> ViewMoti
 
 
 def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-    """Quantize positions (F, J, 3) to 16-bit integers; also returns each axis' minimum and step size."""
+    """Quantize positions (F, J, 3) to 16-bit integers. Returns them with the minimum and the step of each axis (3,)."""
     seen = np.isfinite(positions)
     low = np.where(seen, positions, np.inf).min(axis=(0, 1))
     high = np.where(seen, positions, -np.inf).max(axis=(0, 1))

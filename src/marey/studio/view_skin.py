@@ -1,4 +1,4 @@
-"""Extract the skin of a GLB file without its animations, for pages that have their own frames."""
+"""Extract the skin from a GLB file, without its animations, for pages that store the frames separately."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from marey.errors import ParseError
 from marey.io.gltf_chunks import Gltf, pack_glb
 
-# Parts of the file that a skin needs.
+# Top-level properties of the glTF document that a skin needs.
 _SKIN_PARTS = (
     "asset", "extensionsRequired", "extensionsUsed", "images", "materials", "meshes", "nodes", "samplers", "scene",
     "scenes", "skins", "textures",
@@ -17,10 +17,10 @@ _OURS = "marey"
 
 
 def extract_skin(data: bytes, path: str = "") -> bytes | None:
-    """Return a GLB file (given as bytes read from `path`) reduced to its skin; None if it has no usable skin.
+    """Reduce a GLB file (its bytes, read from `path`) to its skin; None if it has no usable skin.
 
-    There is none in files that marey wrote, whose mesh is a stand-in for limbs; in files that refer to other files,
-    which a page cannot load; and in files with unsupported compression.
+    The skin is not usable if marey wrote the file (its mesh only stands in for limbs), if the file refers to other
+    files (a page cannot load them), or if its compression is not supported.
     """
     try:
         gltf = Gltf(data, path)

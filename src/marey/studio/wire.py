@@ -1,4 +1,4 @@
-"""Encode and decode JSON messages; incoming messages are validated against their dataclass, field by field."""
+"""Encode and decode JSON messages. Incoming messages are validated field by field against their dataclass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def encode(value: Any) -> str:
 
 
 def decode(kind: type[T], fields: dict[str, Any]) -> T:
-    """Decode `fields` to a `kind`; missing, unknown or mistyped fields raise an `InvalidValue` that names them."""
+    """Build a `kind` from `fields`. Missing, unknown or mistyped fields raise an `InvalidValue` that names them."""
     value: T = _dataclass(kind, fields, getattr(kind, "do", kind.__name__))
     return value
 
@@ -64,7 +64,7 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:
-    """Check and convert one value."""
+    """Check one value against the type `kind` and convert it. `where` is its path, for messages."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (types.UnionType, Union):
         if value is None and type(None) in arguments:

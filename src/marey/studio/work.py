@@ -1,7 +1,7 @@
-"""Worker functions of the View and Compare panels.
+"""Functions of the View and Compare panels that run in the worker process.
 
-A function takes ``progress(fraction, text)`` and the panel's arguments, and returns a dict of plain data, motions and
-arrays. Other panels have their own modules.
+Each takes ``progress(fraction, text)`` and the panel's arguments, and returns a dict of plain data, motions and arrays.
+Other panels have their own modules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def clean(
     flat: bool,
     smooth: bool,
 ) -> dict[str, Any]:
-    """Clean a motion; returns it with a summary and the metrics before and after."""
+    """Clean a motion. Returns it with a summary and the metrics before and after."""
     from marey.clean import CleanSettings, clean_with_report
     from marey.measure import measure
 
@@ -55,7 +55,7 @@ def clean(
 
 
 def measure_motion(progress: Progress, motion: Motion, against: Motion | None = None) -> dict[str, Any]:
-    """Measure a motion, optionally next to another."""
+    """Measure a motion, and optionally another one (`against`) for comparison."""
     from marey.measure import measure
 
     progress(0.0, "measuring")
@@ -77,5 +77,5 @@ def _rows(report: Any) -> list[dict[str, Any]]:
 
 
 def _finite(value: float | None) -> float | None:
-    """JSON has no infinities; a non-finite metric is shown as missing."""
+    """Replace a non-finite value by None (shown as missing), because JSON has no infinities."""
     return value if value is not None and math.isfinite(value) else None

@@ -1,7 +1,8 @@
 """The worker process of one page: ``python -m marey.studio.worker``.
 
 It reads one JSON object per line, ``{"call": "marey.studio.work:clean", "folder": "...", "arguments": {...}}``, and
-writes progress lines with ``fraction`` and ``text``, then one with ``result`` or ``error``. It exits with its input.
+writes progress lines with ``fraction`` and ``text``, then one line with ``result`` or ``error``. It exits at the end of
+its input.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _REPORT_INTERVAL = 0.1
 
 def main() -> None:
     """Run tasks until the input ends."""
-    # Redirect stdout, so that printed text is not mistaken for an answer.
+    # Redirect stdout, because printed text would be mistaken for an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the server, which stops the worker
@@ -41,7 +42,7 @@ def main() -> None:
 
 
 def _tasks() -> queue.SimpleQueue[dict[str, Any] | None]:
-    """Queue the input lines; when the input ends, the server is gone and this process exits immediately."""
+    """Read tasks from stdin into a queue. EOF means that the server is gone, so exit the process immediately."""
     tasks: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -76,7 +77,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
 
 
 def find_function(call: str) -> Any:
-    """Return ``module:function``; only functions of the studio are allowed."""
+    """Import and return ``module:function``. Only public functions of the studio are allowed."""
     module, _, name = call.partition(":")
     if not module.startswith(_PREFIX) or name.startswith("_"):
         raise InvalidValue(f"the worker runs functions of {_PREFIX}*, got {call!r}")

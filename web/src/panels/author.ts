@@ -1,4 +1,7 @@
-/** Author: a character of nodes and edges, made of clips or of recipes, with what its transitions cost; and gaze maps. */
+/**
+ * Characters panel: a character of nodes and edges, built from clips or recipes, with the costs of its transitions; and
+ * gaze maps.
+ */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { Character, CharacterNode, Commands } from "../messages";
@@ -12,7 +15,7 @@ import { factorOf, knob } from "./author_knob";
 type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
 const WALK_SECONDS = 20;
-/** Labels of the steering modes of a playing character, by the server's names. */
+/** Descriptions of how a node is controlled in Drive, keyed by the server's name of its request function. */
 const DRIVEN: Record<string, string> = { "by name": "controlled by these values", "at a point": "controlled by a target point" };
 
 export function mount(app: App): Panel {
@@ -25,7 +28,7 @@ class Author {
   private character: Character = { name: "", nodes: [], edges: [], note: "" };
   private chosen: Chosen = null;
   private replace = false;
-  /** The motion that shows the chosen node; it is replaced as its sliders move. */
+  /** The motion that shows the chosen node. It is replaced when the node's sliders move. */
   private preview: { node: string; motion: string } | null = null;
   private asking = false;
   private readonly view: GraphView;
@@ -37,7 +40,7 @@ class Author {
   private readonly list = el("div", { class: "stack" });
   private readonly detail = el("section", { hidden: true });
   private readonly clips = el("div", { class: "stack" });
-  /** The sliders of the node; and the move of the hand that the last motion was made by. */
+  /** The sliders of the node, and the number of the user action that produced the last motion. */
   private readonly knobs = el("div", { class: "stack" });
   private readonly moves = countMoves(this.knobs);
   private lastMove = -1;
@@ -63,7 +66,7 @@ class Author {
     this.listClips();
   }
 
-  /** Where it stands on the server, and what can be taken from where. */
+  /** Get the current state from the server, and the available recipes and files. */
   async refresh(): Promise<void> {
     const [character, sources] = await Promise.all([
       this.app.ask("author_show", {}).catch(() => null), this.app.ask("author_sources", {}).catch(() => null),
@@ -177,7 +180,7 @@ class Author {
     ];
   }
 
-  /** The node's motion for these parameters; while one is being made, the newest values wait. */
+  /** Generate the node's motion for these parameters. While one is being generated, only the newest values wait. */
   private async make(node: CharacterNode, parameters: number[], present = false): Promise<void> {
     this.waiting = { node, parameters, present };
     if (this.asking) return;
@@ -222,7 +225,7 @@ class Author {
     const before = new Map([...this.clips.querySelectorAll("input")].map((box) => [box.value, box.checked]));
     const motions = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
     this.clips.replaceChildren(...motions.map(({ info }) => {
-      // What was made here, such as the motion of a node, is rarely what nodes are made of.
+      // Results made here, such as the motion of a node, are rarely used to build nodes, so they are not preselected.
       const row = check(info.name, before.get(info.motion) ?? info.file !== "", () => undefined);
       row.querySelector("input")!.value = info.motion;
       return row;
@@ -244,7 +247,7 @@ class Author {
   }
 }
 
-/** A field for one end of a range; angles in degrees. */
+/** Create a number field for one end of a range; angles are in degrees. */
 function end(value: number, unit: string, label: string): HTMLInputElement {
   return el("input", { type: "number", value: String(Number((value * factorOf({ unit })).toPrecision(4))), step: "any", aria: { label } });
 }

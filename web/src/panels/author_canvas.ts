@@ -1,15 +1,15 @@
-/** Small drawings in the panel: a canvas that keeps sharp, and colors of the theme. */
+/** Helpers for small drawings in the panel: a canvas that stays sharp, and the colors of the theme. */
 import { cssVariable, el } from "../dom";
 
 export interface Sketch {
   canvas: HTMLCanvasElement;
-  /** Draw again; nothing happens while it is not on the page. */
+  /** Draw again. Does nothing while the canvas is not on the page. */
   draw(): void;
 }
 
 export type Pen = CanvasRenderingContext2D;
 
-/** A canvas as wide as its place and `height` pixels high; `paint` is called with an empty one. */
+/** Create a canvas as wide as its container and `height` pixels high. `paint` is called with a cleared canvas. */
 export function sketch(label: string, height: number, paint: (pen: Pen, width: number, height: number) => void): Sketch {
   const canvas = el("canvas", { role: "img", aria: { label } });
   Object.assign(canvas.style, { display: "block", width: "100%", height: `${height}px`, background: "var(--sunken)", borderRadius: "5px" });
@@ -37,7 +37,7 @@ export const ink = {
   get bad() { return cssVariable("--bad"); },
 };
 
-/** A value as people read it: degrees for angles. */
+/** Format a value for display: angles in degrees. */
 export function shown(value: number, unit: string): string {
   if (unit.startsWith("rad")) return `${Math.round((value * 180) / Math.PI)}°`;
   return `${Number(value.toPrecision(3))}${unit ? ` ${unit}` : ""}`;

@@ -1,4 +1,4 @@
-/** Connecting two nodes: what transitions cost, the thresholds, and which motions they let follow which. */
+/** Connect two nodes: shows the transition costs, the thresholds, and which motions can follow which. */
 import type { App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { Character, CharacterNode, CostChart, TriedEdge } from "../messages";
@@ -55,7 +55,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     histogram.draw();
     await attempt();
   };
-  /** The effect of the thresholds; while a request is pending, only the newest one waits. */
+  /** Preview the thresholds. Replies to older requests are ignored. */
   const attempt = async () => {
     if (!chart) return;
     const turn = ++asked;
@@ -107,7 +107,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   };
 }
 
-/** Meters as centimeters, to the next hundredth above: what is good enough must stay so. */
+/** Convert meters to centimeters, rounded up to hundredths: a threshold must not become too low by rounding. */
 function roundedUp(meters: number): number {
   return Math.ceil(1e4 * meters - 1e-6) / 100;
 }
@@ -125,7 +125,7 @@ function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, go
     pen.fillRect(across(k * step), bottom - tall, Math.max(1, across((k + 1) * step) - across(k * step) - 1), tall);
   });
   pen.globalAlpha = 1;
-  // Each source sample's best transition: an edge needs a "good" beyond them all.
+  // The cost of each source sample's best transition; `good` must be at least the largest.
   pen.fillStyle = ink.text;
   for (const cost of chart.best) pen.fillRect(across(cost), bottom, 1, 4);
   for (const [value, color, text] of [[good, ink.accent, "accept"], [bad, ink.bad, "reject"]] as const) {
@@ -147,7 +147,7 @@ function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, go
   pen.fillText(centimeters(chart.top), width - left, height - 3);
 }
 
-/** The target's samples by their first two parameters; for one parameter, by that and the cost. */
+/** Plot the target's samples by their first two parameters; if there is only one parameter, by that and the cost. */
 function drawBox(pen: Pen, width: number, height: number, target: CharacterNode, tried: TriedEdge, good: number, bad: number): void {
   const [first, second] = target.ranges;
   if (!first) return;

@@ -1,4 +1,4 @@
-/** The examples of a gaze map: where they look, what region they span, and what each costs. */
+/** The examples of a gaze map: their directions, the region they span, and the cost of each. */
 import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { AuthoredFile, GazeChart } from "../messages";
@@ -77,7 +77,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   const look = async () => {
     const motion = selected();
     if (!motion) return;
-    // Another look of the same motion takes the place of the last one.
+    // Another look of the same motion replaces the previous result.
     const from = motion === result ? source : motion;
     const reply = await app.ask("author_gaze_aim", { motion: from, result, ...goal() }).catch(() => null);
     if (!reply) return;
@@ -112,7 +112,7 @@ function where({ yaw, pitch }: { yaw: number; pitch: number }): string {
   return `yaw ${shown(yaw, "rad")}, pitch ${shown(pitch, "rad")}`;
 }
 
-/** Left is left: yaw grows to the left of the picture. */
+/** Positions of the examples in the chart. Yaw increases to the left, as seen by the character. */
 function places({ examples, region }: GazeChart, width: number, height: number): [number, number][] {
   return examples.map((each) => project([each.yaw, each.pitch], region, width, height));
 }

@@ -1,4 +1,4 @@
-/** A character as a drawing: nodes in a ring, edges as arrows, stronger where more can follow. */
+/** Draws a character as a graph: nodes in a ring, edges as arrows, thicker if more motions can follow. */
 import type { Character } from "../messages";
 import { ink, sketch, type Pen, type Sketch } from "./author_canvas";
 
@@ -11,7 +11,7 @@ const REACH = 9;
 interface Arc {
   source: string;
   target: string;
-  /** Ends and the point that bends it. */
+  /** The two end points and the control point of the curve. */
   points: [[number, number], [number, number], [number, number]];
 }
 
@@ -58,7 +58,7 @@ export function graphView(choose: (chosen: Chosen) => void): GraphView {
   };
 }
 
-/** One node in the middle, more in a ring. */
+/** Place a single node at the center, several in a ring. */
 function ring({ nodes }: Character, width: number, height: number): Map<string, [number, number]> {
   const n = nodes.length;
   const [rx, ry] = n > 1 ? [width / 2 - BOX.width / 2 - 14, height / 2 - BOX.height / 2 - 22] : [0, 0];
@@ -74,14 +74,14 @@ function arc(source: string, target: string, places: Map<string, [number, number
     const [x, y] = a;
     return { source, target, points: [[x - 14, y - BOX.height / 2], [x, y - BOX.height / 2 - 42], [x + 14, y - BOX.height / 2]] };
   }
-  // Bent to one side, so that there and back lie apart.
+  // Bend the arrow to one side, to separate it from the arrow in the other direction.
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const size = Math.hypot(dx, dy) || 1;
   const bend: [number, number] = [(a[0] + b[0]) / 2 - (24 * dy) / size, (a[1] + b[1]) / 2 + (24 * dx) / size];
   return { source, target, points: [rim(a, bend), bend, rim(b, bend)] };
 }
 
-/** Where the line from a box's center to a point leaves the box. */
+/** The point where the line from a box's center to another point leaves the box. */
 function rim([x, y]: [number, number], to: [number, number]): [number, number] {
   const [dx, dy] = [to[0] - x, to[1] - y];
   const fraction = Math.min(BOX.width / 2 / Math.max(Math.abs(dx), 1e-6), BOX.height / 2 / Math.max(Math.abs(dy), 1e-6), 1);
@@ -118,7 +118,7 @@ function drawBox(pen: Pen, name: string, [x, y]: [number, number], isChosen: boo
   pen.fillText(text, x, y);
 }
 
-/** Pixels from a point to an arrow. */
+/** Distance in pixels between a point and an arrow. */
 function distance({ points: [a, b, c] }: Arc, [x, y]: [number, number]): number {
   let least = Infinity;
   for (let t = 0; t <= 1; t += 0.05) {

@@ -1,15 +1,15 @@
-/** A slider for a parameter of a node: angles in degrees, ends and steps as people would choose them. */
+/** A slider for a parameter of a node: angles in degrees, limits and steps rounded. */
 import type { CharacterRange } from "../messages";
 import { slider, type Slider } from "../widgets/slider";
 
 const DEGREES = 180 / Math.PI;
 
-/** How many of what is shown are one of what is meant. */
+/** Factor from the parameter's unit to the displayed unit. */
 export function factorOf({ unit }: { unit: string }): number {
   return unit.startsWith("rad") ? DEGREES : 1;
 }
 
-/** @param input takes values in the parameter's own unit; so does and gives `value`. */
+/** @param input called with values in the parameter's own unit, which `value` of the slider uses as well */
 export function knob(range: CharacterRange, value: number, input: (value: number) => void): Slider {
   const factor = factorOf(range);
   const step = factor > 1 ? 1 : 0.01;

@@ -1,4 +1,7 @@
-/** Blend: two or more motions, by our method or simpler ones; weights, curves or a transition; the grid of distances. */
+/**
+ * Blend panel: two or more motions, synchronized or with simpler methods; weights, curves or a transition; distance
+ * grid.
+ */
 import type { App, Panel, Shot } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
@@ -19,7 +22,7 @@ const METHODS: [Method, string][] = [
   ["ours", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
 ];
 
-/** What a reload keeps. */
+/** State that survives a page reload. */
 interface Choices {
   chosen: string[];
   method: Method;
@@ -40,19 +43,19 @@ export function mount(app: App): Panel {
 class BlendPanel {
   readonly overlay: Overlay;
   readonly element: HTMLElement;
-  /** Ids of the motions to be blended, in the order of choosing. */
+  /** Ids of the motions to blend, in the order in which they were chosen. */
   private chosen: string[] = [];
-  /** Counts the choices of motions: answers to questions about others are of no use. */
+  /** Number of times that motions were chosen. Replies about an earlier choice are ignored. */
   private generation = 0;
   private method: Method = "ours";
   private study: BlendStudy | null = null;
   private other = 1;
   private readonly options = { clean: true, whole: false, force: false };
-  /** The result of the last blend; it changes with every setting until other motions are chosen. */
+  /** Id of the last blend. It is updated with every setting until other motions are chosen. */
   private result: string | null = null;
-  /** Whether the settings are others than those of the result, as they cannot be blended. */
+  /** Whether the result does not match the settings, because they cannot be blended. */
   private failed = false;
-  /** The moves of the hand that the last blend was of, and that chose a cell. */
+  /** Numbers of the user actions that produced the last blend and that picked a grid cell. */
   private readonly last = { blended: -1, picked: -1 };
   private cell: Cell | null = null;
   private metricsOf: "nothing" | "result" | "methods" = "nothing";
@@ -97,7 +100,7 @@ class BlendPanel {
     }, "Synchronized aligns the clips in time and space by their contacts. Linear does not align them in time; discrete path and cubic spline do, in two simpler ways.");
     const modes = choice("Mode", MODES, this.modes.mode, (value) => {
       this.modes.mode = value as Mode;
-      // A place that was picked for one transition is not meant for the next.
+      // A transition point that was picked in another mode is not kept.
       this.modes.at = null;
       this.modes.moves.count++;
       this.grid.mark(null);
@@ -130,7 +133,7 @@ class BlendPanel {
     app.themes.changed.on(() => this.grid.draw());
     window.addEventListener("pagehide", () => this.store());
     this.draw();
-    // On a reload the motions come right after the panels.
+    // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.chooseAgain(before));
   }
 
@@ -207,7 +210,7 @@ class BlendPanel {
     this.said.classList.toggle("missed", this.failed);
   }
 
-  /** What has to be known of the motions, and can be helped. */
+  /** Show problems of the chosen motions that the user can fix. */
   private drawHints(): void {
     const { misfits = [], rests = [], refused = "" } = this.study ?? {};
     const letters = (places: number[]) => places.map((k) => LETTERS[k]).join(", ");
@@ -231,7 +234,7 @@ class BlendPanel {
     this.take(next.slice(-LETTERS.length));
   }
 
-  /** From now on these motions are blended, into a new one. */
+  /** Blend these motions from now on, into a new result. */
   private take(chosen: string[]): void {
     this.generation++;
     this.chosen = chosen;
@@ -290,7 +293,7 @@ class BlendPanel {
     if (chosen.length > 1) {
       const { whole, force } = this.options;
       const fields = { motions: chosen, other: Math.min(this.other, chosen.length - 1), whole, force };
-      // Graphs and transitions compare longer stretches than registration does.
+      // Transitions compare longer windows than registration does.
       const window = this.modes.mode === "transition" ? 0.5 : 0.1;
       study = await this.app.run("Comparing clips", "blend_study", { ...fields, window }).catch(() => null);
       if (generation !== this.generation) return;
@@ -302,7 +305,7 @@ class BlendPanel {
     this.drawGrid();
   }
 
-  /** A cell was chosen: its two frames are shown, and a transition goes over there. */
+  /** Handle a click on a grid cell: show its two frames and, in transition mode, place the transition there. */
   private pick(cell: Cell): void {
     const seconds = this.secondsOf(cell);
     if (!seconds) return;
@@ -313,14 +316,14 @@ class BlendPanel {
     if (this.modes.mode === "transition") this.goOver(seconds);
   }
 
-  /** Seconds of A and of B in a cell of the grid. */
+  /** Convert a cell of the grid to seconds in A and in B. */
   private secondsOf(cell: Cell): Cell | null {
     const [a, b, grid] = [this.shot(0), this.shot(this.other), this.study?.grid];
     if (!a || !b || !grid) return null;
     return [Math.min(cell[0] / grid.rate, a.info.seconds), Math.min(cell[1] / grid.rate, b.info.seconds)];
   }
 
-  /** A transition is to be there; null for the best place. */
+  /** Place the transition at these times; null for the best match. */
   private goOver(at: Cell | null): void {
     this.modes.at = at;
     if (!at) this.grid.mark(null);
@@ -342,9 +345,12 @@ class BlendPanel {
     if (placed) await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
   }
 
-  /** A setting is another one: where there is a result, it follows. `weights`: of those that methods are compared by. */
+  /**
+   * Handle a changed setting: if there is a result, blend again. `weights`: the weights changed, with which methods are
+   * compared.
+   */
   private changed(weights = false): void {
-    // Anything that is not a control of the mode is a separate step.
+    // A change of any other control is a separate undo step.
     if (!weights) this.modes.moves.count++;
     if (this.metricsOf === "result" || (this.metricsOf === "methods" && weights)) this.outdate(true);
     if (this.result) this.reblend();
@@ -362,7 +368,7 @@ class BlendPanel {
     }
     const { motion } = done.motion;
     if (old) {
-      // Nobody waits for it any more.
+      // The result is outdated.
       if (app.motions.has(motion)) app.update(done.motion);
       else void app.connection.ask("close", { motion }).catch(() => undefined);
       return;
@@ -377,7 +383,7 @@ class BlendPanel {
     this.drawButtons();
   }
 
-  /** Show the result; `beneath`: under the two frames that were just chosen. */
+  /** Show the result. `beneath`: keep the overlay of the two frames that were just picked. */
   private put({ motion: info }: Blended, first: boolean, beneath: boolean): void {
     const { app } = this;
     const known = app.motions.has(info.motion);
@@ -390,7 +396,7 @@ class BlendPanel {
     else app.update(info);
   }
 
-  /** What plays is not what is asked for. */
+  /** Report that the settings cannot be blended; the previous blend keeps playing. */
   private fail(): void {
     this.failed = true;
     this.said.textContent = "Cannot blend with these settings. Still showing the previous blend.";

@@ -1,4 +1,6 @@
-/** The motions that can be blended, with the letters of those that are. Rows stay as long as their motions do, and so does the focus. */
+/**
+ * The list of motions that can be blended, with the letters of the chosen ones. Rows are reused, which keeps the focus.
+ */
 import type { App, Shot } from "../app";
 import { check, el } from "../dom";
 
@@ -26,7 +28,7 @@ export class MotionList {
     }
     if (usable.length) this.empty.remove();
     else this.element.append(this.empty);
-    // New motions come last, here as on the stage.
+    // New motions come last, as in the list of open motions.
     for (const shot of usable) this.drawRow(shot, chosen.indexOf(shot.info.motion));
   }
 

@@ -1,4 +1,4 @@
-/** What a blend is made with: weights, weights drawn over time, or the place of a transition. */
+/** The inputs of a blend: weights, weight curves over time, or the times of a transition. */
 import { button, el } from "../dom";
 import { curveEditor, type Point } from "../widgets/curve_editor";
 import { countMoves } from "../widgets/moves";
@@ -14,10 +14,10 @@ export class BlendModes {
   mode: Mode = "weights";
   weights = new Map<string, number>();
   curves = new Map<string, Point[]>();
-  /** Seconds in A and B of a transition; null to use the most similar poses. */
+  /** Times of a transition in A and B, in seconds; null to use the most similar poses. */
   at: [number, number] | null = null;
   readonly length: Slider;
-  /** What one move of the hand changes is undone as one. */
+  /** All changes of one user action, such as a drag, are undone together. */
   readonly moves = countMoves(this.element);
   private shownFor = "";
   private readonly where = el("span", {});
@@ -26,7 +26,7 @@ export class BlendModes {
     this.length = slider({ label: "Transition length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: changed });
   }
 
-  /** Rebuild the controls only if they are for other motions, because one may be being dragged. */
+  /** Rebuild the controls only for other motions, because the user may be dragging one of them. */
   draw(ids: string[], names: string[]): void {
     const wanted = JSON.stringify([this.mode, ids, names]);
     if (wanted !== this.shownFor) this.element.replaceChildren(...this.controls(ids, names));
@@ -38,7 +38,7 @@ export class BlendModes {
     return this.weights.get(id) ?? 0.5;
   }
 
-  /** The curve of each motion. */
+  /** Return the weight curve of each motion. */
   getPoints(ids: string[]): Point[][] {
     const of = (id: string) => this.curves.get(id) ?? [[0, 0.5], [1, 0.5]];
     if (ids.length !== 2) return ids.map(of);
@@ -46,7 +46,7 @@ export class BlendModes {
     return [b.map(([t, v]): Point => [t, 1 - v]), b];
   }
 
-  /** Weights that do not change, as near as can be to what is asked for, and how they were chosen. */
+  /** Return constant weights that are as close as possible to the current settings, and how they were chosen. */
   constant(ids: string[]): { weights: number[]; how: string } {
     const even = this.mode === "transition";
     const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.getPoints(ids)[i]!)));
@@ -75,7 +75,7 @@ export class BlendModes {
     }).element;
   }
 
-  /** Of two motions one curve says all: how much of B. Of more, each has its own. */
+  /** For two motions, a single curve with the weight of B is enough. For more, each has its own. */
   private curveEditors(ids: string[], names: string[]): HTMLElement[] {
     const two = ids.length === 2;
     return (two ? [1] : ids.map((_, i) => i)).map((i) => {
@@ -90,7 +90,7 @@ export class BlendModes {
   }
 }
 
-/** The mean of a curve over time. */
+/** Return the mean of a curve over time. */
 function mean(points: Point[]): number {
   return points.slice(1).reduce((sum, [t, v], k) => sum + (t - points[k]![0]) * 0.5 * (v + points[k]![1]), 0);
 }

@@ -1,4 +1,4 @@
-/** Two frames of two motions over each other in the scene, while everything else is out of sight. */
+/** Shows two frames of two motions over each other in the scene, and hides everything else. */
 import type { App, Shot } from "../app";
 import { CharacterView, SHOWN } from "../character_view";
 import type { FramesPlaced } from "../messages";
@@ -10,7 +10,7 @@ export class Overlay {
   private held = false;
 
   constructor(private readonly app: App) {
-    // As soon as time moves on, the motions themselves are what the person wants to see.
+    // When time moves on, the user wants to see the motions themselves.
     app.playback.changed.on(() => {
       if (!this.held && this.characters.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
     });
@@ -21,7 +21,7 @@ export class Overlay {
     return this.characters.length > 0;
   }
 
-  /** `b` at its frame is put where it lies best over `a` at its own. */
+  /** Show `b` at `frameB`, placed to match `a` at `frameA` as well as possible. */
   async show(a: Shot, frameA: number, b: Shot, frameB: number, placed: FramesPlaced): Promise<void> {
     const { app } = this;
     await Promise.all([a.frames.load(frameA, frameA + 1), b.frames.load(frameB, frameB + 1)]);
@@ -40,7 +40,7 @@ export class Overlay {
     app.stage.focus(first.center(), 0.62 * (a.info.stature || 1.7));
   }
 
-  /** Let something change beneath that is no reason to stop looking. */
+  /** Make a change in the scene without closing the overlay. */
   keptOver(change: () => void): void {
     this.held = true;
     change();
@@ -52,7 +52,7 @@ export class Overlay {
     const { selected } = this.app;
     const shown = this.shown;
     this.remove();
-    // The camera was turned to the two frames.
+    // The camera was turned to the two frames; turn it back.
     if (shown && selected) void this.app.bringIntoView(selected).catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** What Blend says: how motions go together, what was made of them, and how the methods compare. */
+/** Texts and tables of the Blend panel: how well motions match, the result, and the comparison of methods. */
 import { choice, el } from "../dom";
 import type { Blended, BlendStudy, BlendTable } from "../messages";
 import { metricText } from "../widgets/measures";
@@ -17,7 +17,7 @@ export function resultText(done: Blended, n: number): string {
   return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
 }
 
-/** `how` says with which weights. */
+/** Build the tables that compare the methods. `how` describes the weights. */
 export function statistics(table: BlendTable, how: string): HTMLElement[] {
   const paths = table.paths.map((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
   const blends = el("div", {});

@@ -1,4 +1,4 @@
-/** Compare and clean: two motions side by side or over each other, cleanup with metrics before and after, undo. */
+/** Compare panel: two motions side by side or overlaid, and cleanup with metrics before and after. */
 import type { App, Panel, Shot } from "../app";
 import { button, check, choice, el, setOptions, visible } from "../dom";
 import type { CleanDone, Placed } from "../messages";
@@ -8,7 +8,7 @@ import { step } from "../history";
 
 type Layout = "apart" | "beside" | "over";
 
-/** Meters from which on a motion goes somewhere. */
+/** Distance in meters from which a motion counts as traveling. */
 const MIN_TRAVEL = 0.5;
 
 const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "aligned at this frame"]];
@@ -51,7 +51,7 @@ export function mount(app: App): Panel {
     }
     const fields = { motion: b.info.motion, frame: app.frameOf(b), to: a.info.motion, to_frame: app.frameOf(a) };
     const found = await app.ask("align", fields).catch(() => null);
-    // Another pair may have been chosen meanwhile. Until then all stay where they were.
+    // Another pair may have been chosen in the meantime. Until the reply arrives, everything stays in place.
     if (turn !== asked) return;
     reset();
     if (!found) return;
@@ -104,7 +104,7 @@ export function mount(app: App): Panel {
     }),
     results,
   );
-  // Reset placements, which would be misleading in another panel.
+  // Reset placements when leaving the panel; they would be misleading in other panels.
   const turnTo = (shown: boolean) => {
     open = shown;
     void arrange();

@@ -1,4 +1,4 @@
-/** Drive: a character steered by keys, mouse or gamepad. The controller can be changed while it moves. */
+/** Drive panel: a character controlled by keys, mouse or gamepad. The controller can be changed while it moves. */
 import * as THREE from "three";
 import type { App, Panel } from "../app";
 import { messageOf } from "../app";
@@ -24,9 +24,9 @@ const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", ma
 const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
 const FIGURES_MS = 1000;
 const KEPT_SECONDS = 10;
-/** Meters around the target ball within which a press is for the ball and not for the character behind it. */
+/** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
-/** Why a start was ended: another choice has taken its place. */
+/** Reason for aborting a start: another choice has replaced it. */
 const NEWER = "newer";
 
 export function mount(app: App): Panel {
@@ -46,12 +46,12 @@ class Driving {
   private timer = 0;
   private reach: [number, number][][] | null = null;
   private unlisten: () => void = () => undefined;
-  /** Whether the person has chosen a character. */
+  /** Whether the user has chosen a character. */
   private picked = false;
-  /** Whether something is to play: it is made ready or plays already. */
+  /** Whether a stream is wanted: it is being prepared or already plays. */
   private wanted = false;
   private starting: AbortController | null = null;
-  /** What the choices were when what plays was started, in the order of `choices`. */
+  /** The choices with which the current stream was started, in the order of `choices`. */
   private played: string[] = [];
   private speed: Slider | null = null;
   private hiddenCharacters: { visible: boolean }[] = [];
@@ -77,7 +77,7 @@ class Driving {
   private readonly commands = el("section", { hidden: true });
   private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last turn, seconds" } });
   private readonly doing = el("p", { class: "dim drive-doing" });
-  /** What the character or the clips are. */
+  /** Describes the character or the clips. */
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
   private readonly table = el("div");
@@ -115,7 +115,7 @@ class Driving {
     this.showChoices();
   }
 
-  /** What there is to be driven. */
+  /** List the characters that can be driven. */
   async list(): Promise<void> {
     const found = await this.app.ask("drive_list", {}).catch(() => null);
     if (!found) return;
@@ -127,7 +127,7 @@ class Driving {
     ];
     const { select } = this.character;
     const can = (value: string) => options.some(([each]) => each === value) && !(value === "draft:" && why);
-    // After Author, drive the character made there, unless another was chosen here.
+    // After the Characters panel was used, drive the character made there, unless another was chosen here.
     const first = can("draft:") ? "draft:" : "recipe:walking";
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
@@ -136,7 +136,7 @@ class Driving {
     this.showChoices();
   }
 
-  /** End the stream, and one that is starting, because it is no longer visible. */
+  /** Stop the stream, and one that is being prepared, because the panel is no longer visible. */
   stop(): void {
     this.wanted = false;
     this.starting?.abort();
@@ -156,7 +156,7 @@ class Driving {
     const { stream } = this.started.started;
     const { selected } = this.app;
     this.app.stage.floor = selected?.info.floor ?? 0;
-    // The driven character has taken the camera along.
+    // The camera has followed the driven character; turn it back to the selected motion.
     if (selected) void this.app.bringIntoView(selected).catch(() => undefined);
     this.started = null;
     this.place = null;
@@ -168,7 +168,7 @@ class Driving {
     this.stopStream(stream);
   }
 
-  /** End this panel's stream; another panel's stream goes on. */
+  /** Stop this panel's stream; streams of other panels continue. */
   private stopStream(stream: number): void {
     this.app.connection.ask("live_stop", { stream }).catch(() => undefined);
   }
@@ -179,11 +179,11 @@ class Driving {
     this.startNewest();
   }
 
-  /** Starts come one after the other, as the server plays what was made ready last. */
+  /** Start a stream. Starts run one after the other, because the server plays the stream that was prepared last. */
   private async start(): Promise<void> {
     if (!this.wanted) return;
     const stop = (this.starting = new AbortController());
-    // What plays can be stopped, and what is made ready with it.
+    // The current stream can be stopped, and the one being prepared with it.
     this.go.disabled = !this.started;
     const chosen = this.choices.map(({ select }) => select.value);
     const [source, ...name] = this.character.select.value.split(":");
@@ -206,7 +206,7 @@ class Driving {
     }
   }
 
-  /** The choice failed: show the current state again. */
+  /** Restore the controls to the current stream, after another choice has failed. */
   private keepPlaying(): void {
     this.wanted = this.started !== null;
     if (!this.started) return;
@@ -214,7 +214,7 @@ class Driving {
     this.showChoices();
   }
 
-  /** While it plays, another choice is taken at once; the character goes on from where it stands. */
+  /** Apply a new choice at once while a stream plays. The character continues from where it stands. */
   private restart(): void {
     if (this.wanted) this.play();
   }
@@ -240,7 +240,7 @@ class Driving {
     this.scene?.showGoal(this.request.point);
     this.liveCharacter = new LiveCharacter(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
     this.liveCharacter.drawn.on(({ info }) => this.showState(info));
-    // Not every frame is drawn, but none that tells of a new reach may be missed.
+    // Not every frame is drawn, but every update of the reachable area must be received.
     this.unlisten = this.app.connection.live.on(({ block, info }) => {
       if (block.id === started.started.stream && info["reach"]) this.reach = info["reach"] as [number, number][][];
     });
@@ -248,7 +248,7 @@ class Driving {
     this.go.disabled = false;
     this.keep.disabled = false;
     this.showWishes();
-    // The server may have another request, from before a reload.
+    // The server may still have a request from before a reload.
     if (fresh) this.ask({});
   }
 
@@ -262,7 +262,7 @@ class Driving {
   }
 
   private showState(info: Record<string, unknown>): void {
-    // A gamepad may stop the stream while a frame is being drawn.
+    // A gamepad may have stopped the stream while a frame was being drawn.
     if (!this.liveCharacter) return;
     const { stage } = this.app;
     const place = info["place"] as Place;
@@ -302,7 +302,7 @@ class Driving {
     this.scene?.showGoal(point);
   }
 
-  /** Who steers wants to go: what was chosen and cannot turn, such as to sit, is over. */
+  /** Cancel a chosen action that cannot turn, such as sitting, because the user wants to move. */
   private steerable(): Partial<DriveRequest> {
     const node = this.node();
     if (!node || node.ranges.some(({ name }) => name === "turn")) return {};
@@ -322,13 +322,16 @@ class Driving {
     this.app.connection.ask("drive_request", this.request).catch((error: unknown) => this.app.notices.error(messageOf(error)));
   }
 
-  /** The speeds that can be asked for: those of what was chosen to be done, where it has any, else all. */
+  /**
+   * The range of speeds that can be requested: that of the chosen action if it has one, otherwise that of the
+   * character.
+   */
   private paces(): [number, number] | null {
     const own = this.node()?.ranges.find(({ name }) => name === "speed");
     return own ? [own.low, own.high] : this.started?.speed ?? null;
   }
 
-  /** Sliders and buttons for the commands of this character other than directions. */
+  /** Show sliders and buttons for the commands of this character, apart from directions. */
   private showWishes(): void {
     const { nodes, usual, way } = this.started ?? { nodes: [], usual: null, way: "character" };
     this.target?.remove();
@@ -360,7 +363,7 @@ class Driving {
       ...(node?.at_point ? [el("p", { class: "dim", text: "Drag the target. The box shows where the character can reach it." })] : []));
   }
 
-  /** A ball in front of the character, its target. */
+  /** Show a ball in front of the character, which is its target. */
   private aim(): void {
     const [yaw, x, z] = this.place!;
     const at: [number, number, number] = this.request.target ?? [x + 0.6 * Math.sin(yaw), 1.4, z + 0.6 * Math.cos(yaw)];
@@ -388,7 +391,7 @@ class Driving {
       const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {
-      // The next second tries again.
+      // It is tried again after a second.
     }
   }
 

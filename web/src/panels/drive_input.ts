@@ -5,7 +5,10 @@ import { Signal } from "../signal";
 import { meant, typesInto } from "./drive_keys";
 import { DrivePads } from "./drive_pads";
 
-/** A direction in the world (radians from +Z, to the left), and how far a stick is pushed, 0 to 1; null for no stick. */
+/**
+ * A direction in the world (radians from +Z, positive to the left), and the deflection of a stick, 0 to 1; null without
+ * a stick.
+ */
 export interface Push {
   direction: number;
   fraction: number | null;
@@ -15,10 +18,10 @@ const KEYS: Record<string, [ahead: number, right: number]> = {
   KeyW: [1, 0], ArrowUp: [1, 0], KeyS: [-1, 0], ArrowDown: [-1, 0],
   KeyA: [0, -1], ArrowLeft: [0, -1], KeyD: [0, 1], ArrowRight: [0, 1],
 };
-/** A press that moves by more pixels, or lasts longer than this, rotates the camera or steers, and is not a click. */
+/** A press that moves by more pixels or lasts longer (ms) than this is not a click; it rotates the camera or steers. */
 const CLICK_PIXELS = 5;
 const CLICK_MS = 350;
-/** Meters around the middle of the character where it can be taken hold of; a finger covers more. */
+/** Distance in meters from the character's axis within which it can be grabbed; larger for touch. */
 const GRAB = 0.3;
 const GRAB_FINGER = 0.5;
 const STATURE = 1.7;
@@ -31,17 +34,17 @@ interface Drag {
 }
 
 export class DriveInput {
-  /** A direction is held; once for every change, also when the camera turns under a held key. */
+  /** Emitted for each change of the held direction, including when the camera rotates while a key is held. */
   readonly pushed = new Signal<Push>();
   readonly clicked = new Signal<[number, number]>();
-  /** The keys 1 to 9, or the first buttons of a gamepad. */
+  /** Emitted for the keys 1 to 9 and the first buttons of a gamepad. */
   readonly numbered = new Signal<number>();
-  /** Escape, or a gamepad's button to pause. */
+  /** Emitted for Escape, or the Start or Back button of a gamepad. */
   readonly stopped = new Signal();
   readonly pads = new DrivePads();
-  /** Where the character is, x and z; null while there is none. */
+  /** Position of the character, x and z; null if there is none. */
   character: [number, number] | null = null;
-  /** Whether a press is for something else that lies before the character. */
+  /** Whether a press is meant for something else in front of the character. */
   taken: (event: PointerEvent) => boolean = () => false;
   private readonly held = new Set<string>();
   private readonly stops: (() => void)[] = [];
@@ -56,10 +59,10 @@ export class DriveInput {
       node.addEventListener(name, listener as EventListener, { capture });
       this.stops.push(() => node.removeEventListener(name, listener as EventListener, { capture }));
     };
-    // Before the page's own keys: here the arrows steer.
+    // Listen before the page's own keys, because the arrow keys steer here.
     listen(document, "keydown", (event: KeyboardEvent) => this.down(event), true);
     listen(document, "keyup", (event: KeyboardEvent) => this.held.delete(event.code), true);
-    // There is no event for keys that are released elsewhere.
+    // Keys that are released in another window send no event.
     listen(window, "blur", () => this.held.clear());
     listen(document, "visibilitychange", () => this.held.clear());
     listen(document, "focusin", (event: FocusEvent) => typesInto(event.target) && this.held.clear());
@@ -89,7 +92,7 @@ export class DriveInput {
   }
 
   private down(event: KeyboardEvent): void {
-    // While the Command key is down, there are no events for released keys.
+    // While the Command key is down, released keys send no event.
     if (event.metaKey) this.held.clear();
     if (!meant(event)) return;
     const digit = /^Digit([1-9])$/.exec(event.code);
@@ -107,11 +110,11 @@ export class DriveInput {
     if (at) this.clicked.emit([at.x, at.z]);
   }
 
-  // --- Holding the character: it goes to where the pointer is
+  // --- Dragging the character: it goes to the pointer
 
   private grab(event: PointerEvent): void {
     if (event.button !== 0 || this.drag || !this.stage.controls.enabled || !this.near(event)) return;
-    // The camera must not turn with the hand.
+    // The camera must not rotate during the drag.
     this.stage.controls.enabled = false;
     this.stage.canvas.setPointerCapture(event.pointerId);
     this.drag = { pointer: event.pointerId, begun: event, now: event, moved: false };
@@ -141,7 +144,9 @@ export class DriveInput {
     return apart < (event.pointerType === "touch" ? GRAB_FINGER : GRAB) ** 2;
   }
 
-  /** From the character to what of the floor is under the pointer; above the horizon, as seen in the picture. */
+  /**
+   * Direction from the character to the floor point under the pointer; above the horizon, the direction in the view.
+   */
   private dragged(): number | null {
     if (!this.drag?.moved || !this.character) return null;
     const { now } = this.drag;
@@ -168,7 +173,7 @@ export class DriveInput {
     if (push) this.pushed.emit(push);
   }
 
-  /** The mouse before the keys, and these before a gamepad. */
+  /** Return the wanted direction. The mouse has priority over keys, and keys over a gamepad. */
   private wanted(padAhead: number, padRight: number, fraction: number | null): Push | null {
     const direction = this.dragged();
     if (direction !== null) return { direction, fraction: null };
@@ -191,7 +196,10 @@ function isClick(press: PointerEvent, release: PointerEvent): boolean {
   return distance(press, release) < CLICK_PIXELS && release.timeStamp - press.timeStamp < CLICK_MS;
 }
 
-/** The world's direction of "ahead" and "right" as the camera sees them; from right above, ahead is upwards in the picture. */
+/**
+ * World direction of "ahead" and "right" as seen by the camera. When looking straight down, ahead is the top of the
+ * view.
+ */
 export function seenFrom(camera: THREE.Camera, ahead: number, right: number): number {
   const forward = camera.getWorldDirection(new THREE.Vector3());
   const level = Math.hypot(forward.x, forward.z);

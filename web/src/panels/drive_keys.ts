@@ -1,13 +1,16 @@
-/** Which keys steer, and which are for the element in focus. */
+/** Which keys steer, and which are meant for the focused element. */
 
-/** Whether an element takes all keys itself: text and number fields, and choices, which find by letters. */
+/**
+ * Return whether an element takes all keys itself: text and number fields, and select elements, which search by
+ * letters.
+ */
 export function typesInto(node: EventTarget | null): boolean {
   if (node instanceof HTMLTextAreaElement || node instanceof HTMLSelectElement) return true;
   if (node instanceof HTMLInputElement) return !["range", "checkbox", "radio", "button"].includes(node.type);
   return node instanceof HTMLElement && node.isContentEditable;
 }
 
-/** Whether a key press may steer: text fields take all keys, sliders and tabs their own. */
+/** Return whether a key press may steer: text fields take all keys, sliders and tabs the arrow keys. */
 export function meant(event: KeyboardEvent): boolean {
   const node = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey || typesInto(node)) return false;
@@ -15,7 +18,10 @@ export function meant(event: KeyboardEvent): boolean {
   return !(moves && event.code.startsWith("Arrow"));
 }
 
-/** Choices and sliders that were used with the pointer give the focus back, so that keys steer; the keyboard keeps it. */
+/**
+ * Remove the focus from select elements and sliders after use with the pointer, because keys should steer. Elements
+ * used by keyboard keep the focus.
+ */
 export function handsFree(box: HTMLElement): void {
   let pointed = false;
   box.addEventListener("pointerdown", () => (pointed = true), true);

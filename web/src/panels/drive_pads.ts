@@ -1,14 +1,17 @@
-/** Gamepads: the left stick or the cross for where to go, the four buttons at the right for what to do. */
+/** Gamepads: the left stick or the D-pad sets the direction, the four right buttons choose actions. */
 import { Signal } from "../signal";
 
 /** Dead zone, as a fraction of a stick's range. */
 const DEAD = 0.25;
-/** Buttons of the standard layout: those that choose what to do, those that end it, and the cross. */
+/** Buttons of the standard layout: number of buttons that choose an action, buttons that stop, and the D-pad. */
 const NUMBERS = 4;
 const STOPS = [8, 9];
 const CROSS: [button: number, ahead: number, right: number][] = [[12, 1, 0], [13, -1, 0], [14, 0, -1], [15, 0, 1]];
 
-/** What is wanted now: ahead, to the right, how far (null where only a button says so), and buttons pressed since the last time. */
+/**
+ * The current input: ahead, right, deflection of the stick (null for the D-pad), and buttons pressed since the last
+ * poll.
+ */
 export interface PadRequest {
   ahead: number;
   right: number;
@@ -18,17 +21,17 @@ export interface PadRequest {
 }
 
 export class DrivePads {
-  /** The name of the gamepad that is there, or "". */
+  /** Emitted with the name of the connected gamepad; "" if there is none. */
   readonly changed = new Signal<string>();
   name = "";
-  /** Buttons that were down at the last look, by the gamepad's index; null before the first. */
+  /** Buttons that were down at the last poll, keyed by gamepad index; null before the first poll. */
   private down: Map<number, Set<number>> | null = null;
 
   constructor() {
     for (const name of ["gamepadconnected", "gamepaddisconnected"]) window.addEventListener(name, () => this.report(pads()));
   }
 
-  /** Buttons that are already down are not pressed again. */
+  /** Forget the pressed buttons: those that are already down at the next poll do not count as new presses. */
   forget(): void {
     this.down = null;
   }
@@ -42,7 +45,7 @@ export class DrivePads {
     for (const pad of found) {
       if (!request.ahead && !request.right) push(pad, request);
       const was = before?.get(pad.index);
-      // One that was not there at the last look may have been plugged in with a thumb on it.
+      // A gamepad that was not there at the last poll may have been connected with a button down.
       if (!was) continue;
       for (const k of this.down.get(pad.index)!) {
         if (was.has(k)) continue;

@@ -1,4 +1,4 @@
-/** What is drawn around a driven character: the request as an arrow, the point to go to, and where it could be next. */
+/** Drawings around a driven character: the request as an arrow, the point to go to, and the area it can reach next. */
 import * as THREE from "three";
 import { cssVariable } from "../dom";
 import type { DriveNode } from "../messages";
@@ -12,7 +12,10 @@ export class DriveScene {
   private readonly ring: THREE.Mesh;
   private readonly region = new THREE.Group();
   private readonly box: THREE.LineSegments;
-  /** All materials, created once: three.js deletes a shader with its last material, and would link it again for every update. */
+  /**
+   * All materials, created once: three.js deletes a shader with its last material, and would compile it again for every
+   * update.
+   */
   private readonly looks: (THREE.MeshBasicMaterial | THREE.LineBasicMaterial)[] = [];
   private readonly fill: THREE.MeshBasicMaterial;
   private readonly rim: THREE.LineBasicMaterial;
@@ -30,7 +33,7 @@ export class DriveScene {
     stage.scene.add(this.group);
   }
 
-  /** The character is at `place` (yaw, x, z); `direction` is asked for, or nothing. */
+  /** Show the requested direction at the character's `place` (yaw, x, z); null hides the arrow. */
   showRequest(place: [number, number, number], direction: number | null): void {
     this.arrow.visible = direction !== null;
     this.arrow.position.set(place[1], 0, place[2]);
@@ -43,20 +46,20 @@ export class DriveScene {
     this.stage.invalidate();
   }
 
-  /** Lines [[x, z], ...] around where the character could be next. */
+  /** Show the area that the character can reach next, as outlines [[x, z], ...]. */
   showReach(lines: [number, number][][]): void {
     this.clearReach();
     for (const line of lines) {
       if (line.length < 3) continue;
       const flat = line.map(([x, z]) => new THREE.Vector3(x, 0, z));
       const rim = new THREE.LineLoop(new THREE.BufferGeometry().setFromPoints(flat), this.rim);
-      // A shape lies in x and y: turned down, its y points along -z.
+      // A shape lies in the x-y plane; after it is rotated to the floor, its y axis points along -z.
       const shape = new THREE.Shape(line.map(([x, z]) => new THREE.Vector2(x, -z)));
       this.region.add(rim, new THREE.Mesh(new THREE.ShapeGeometry(shape).rotateX(-Math.PI / 2), this.fill));
     }
   }
 
-  /** For what goes for a point in space: the box of what it can meet, before the character. */
+  /** For an action that aims at a point: show the box of reachable targets in front of the character. */
   showBox(node: DriveNode | null, place: [number, number, number]): void {
     const ends = node?.at_point ? ["x", "y", "z"].map((axis) => node.ranges.find(({ name }) => name.endsWith(axis))) : [];
     this.box.visible = ends.length === 3 && ends.every(Boolean);
@@ -68,7 +71,7 @@ export class DriveScene {
     this.box.rotation.y = place[0];
   }
 
-  /** In the colors of the current theme. */
+  /** Apply the colors of the current theme. */
   repaint(): void {
     const color = accent();
     for (const look of this.looks) look.color.set(color);
@@ -107,7 +110,7 @@ function accent(): string {
   return cssVariable("--accent") || "#3b6fd4";
 }
 
-/** A flat arrow that points along +Z, from a little before the character. */
+/** Geometry of a flat arrow along +Z that starts a little in front of the character. */
 function arrowShape(): THREE.BufferGeometry {
   const outline: [number, number][] = [[-0.055, 0.3], [0.055, 0.3], [0.055, 0.85], [0.17, 0.85], [0, 1.2], [-0.17, 0.85], [-0.055, 0.85]];
   const shape = new THREE.Shape(outline.map(([x, z]) => new THREE.Vector2(x, -z)));

@@ -1,4 +1,7 @@
-/** Find and aim: what is like a marked stretch, page by page; then motions between all of it that go where you drag. */
+/**
+ * Find panel: search for motions similar to a marked range, show the matches page by page, and blend them toward a
+ * dragged target.
+ */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
@@ -27,9 +30,9 @@ class FindPanel {
   private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, remove_height: false, rate: 30 as number | null };
   private readonly how = { further: true, repeats: false };
   private web: WebBuilt | null = null;
-  /** How many webs there have been. */
+  /** Number of match webs so far. */
   private webs = 0;
-  /** What the curve, or the last search, is about. */
+  /** The range that the curve, or the last search, is for. */
   private query: Stretch | null = null;
   private curve: ThresholdCurve | null = null;
   private found: SearchDone | null = null;
@@ -120,7 +123,7 @@ class FindPanel {
     this.aim.hidden();
   }
 
-  /** A page that was loaded again goes on with what the server still has. */
+  /** After a page reload, continue with the server's current state. */
   private async restore(again = false): Promise<void> {
     const goesOn = this.app.connection.resumedWork.some(({ work }) => work.command.startsWith("find_"));
     const { what, before } = interruptedJob();
@@ -139,14 +142,14 @@ class FindPanel {
     if (stopped) this.say(`${stopped} stopped when the page was reloaded. Start it again.`);
   }
 
-  /** Change what counts as a match: the curve was of something else. */
+  /** Change what counts as a match. This makes the curve obsolete. */
   private count(change: Partial<FindPanel["how"]>): void {
     Object.assign(this.how, change);
     for (const name of ["further", "repeats"] as const) this.counts[name].querySelector("input")!.checked = this.how[name];
     this.forgetCurve();
   }
 
-  /** What can be opened from the folder, and saved into it. */
+  /** List the files that can be loaded from the folder. */
   private async list(): Promise<void> {
     this.files = await this.app.ask("find_files", {}).catch(() => this.files);
     this.drawFiles();
@@ -166,7 +169,7 @@ class FindPanel {
     return Number.isFinite(value) && value > 0 ? value : null;
   }
 
-  /** What would be searched for now: what is marked, else what was sought before. */
+  /** The range that a search would use: the marked range, or else that of the previous search. */
   private get stretch(): Stretch | null {
     return marked(this.app) ?? (this.query && this.app.motions.has(this.query.motion) ? this.query : null);
   }
@@ -186,14 +189,14 @@ class FindPanel {
     put(this.hint, this.said || (trouble ? "" : this.next(stale)));
   }
 
-  /** What to do next, in a sentence. */
+  /** One sentence about what to do next. */
   private next(stale: boolean): string {
     if (stale) return "The curve is for the previous example. Press Suggest a threshold again, or search with the current threshold.";
     if (this.chosen !== null) return "";
     return this.curve ? "Click the curve to choose a threshold, or type one." : "Type a threshold, or press Suggest a threshold.";
   }
 
-  /** Say what came of the last thing that was done, until the next. */
+  /** Show the outcome of the last action until the next one. */
   private say(text: string): void {
     this.said = text;
     this.draw();
@@ -306,19 +309,19 @@ class FindPanel {
   }
 }
 
-/** Tells apart what there is before a comparison or a search, and after. */
+/** A text that identifies the match web and the last search; used to detect changes. */
 function standing(web: WebBuilt | null, found: SearchDone | null): string {
   return web ? `${web.frames} ${web.fps} ${found?.search ?? ""}` : "nothing";
 }
 
-/** The matches of a search that were thrown out before the page was loaded again. */
+/** The matches of a search that were excluded before the page was reloaded. */
 function droppedOf(found: SearchDone): number[] {
   const read = (tabState().choices["find"] ?? {}) as { search?: unknown; dropped?: unknown };
   if (read.search !== found.search || !Array.isArray(read.dropped)) return [];
   return (read.dropped as unknown[]).filter((each): each is number => Number.isInteger(each) && Number(each) > 0 && Number(each) < found.count);
 }
 
-/** Put a text into a line, which goes where there is none. */
+/** Set the text of a line, and hide the line if the text is empty. */
 function put(line: HTMLElement, text: string): void {
   if (line.textContent !== text) line.textContent = text;
   line.hidden = !text;

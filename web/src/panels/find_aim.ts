@@ -1,4 +1,7 @@
-/** Aiming: a space of motions made of matches, asked by sliders or by a point that is dragged in the scene. */
+/**
+ * Target control: a parametric motion ("space") built from matches, controlled by sliders or by a point dragged in the
+ * scene.
+ */
 import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { Aimed, AimMotion, SavedFiles, SearchDone, SpaceMade } from "../messages";
@@ -9,10 +12,10 @@ import { savedFiles, type Saved } from "./find_saved";
 
 type Place = [number, number, number];
 
-/** What a space may be asked by; "position" goes with a joint and a moment. */
+/** Features that can control a space; "position" also needs a joint and a moment. */
 const FEATURES: [string, string][] = [
   ["position", "joint target"], ["turn", "turn angle (°)"], ["speed", "speed (m/s)"], ["turn,speed", "turn (°) and speed (m/s)"],
-  ["travelled", "distance (m)"], ["step_height", "step height (m)"], ["duration", "duration (s)"],
+  ["traveled", "distance (m)"], ["step_height", "step height (m)"], ["duration", "duration (s)"],
 ];
 const MOMENTS: [string, string][] = [
   ["farthest", "full extension"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
@@ -45,8 +48,8 @@ export class AimSection {
   private readonly ask: () => void;
 
   /**
-   * @param chosen which search, and what of it was thrown out.
-   * @param written a file was saved.
+   * @param chosen returns the number of the search, and the numbers of its excluded matches
+   * @param written called when a file was saved
    */
   constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }, written: () => void) {
     this.ask = latest(() => this.answer());
@@ -67,13 +70,13 @@ export class AimSection {
     });
   }
 
-  /** Whether there are matches to make something of. */
+  /** Whether there are matches to build a space from. */
   set canMake(on: boolean) {
     this.making.hidden = !on;
     this.draw();
   }
 
-  /** The folder's files. */
+  /** Set the list of the folder's files. */
   files(listed: SavedFiles): void {
     this.listed = listed;
     this.draw();
@@ -100,7 +103,7 @@ export class AimSection {
     this.draw();
   }
 
-  /** Offer the joints of what was found, that which moves most first. */
+  /** Offer the joints of the matches, starting with the one that moves most. */
   suggest(found: SearchDone): void {
     const roles = Object.keys(found.body.roles);
     setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), found.joint);
@@ -130,7 +133,7 @@ export class AimSection {
     this.asked.scrollIntoView({ block: "nearest" });
   }
 
-  /** Show a space and the motion that it made last. */
+  /** Show a space and its last motion. */
   restore(space: SpaceMade): void {
     this.clear();
     this.space = space;
@@ -147,7 +150,7 @@ export class AimSection {
     this.take(space.first);
     this.draw();
     if (this.app.selected?.info.motion !== this.motion) return;
-    // The others would stand in the same place.
+    // Hide the other motions, which would be in the same place.
     for (const [id, shot] of this.app.motions) if (id !== this.motion) shot.character.visible = false;
     this.app.motionsChanged.emit();
   }
@@ -174,7 +177,7 @@ export class AimSection {
     this.want({ point }, done);
   }
 
-  /** Ask for what is made now in place of what cannot be. */
+  /** Move the target back to the nearest reachable one, whose motion is shown. */
   private comeBack(): void {
     this.setSliders(this.reached);
     this.want({ target: this.reached }, true);
@@ -187,7 +190,7 @@ export class AimSection {
     });
   }
 
-  /** During a drag the character shows the relevant moment; then it plays. */
+  /** Request a motion. During a drag, the character shows the moment of the target; afterward, it plays. */
   private want(request: AimMotion, done: boolean): void {
     if (!this.dragging && !done && this.app.selected?.info.motion !== this.motion && this.app.motions.has(this.motion)) this.app.select(this.motion);
     this.dragging = !done;
@@ -210,7 +213,7 @@ export class AimSection {
     } else if (!this.dragging && !playback.playing) playback.toggle();
   }
 
-  /** Show the reply to a request; a control that is being dragged stays where it is. */
+  /** Show the reply to a request. A control that is being dragged stays where it is. */
   private take(reply: Aimed, request: AimMotion = {}): void {
     this.motion = reply.motion.motion;
     if (this.app.motions.has(this.motion)) this.app.update(reply.motion);
@@ -234,12 +237,12 @@ export class AimSection {
   }
 }
 
-/** The number as the slider has it, which ends where its track does and goes in steps. */
+/** Update the number field to the slider's value, which is clamped and rounded to steps. */
 function finishEdit(each: Slider): void {
   each.value = Number(each.value);
 }
 
-/** As people read it: degrees for radians, and three places. */
+/** Convert a value for display: radians to degrees, three decimals. */
 function shownValue(value: number, unit: string): number {
   return Number((unit in DEGREES ? (value * 180) / Math.PI : value).toFixed(3));
 }

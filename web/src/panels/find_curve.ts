@@ -1,5 +1,6 @@
 /**
- * How many matches each threshold finds. A click chooses a threshold; with the keys: Tab to the picture, left and right.
+ * Plot of the number of matches for each threshold. A click chooses a threshold. Keyboard: Tab to the plot, then the left
+ * and right arrow keys.
  */
 import { cssVariable, el } from "../dom";
 import { clamp } from "../lanes";
@@ -8,7 +9,7 @@ import type { ThresholdCurve } from "../messages";
 export interface ThresholdView {
   element: HTMLElement;
   show(curve: ThresholdCurve | null): void;
-  /** The threshold that was chosen, meters; null for none. */
+  /** Mark the chosen threshold, in meters; null for none. */
   mark(threshold: number | null): void;
   draw(): void;
 }
@@ -24,7 +25,7 @@ export function thresholdView(picked: (threshold: number) => void): ThresholdVie
   let curve: ThresholdCurve | null = null;
   let chosen: number | null = null;
 
-  /** Thresholds rise in proportion, and so does the axis. */
+  /** The logarithmic range of the axis: the thresholds grow by a constant factor. */
   const ends = (): [number, number] => {
     const { thresholds } = curve!;
     const [low, high] = [thresholds[0]!, thresholds[thresholds.length - 1]!];

@@ -1,4 +1,6 @@
-/** What aiming draws in the scene: the target that is dragged, where the joint gets and how, and all it can reach. */
+/**
+ * Drawings for target control: the dragged target, the path of the joint, how far it misses, and all reachable points.
+ */
 import * as THREE from "three";
 import type { App } from "../app";
 import { cssVariable } from "../dom";
@@ -8,20 +10,20 @@ import type { Target } from "../pointer";
 type Place = [number, number, number];
 
 const RADIUS = 0.05;
-/** Meters from the line of sight within which places count. */
+/** Distance in meters from the line of sight within which reachable points count. */
 const SPREAD = 0.03;
 
 export class AimMarks {
   private readonly group = new THREE.Group();
   private target: Target | null = null;
   private at: Place | null = null;
-  // Created once: three.js deletes a shader with its last material, and would link it again for every reply.
+  // Created once: three.js deletes a shader with its last material, and would compile it again for every reply.
   private readonly points = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 3, sizeAttenuation: false, transparent: true, opacity: 0.75 }));
   private readonly path = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
   private readonly miss = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
   private visible = false;
 
-  /** @param moved while the target is dragged, and when it is let go. */
+  /** @param moved called while the target is dragged, and when it is released (`done`) */
   constructor(private readonly app: App, private readonly moved: (point: Place, done: boolean) => void) {
     for (const thing of [this.points, this.path, this.miss]) {
       thing.frustumCulled = false;
@@ -38,12 +40,12 @@ export class AimMarks {
     this.miss.material.color.set(cssVariable("--bad"));
   }
 
-  /** Places that can be reached, x y z after each other. */
+  /** Show the reachable points, as a flat x y z list. */
   reach(points: number[]): void {
     put(this.points, points);
   }
 
-  /** @param move whether the target goes where the answer has it: not while the hand holds it. */
+  /** @param move whether to move the target to the position in the reply; false while the user drags it */
   place(reply: Aimed, move: boolean): void {
     put(this.path, reply.path);
     put(this.miss, reply.point && reply.hit ? [...reply.point, ...reply.hit] : []);
@@ -70,8 +72,8 @@ export class AimMarks {
   }
 
   /**
-   * A hand moves in the picture only: how far away the target is follows from what can be reached under the pointer.
-   * Beside all of it, it stays as far away as it was.
+   * Set the depth of the dragged target. The pointer moves only in the image plane, so the depth is that of the reachable
+   * points under the pointer. If there are none, the depth stays unchanged.
    */
   private withinReach(at: Place): Place {
     const { camera } = this.app.stage;
@@ -106,7 +108,7 @@ export class AimMarks {
   }
 }
 
-/** Other points in the place of those before; a thing without any is not drawn. */
+/** Replace the points of an object; without points, it is not drawn. */
 function put(thing: THREE.Points | THREE.Line, points: number[]): void {
   thing.geometry.dispose();
   thing.geometry = new THREE.BufferGeometry();

@@ -1,4 +1,4 @@
-/** What was compared or made aimable, as a file of the opened folder: one row to open one, and one to save what there is. */
+/** Saved match webs or spaces in the open folder: one row to load a file, and one to save the current state. */
 import { messageOf, type App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { SavedFile, SaveFound } from "../messages";
@@ -9,20 +9,20 @@ type Kind = SaveFound["kind"];
 const CHOOSE = "choose…";
 
 export interface Saved {
-  /** The list of files to open; hidden while there is none. */
+  /** The list of files to load; hidden if there are none. */
   readonly opening: HTMLElement;
-  /** The name, and the button that saves. */
+  /** The name field and the save button. */
   readonly saving: HTMLElement;
-  /** The folder's files, and whether there is something to save. */
+  /** Show the folder's files; `mayBeSaved` says whether there is something to save. */
   show(files: SavedFile[], mayBeSaved: boolean): void;
 }
 
 export interface SavedOptions {
   kind: Kind;
-  /** What the file is called unless a person says otherwise. */
+  /** Default file name. */
   name: string;
   open: (path: string) => void;
-  /** A file was written. */
+  /** Called when a file was written. */
   saved: () => void;
 }
 
@@ -53,7 +53,7 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
       name.focus();
       return;
     }
-    // Problems with the name are shown next to it, not in a notice for each try.
+    // Problems with the name are shown next to it, not as a notice for each attempt.
     const done = await app.connection.ask("find_save", { kind: options.kind, name: called, replace }).catch((error: unknown) => {
       say(sentence(messageOf(error)));
       return null;

@@ -3,7 +3,7 @@ import { messageOf, type App } from "../app";
 import { Failed } from "../connection";
 import type { Commands, WebBuilt, ClipStatus } from "../messages";
 
-/** A stretch of a motion, frames half-open. */
+/** A range of a motion, in half-open frames. */
 export interface Stretch {
   motion: string;
   start: number;
@@ -17,7 +17,7 @@ const ABOUT: Record<ClipStatus["where"], string> = {
   figure: "This clip has different joints or bone lengths than the indexed clips. Press Index clips to index the clips that have its skeleton, or mark a range in an indexed clip.",
 };
 
-/** What is marked on the timeline now. */
+/** The range that is marked on the timeline now. */
 export function marked(app: App): Stretch | null {
   const [region, info] = [app.playback.region, app.selected?.info];
   return region && info?.kind === "motion" ? { motion: info.motion, start: region[0], stop: region[1] } : null;
@@ -32,14 +32,14 @@ export function describeRange(app: App, { motion, start, stop }: Stretch): strin
   return info ? `${info.name}, ${(start / info.fps).toFixed(2)} to ${(stop / info.fps).toFixed(2)} s` : "";
 }
 
-/** Why there is nothing to compare; "" where there is. */
+/** The reason why nothing can be indexed; "" if it can. */
 export function cannotCompare(app: App): string {
   const info = app.selected?.info;
   if (!info) return "Open a clip first. All clips with its skeleton are indexed.";
   return info.kind === "motion" ? "" : "Marker data cannot be searched. Select a clip with a skeleton.";
 }
 
-/** Why nothing can be sought; "" where it can. */
+/** The reason why the range cannot be searched for; "" if it can. */
 export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | null, before: Stretch | null): string {
   if (!web) return cannotCompare(app) || "Press Index clips first. Then mark a range and search for it.";
   if (!sought) {
@@ -55,7 +55,7 @@ export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | nul
 /** Tracks whether the current state of a motion is among the indexed clips. */
 export class About {
   text = "";
-  /** Why a motion cannot be sought at all; "" where it can. */
+  /** The reason why this motion cannot be searched for at all; "" if it can. */
   refuses = "";
   private asked = "";
 
@@ -78,8 +78,8 @@ export class About {
 }
 
 /**
- * Ask for long work whose failure only the panel reports: `report` gets a sentence, and whether the user canceled
- * it. Returns null if it failed.
+ * Run a long job whose errors only the panel reports: `report` gets a sentence, and whether the user canceled the job.
+ * Returns null if it failed.
  */
 export async function outcome<K extends "find_build" | "find_suggest" | "find_search">(
   app: App,
@@ -101,14 +101,14 @@ export async function outcome<K extends "find_build" | "find_suggest" | "find_se
   }
 }
 
-/** An error's text as a sentence. */
+/** Turn an error message into a sentence. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 const BUSY = "marey.find.busy";
 
-/** The job that a reload interrupted, "" for none; and the state before it, as passed to `remembered`. */
+/** The job that a reload interrupted, "" for none, and the state before it, as passed to `remembered`. */
 export function interruptedJob(): { what: string; before: string } {
   try {
     const [what = "", before = ""] = (sessionStorage.getItem(BUSY) ?? "").split("\n");
@@ -119,13 +119,13 @@ export function interruptedJob(): { what: string; before: string } {
   }
 }
 
-/** Remember a job in progress across a reload; a finished job leaves a state other than `before`. */
+/** Remember a running job across a reload. A finished job leaves a state different from `before`. */
 export async function remembered<T>(what: string, before: string, work: Promise<T>): Promise<T> {
   const put = (text: string) => {
     try {
       sessionStorage.setItem(BUSY, text);
     } catch {
-      // In a browser that stores nothing, work that a reload interrupted is not reported.
+      // If the browser stores nothing, an interrupted job is not reported after a reload.
     }
   };
   put(`${what}\n${before}`);

@@ -1,4 +1,7 @@
-/** Graph: compare clips, choose thresholds and see what is connected, then make random walks, follow a path, or steer by keyboard. */
+/**
+ * Graph panel: compare clips, choose thresholds and see what is connected; then generate random walks, follow a path,
+ * or steer.
+ */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { GraphBuilt, GraphLinks, MotionInfo, PairLimit } from "../messages";
@@ -12,7 +15,7 @@ import { download } from "./look";
 
 type From = "open" | "folder";
 
-/** Findings that are shown as they are; more of them are folded. */
+/** Number of findings that are shown directly; more are collapsed. */
 const FEW = 3;
 
 export function mount(app: App): Panel {
@@ -23,7 +26,7 @@ export function mount(app: App): Panel {
 class GraphPanel {
   readonly element: HTMLElement;
   private from: From = "open";
-  /** Open motions that were ticked or not, where the person has decided. */
+  /** Open motions that the user has checked or unchecked. */
   private readonly wanted = new Map<string, boolean>();
   private built: GraphBuilt | null = null;
   private links: GraphLinks | null = null;
@@ -45,7 +48,7 @@ class GraphPanel {
   private readonly does = choice("Action", [], "", (value) => (this.label = value || null), "Use only clips with this label");
   private readonly source: ReturnType<typeof choice>;
   private readonly rateChoice: ReturnType<typeof choice>;
-  /** Whether the server was asked what it still has. */
+  /** Whether the server was asked for its current graph. */
   private asked = false;
   private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
   private readonly path: PathSection;
@@ -105,7 +108,7 @@ class GraphPanel {
     this.go.disabled = this.from === "open" && !this.chosen().length;
   }
 
-  /** By default, motions from files are clips; results made here are not. */
+  /** Whether a motion is checked. By default, motions from files are; results made here are not. */
   private ticked(id: string): boolean {
     return this.wanted.get(id) ?? Boolean(this.app.motions.get(id)?.info.file);
   }
@@ -129,7 +132,7 @@ class GraphPanel {
     this.take(built, built.suggested, []);
   }
 
-  /** Take up the graph that the server has of this session, once: a page that was loaded again knows nothing of it. */
+  /** Load the session's graph from the server, once after a page reload. */
   async restore(again = false): Promise<void> {
     if ((this.asked && !again) || !this.app.welcome?.resumed) return;
     this.asked = true;
@@ -146,7 +149,7 @@ class GraphPanel {
     this.path.restore();
   }
 
-  /** Show a graph with its thresholds. */
+  /** Show a graph and its thresholds. */
   private take(built: GraphBuilt, threshold: number, pairs: PairLimit[]): void {
     this.built = built;
     this.links = built.links;
@@ -178,7 +181,7 @@ class GraphPanel {
 
   private async askLinks(): Promise<void> {
     if (!this.built) return;
-    // They were of other thresholds.
+    // The findings were for other thresholds.
     this.findings.replaceChildren();
     this.links = await this.app.ask("graph_links", this.limits());
     this.drawLinks();
@@ -220,7 +223,7 @@ class GraphPanel {
     return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, clean: this.clean }).catch(() => null);
   }
 
-  /** Show the result; nothing may get in the way while a path is drawn. */
+  /** Show the result, unless the user is drawing a path. */
   private play(info: MotionInfo): void {
     if (!this.path.isDrawing) {
       this.app.present(info);

@@ -1,22 +1,22 @@
-/** Camera positions for a path: obliquely from above to see all of it, or straight from above to draw. */
+/** Camera positions for a path: obliquely from above to see all of it, or straight down to draw. */
 import * as THREE from "three";
 import type { App, Shot } from "../app";
 import type { Stage } from "../scene";
 import type { Place } from "./graph_lines";
 
-/** Half from above, with the same side of the path up as while it was path. */
+/** View direction halfway from above, from the same side as while drawing. */
 const OBLIQUE = new THREE.Vector3(0, Math.sin(0.8), Math.cos(0.8));
 const ABOVE = new THREE.Vector3(0, 1, 0.0001).normalize();
-/** Share of the picture's half that may be filled: buttons and notices lie along its edges. */
+/** Fraction of the half view that may be filled: buttons and notices are at the edges. */
 const FILL = 0.78;
-/** Meters: beyond, a character is too small; nearer than that, there is too little floor to draw on. */
+/** Meters: from farther away, a character is too small; from nearer, there is too little floor to draw on. */
 const FARTHEST = 24;
 const LEAST_FLOOR = 9;
-/** Meters from which a character is followed along a path that is too long to fit in the view. */
+/** Camera distance in meters when following a character along a path that is too long to fit in the view. */
 const ALONG = 9;
 const TALL = 1.8;
 
-/** From how far away, in meters, all points are seen from a side. */
+/** The distance in meters from which all points are in view, looking from direction `from`. */
 function distanceTo(stage: Stage, points: THREE.Vector3[], center: THREE.Vector3, from: THREE.Vector3): number {
   const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
   const up = from.clone().cross(right);
@@ -35,12 +35,12 @@ function stand(stage: Stage, center: THREE.Vector3, from: THREE.Vector3, away: n
   stage.invalidate();
 }
 
-/** The places on the floor, and as high above it as a character is. */
+/** The points on the floor, and the same points at a character's height. */
 function room(stage: Stage, places: Place[], height: number): THREE.Vector3[] {
   return places.flatMap(([x, z]) => [new THREE.Vector3(x, stage.floor, z), new THREE.Vector3(x, stage.floor + height, z)]);
 }
 
-/** Look from above, at what is drawn already where something is, with floor to draw on around it. */
+/** Look straight down at the drawn path, if there is one, with floor to draw on around it. */
 export function lookFromAbove(stage: Stage, path: Place[]): void {
   const points = room(stage, path, 0);
   const center = path.length ? new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3()) : stage.controls.target.clone();
@@ -50,8 +50,8 @@ export function lookFromAbove(stage: Stage, path: Place[]): void {
 }
 
 /**
- * Look at a whole path and the character on it. The camera then stands still for as long as that motion is shown, or
- * until the person lets it follow. The camera follows along a path that is too long to fit in the view.
+ * Look at an entire path and the character on it. The camera then stays in place while this motion is selected, or until
+ * the user turns on following. If the path is too long to fit in the view, the camera follows the character.
  */
 export function lookAtPath(app: App, shot: Shot, places: Place[]): void {
   const { stage } = app;
@@ -78,10 +78,10 @@ export function lookAtPath(app: App, shot: Shot, places: Place[]): void {
   still.add(app);
 }
 
-/** Those whose camera stands still to see a path. */
+/** Apps whose camera stays in place to show a path. */
 const still = new WeakSet<App>();
 
-/** The camera goes along again, where it stood still only to see a path. */
+/** Follow the character again, if the camera stayed in place only to show a path. */
 export function leavePath(app: App): void {
   if (still.has(app)) app.following = true;
 }

@@ -1,4 +1,4 @@
-/** Lines on the ground, as ribbons that can be seen from any distance. */
+/** Lines on the ground, drawn as ribbons that are visible from any distance. */
 import * as THREE from "three";
 import type { Stage } from "../scene";
 
@@ -7,7 +7,7 @@ export type Place = [number, number];
 const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#c04fc0", "#8fb339", "#d64540"];
 const ABOVE = 0.008;
 
-/** A color for each label, by its place among them; grey for none. */
+/** The color of a label, by its index; gray for none. */
 export function labelColor(labels: readonly string[], label: string | null): string {
   const at = label === null ? -1 : labels.indexOf(label);
   return at < 0 ? "#8d949d" : COLORS[at % COLORS.length]!;
@@ -16,10 +16,10 @@ export function labelColor(labels: readonly string[], label: string | null): str
 export class Ribbons {
   private meshes: THREE.Mesh[] = [];
 
-  /** `level`: those of a higher one lie over the others. */
+  /** `level`: lines of a higher level are drawn over those of a lower one. */
   constructor(private readonly stage: Stage, private readonly level = 0) {}
 
-  /** Points x, z in meters. */
+  /** Add a line through points x, z in meters. */
   add(points: Place[], color: string, width: number, opacity = 1): void {
     if (points.length < 2) return;
     const look = new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: opacity < 1, opacity });
@@ -31,7 +31,7 @@ export class Ribbons {
     this.stage.invalidate();
   }
 
-  /** Draw a single line again. Its material is reused, because a new one would compile the shader again. */
+  /** Redraw a single line. Its material is reused, because a new one would compile the shader again. */
   redraw(points: Place[], color: string, width: number, opacity = 1): void {
     const mesh = this.meshes[0];
     if (!mesh) {
@@ -53,7 +53,7 @@ export class Ribbons {
   }
 }
 
-/** A flat band along a line. */
+/** Geometry of a flat band along a line. */
 function strip(points: Place[], width: number): THREE.BufferGeometry {
   const flat = new Float32Array(points.length * 6);
   const faces: number[] = [];

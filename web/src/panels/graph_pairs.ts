@@ -1,9 +1,12 @@
-/** Transitions between labels, and thresholds for pairs of them: a table of few labels, a list of many. */
+/** Transitions between labels, and thresholds for pairs of labels: a table for few labels, a list for many. */
 import { button, choice, el, setOptions } from "../dom";
 import type { GraphLinks, PairCount, PairLimit } from "../messages";
 import { slider } from "../widgets/slider";
 
-/** Labels up to which a table of all pairs can be read at the panel's width, and pairs that a list shows unasked. */
+/**
+ * Maximum number of labels for a table, which must fit the panel's width, and number of pairs that the list shows at
+ * first.
+ */
 const TABLE = 4;
 const LISTED = 8;
 
@@ -20,7 +23,10 @@ export class PairSection {
   private readonly other: HTMLElement;
   private readonly sliders = el("div", { class: "stack" });
 
-  /** `usual` is the threshold for all, with which a pair's own begins; `changed` follows each change of one. */
+  /**
+   * `usual` returns the common threshold, the initial value for a pair; `changed` is called after each change of a
+   * pair's threshold.
+   */
   constructor(private readonly usual: () => number, private readonly changed: () => void) {
     const add = button("Set threshold", () => this.choose(this.before.select.value, this.after.select.value), "Use a different threshold for this pair of labels");
     this.other = el("details", {}, el("summary", { text: "Other pairs" }),
@@ -33,7 +39,7 @@ export class PairSection {
     return this.limits;
   }
 
-  /** Another graph. */
+  /** Show the labels and pair thresholds of another graph. */
   take(labels: string[], pairs: PairLimit[]): void {
     this.labels = labels;
     this.limits = pairs;
@@ -44,13 +50,13 @@ export class PairSection {
     this.drawSliders();
   }
 
-  /** What the thresholds leave. */
+  /** Show the transitions that remain with the thresholds. */
   show(links: GraphLinks): void {
     const focused = document.activeElement?.getAttribute("aria-label");
     const most = Math.max(1, ...links.pairs.map(({ transitions }) => transitions));
     if (this.labels.length <= TABLE) this.showTable(links.pairs, most);
     else this.showList(links.pairs, most);
-    // The pressed button has been replaced.
+    // The focused button has been replaced; focus its replacement.
     if (focused && !this.element.contains(document.activeElement)) {
       [...this.element.querySelectorAll<HTMLElement>(".cell")].find((cell) => cell.dataset["pair"] === focused.split(":")[0])?.focus();
     }
@@ -68,7 +74,7 @@ export class PairSection {
     this.first.replaceChildren(el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
 
-  /** Pairs with transitions, most first. */
+  /** List the pairs with transitions, those with the most first. */
   private showList(counts: PairCount[], most: number): void {
     const some = counts.filter(({ transitions }) => transitions > 0).sort((a, b) => b.transitions - a.transitions);
     const cells = some.map((count) => this.cell(count, most, true));

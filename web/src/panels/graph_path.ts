@@ -1,4 +1,4 @@
-/** A path on the ground, drawn in segments with a label each, that the graph then walks along. */
+/** A path on the ground, drawn in segments with one label each, for the graph to follow. */
 import type { App } from "../app";
 import { button, choice, cssVariable, el, setOptions, toggle } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
@@ -10,10 +10,10 @@ import { labelColor, Ribbons, type Place } from "./graph_lines";
 const DRAWN = 0.12;
 const WALKED = 0.03;
 const SMOOTHED = 0.045;
-/** A stretch that begins this near to the end of the last one goes on from there, meters. */
+/** A segment that starts within this distance (m) of the previous end is joined to it without a note. */
 const JOINS = 0.6;
 
-/** Facts about a walk along a path, except its motion. */
+/** The result of following a path, except the motion. */
 type Way = Omit<PathFollowed, "motion">;
 
 export class PathSection {
@@ -33,7 +33,7 @@ export class PathSection {
   private readonly clear = button("Clear", () => this.reset(), "Remove the path");
   private readonly go = button("Follow path", () => void this.follow(), "Generate a motion that follows the path", "primary");
 
-  /** `walk` asks the server. */
+  /** `walk` sends the segments to the server. */
   constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
     this.ribbons = new Ribbons(app.stage);
     this.walked = new Ribbons(app.stage, 1);
@@ -43,7 +43,7 @@ export class PathSection {
     this.show();
   }
 
-  /** Take up the path that was drawn before the page was loaded again. */
+  /** Restore the path that was drawn before a page reload. */
   restore(): void {
     const { stretches, done } = stored(this.labels);
     this.stretches = stretches;
@@ -58,7 +58,7 @@ export class PathSection {
     return this.endDrawing !== null;
   }
 
-  /** The labels of a graph that is new. */
+  /** Set the labels of a new graph. */
   set choices(labels: string[]) {
     this.labels = labels;
     this.style = null;
@@ -78,9 +78,9 @@ export class PathSection {
     this.endDrawing?.();
     this.endDrawing = null;
     if (!on) return;
-    // A playing character moves the camera, and with it the floor under the pointer.
+    // Stop playback, because a moving character moves the camera and the floor under the pointer.
     this.app.playback.step(0);
-    // From above, what is drawn is what is meant.
+    // Look straight down, for an undistorted drawing.
     lookFromAbove(this.app.stage, this.stretches.flatMap(({ points }) => points));
     this.endDrawing = this.app.drawOnGround(({ points }) => this.add(points));
   }
@@ -134,7 +134,7 @@ export class PathSection {
     return el("li", {}, pick, remove);
   }
 
-  /** The smoothed path and the walk, in colors that no label has. */
+  /** Show the smoothed path and the walk, in colors that no label has. */
   private showWay(): void {
     this.walked.clear();
     if (!this.done) return;
@@ -143,7 +143,7 @@ export class PathSection {
   }
 
   private async follow(): Promise<void> {
-    // Where one stretch has a label, the graph wants one for each: those without take their neighbor's.
+    // If one segment has a label, the graph needs one for each: segments without a label take the previous one's.
     const named = this.stretches.find(({ label }) => label !== null)?.label ?? null;
     let last = named;
     const stretches = this.stretches.map(({ points, label }) => ({ points, label: (last = label ?? last) }));
@@ -157,7 +157,7 @@ export class PathSection {
     this.updateText();
     this.store();
     const shot = this.app.present(motion);
-    // Once it is there, and was brought into the middle.
+    // Wait until the motion has been loaded and centered in the view.
     await shot.frames.load(0, 1).catch(() => undefined);
     if (this.app.selected === shot && !this.isDrawing) lookAtPath(this.app, shot, [...done.path, ...done.way]);
   }
@@ -174,7 +174,7 @@ export class PathSection {
 const isPlaces = (points: unknown): points is Place[] =>
   Array.isArray(points) && points.length > 1 && points.every((at) => Array.isArray(at) && at.length === 2 && at.every((each) => Number.isFinite(each)));
 
-/** The path and the walk along it that this tab has saved; invalid data is skipped. */
+/** Return the path, and the walk along it, that this tab has saved; invalid data is skipped. */
 function stored(labels: readonly string[]): { stretches: PathStretch[]; done: Way | null } {
   const read = (tabState().choices["graph"] ?? {}) as { stretches?: unknown; done?: Partial<Way> | null };
   const stretches = (Array.isArray(read.stretches) ? (read.stretches as Partial<PathStretch>[]) : [])

@@ -1,4 +1,4 @@
-/** A graph steered live with the keys: W A S D or the arrows, as seen from the camera; 1 to 9 choose what to do. */
+/** Steer a graph live with the keyboard: WASD or arrow keys, relative to the camera; 1 to 9 choose an action. */
 import * as THREE from "three";
 import type { App } from "../app";
 import { check, choice, cssVariable, el, setOptions, toggle } from "../dom";
@@ -16,7 +16,7 @@ const TRAIL_EVERY = 5;
 const ECHO_EVERY = 10;
 const MOST_TRAIL = 400;
 const LEAST_TURN = 0.05;
-/** Labels that have a key: 1 to 9. */
+/** Number of labels that have a key: 1 to 9. */
 const N_KEYS = 9;
 
 interface Playing {
@@ -37,7 +37,7 @@ export class SteerSection {
   private direction = 0;
   private clean = false;
   private playing: Playing | null = null;
-  /** Cancels a start in progress, if there is one. */
+  /** Cancels the start in progress, if there is one. */
   private starting: AbortController | null = null;
   private readonly held = new Set<string>();
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
@@ -47,7 +47,7 @@ export class SteerSection {
   });
   private readonly run = toggle("Start steering", false, (on) => void (on ? this.start() : this.stop()), "Steer with WASD or the arrow keys, relative to the camera");
 
-  /** `begin` asks the server to play. */
+  /** `begin` asks the server to start the stream. */
   constructor(
     private readonly app: App,
     private readonly begin: (direction: number, label: string | null, clean: boolean, stop: AbortController) => Promise<GraphSteered | null>,
@@ -61,7 +61,7 @@ export class SteerSection {
       if (event.error) app.notices.error(event.error);
       this.end();
     });
-    // Before the page's own keys, which step through time.
+    // Listen before the page's own keys, which step through time.
     window.addEventListener("keydown", (event) => this.key(event, true), true);
     window.addEventListener("keyup", (event) => this.key(event, false), true);
     window.addEventListener("blur", () => this.held.clear());
@@ -90,7 +90,7 @@ export class SteerSection {
     const stop = (this.starting = new AbortController());
     const begun = await this.begin(this.direction, this.label, this.clean, stop);
     if (this.starting !== stop) {
-      // Ended meanwhile; what the server plays all the same is not wanted.
+      // Steering was ended in the meantime, so stop the stream that the server has started.
       if (begun) await this.app.ask("live_stop", { stream: begun.stream }).catch(() => undefined);
       return;
     }
@@ -135,7 +135,7 @@ export class SteerSection {
       shot.character.show(app.frameOf(shot));
     }
     this.said.textContent = "";
-    // The camera has gone along with who was steered.
+    // The camera has followed the steered character; turn it back to the selected motion.
     if (app.selected && playing.hidden.has(app.selected.info.motion)) void app.bringIntoView(app.selected).catch(() => undefined);
     app.stage.invalidate();
   }
@@ -156,14 +156,14 @@ export class SteerSection {
     }
     if (frame % ECHO_EVERY === 0) app.connection.ask("live_echo", { stream, frame, sent }).catch(() => undefined);
     if (typeof note === "string") app.notices.info(note);
-    // The camera may have turned under a key that is held.
+    // The camera may have rotated while a key is held.
     if (this.held.size) this.aim();
     app.stage.invalidate();
   }
 
   private key(event: KeyboardEvent, down: boolean): void {
     const name = event.key.toLowerCase();
-    // A key may be released while the focus is elsewhere, and while the Command key is down there is no event.
+    // Keys may be released while the focus is elsewhere, and released keys send no event while the Command key is down.
     if (event.metaKey) this.held.clear();
     else if (!down) this.held.delete(name);
     if (!this.playing || !meant(event)) return;
@@ -181,7 +181,7 @@ export class SteerSection {
     event.stopPropagation();
   }
 
-  /** The direction of the held keys, seen from the camera; without any, it stays. */
+  /** Request the direction of the held keys, relative to the camera; without keys, the direction stays. */
   private aim(): void {
     let [right, ahead] = [0, 0];
     for (const key of this.held) {
@@ -190,7 +190,7 @@ export class SteerSection {
     }
     if (!right && !ahead) return;
     const look = this.app.stage.camera.getWorldDirection(new THREE.Vector3());
-    // From above there is no ahead but the top of the picture.
+    // When looking straight down, ahead is the top of the view.
     const flat = Math.hypot(look.x, look.z) > 0.05 ? look : new THREE.Vector3(0, 1, 0).applyQuaternion(this.app.stage.camera.quaternion);
     const camera = Math.atan2(flat.x, flat.z);
     const direction = camera - Math.atan2(right, ahead);

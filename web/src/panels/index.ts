@@ -1,4 +1,4 @@
-/** The panels, in the order of their tabs. A new one: a module with `mount`, and a line here. */
+/** The panels, in the order of their tabs. To add a panel, write a module with `mount` and add a line here. */
 import type { App, Panel } from "../app";
 import { mount as author } from "./author";
 import { mount as blend } from "./blend";
@@ -10,10 +10,10 @@ import { mount as graph } from "./graph";
 import { mount as look } from "./look";
 
 export interface PanelEntry {
-  /** As the server calls it; a panel that the server does not have is not shown. */
+  /** The server's name of the panel. A panel that the server does not have is not shown. */
   name: string;
   title: string;
-  /** What it is for, as its tab's tooltip. */
+  /** What the panel is for; tooltip of its tab. */
   about: string;
   mount: (app: App) => Panel;
 }

@@ -1,4 +1,4 @@
-/** Layer: an upper body or an arm of one motion on another, and a gaze that follows what is dragged. */
+/** Layers & gaze panel: the upper body or an arm of one motion on another, and a gaze that follows dragged points. */
 import type { App, Panel } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { SpliceMotions, TransplantLimb } from "../messages";

@@ -1,4 +1,4 @@
-/** Looking at points that are dragged: spine, neck, head and eyes of any motion turn there, one look after another. */
+/** Look at dragged points: rotates spine, neck, head and eyes of any motion, from one gaze target to the next. */
 import * as THREE from "three";
 import type { App } from "../app";
 import { button, check, cssVariable, el } from "../dom";
@@ -10,19 +10,19 @@ import { metricText } from "../widgets/measures";
 
 type Place = [number, number, number];
 
-/** A look from a time on; without a point it goes back to what the motion does by itself. */
+/** A gaze target that starts at `time`; without a point, the gaze returns to that of the original motion. */
 interface Goal {
   time: number;
   point: Place | null;
   target: Target | null;
-  /** Of its ball, and of its number in the list. */
+  /** Color of its ball and of its number in the list. */
   color: string;
-  /** Its line in the list: what came of it, and where it is, for those who type. */
+  /** Its row in the list: the status, and number fields for the position. */
   status: HTMLElement;
   fields: HTMLInputElement[];
 }
 
-/** What a reload keeps. */
+/** State that survives a page reload. */
 interface Choices {
   base: string;
   made: string | null;
@@ -30,11 +30,11 @@ interface Choices {
   options: { steady: boolean; eyes: boolean };
 }
 
-/** Meters that the line of sight is drawn. */
+/** Drawn length of the line of sight, in meters. */
 const SIGHT = 1.2;
-/** Seconds that two looks are apart at least. */
+/** Minimum time between two gaze targets, in seconds. */
 const APART = 0.05;
-/** Meters that a new ball is from all others at least, and how far it is moved aside at a time. */
+/** Minimum distance in meters of a new ball from all others, and the step by which it is moved aside. */
 const [ROOM, ASIDE] = [0.25, 0.3];
 const COLORS = ["#2f7fd1", "#d1702f", "#3a9a5c", "#9a5cc0", "#b8932a", "#c2486f"];
 
@@ -45,9 +45,9 @@ export class LookSection {
   private goals: Goal[] = [];
   private done: LookDone | null = null;
   private visible = false;
-  /** Counts the series of looks: an answer to one that is over is of no use. */
+  /** Number of series of gaze targets so far. Replies about an earlier series are ignored. */
   private series = 0;
-  /** Number of requests sent and answered, and whether the series ends with the last. */
+  /** Numbers of requests sent and answered, and whether the series ends with the last. */
   private requests = 0;
   private answered = 0;
   private ending = false;
@@ -84,11 +84,11 @@ export class LookSection {
       saveChoice("look", choices);
     });
     this.draw();
-    // On a reload the motions come right after the panels.
+    // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.takeUp(before));
   }
 
-  /** Go on with looks of before a reload; their motion is still there. */
+  /** Continue with the gaze targets from before a reload, if their motions still exist. */
   private takeUp({ base, made, goals }: Choices): void {
     const { motions } = this.app;
     if (this.goals.length || !goals.length || !motions.has(base) || !made || !motions.has(made)) return;
@@ -145,7 +145,7 @@ export class LookSection {
     return { time, point, color, target: null, status: el("span", { class: "what" }), fields: [] };
   }
 
-  /** A place where no other ball is: aside, as the camera sees it. */
+  /** Find a position without another ball: move sideways, as seen by the camera. */
   private freePlace(wanted: Place): Place {
     const aside = new THREE.Vector3().setFromMatrixColumn(this.app.stage.camera.matrixWorld, 0).setLength(ASIDE);
     const at = new THREE.Vector3(...wanted);
@@ -153,7 +153,7 @@ export class LookSection {
     return [at.x, at.y, at.z];
   }
 
-  /** The nearest time at which no other look begins. */
+  /** Find a time at or after `wanted` at which no other gaze target starts. */
   private freeTime(wanted: number, most: number): number {
     let time = Math.min(Math.max(0, wanted), most);
     while (this.goals.some((goal) => Math.abs(goal.time - time) < APART)) time += APART;
@@ -170,7 +170,7 @@ export class LookSection {
     goal.target = this.app.dragTarget({ at: goal.point, plane: "view", radius: 0.05, color: goal.color, moved: move, dropped: move });
   }
 
-  /** The looks are others: make the motion again. */
+  /** The gaze targets have changed: generate the motion again. */
   private ask(): void {
     this.requests++;
     this.next();
@@ -182,7 +182,7 @@ export class LookSection {
     const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), ...this.options };
     const done = await app.ask("layer_look", fields).catch(() => null);
     if (series !== this.series) {
-      // The person has ended this, or begun another one, meanwhile.
+      // The user has ended this series or started another in the meantime.
       if (done && app.motions.has(done.motion.motion)) app.update(done.motion);
       else if (done) void app.connection.ask("close", { motion: done.motion.motion }).catch(() => undefined);
       return;
@@ -205,7 +205,7 @@ export class LookSection {
     this.drawSight();
   }
 
-  /** Keep the motion: where it is still being made, as soon as it is. */
+  /** Keep the motion as it is; if it is still being generated, once it is finished. */
   private end(): void {
     this.ending = true;
     if (this.answered === this.requests) this.finish();
@@ -225,7 +225,7 @@ export class LookSection {
     this.drawSight();
   }
 
-  /** The looks have changed, not only what came of them. */
+  /** Rebuild the list, because the gaze targets have changed, not only their status. */
   private drawList(): void {
     this.list.replaceChildren(...this.goals.map((goal, k) => this.row(goal, k)));
     this.draw();
@@ -260,7 +260,7 @@ export class LookSection {
     return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.status, gone), this.placeFields(goal, k));
   }
 
-  /** Where the point is, to be typed: x, y, z in meters. */
+  /** Number fields for the point: x, y, z in meters. */
   private placeFields(goal: Goal, k: number): HTMLElement | null {
     if (!goal.point) return null;
     goal.fields = goal.point.map((value, axis) => {
@@ -280,7 +280,7 @@ export class LookSection {
     release(goal);
     this.goals = this.goals.filter((each) => each !== goal);
     this.drawList();
-    // A motion without any look is what it was made of.
+    // Without gaze targets, show the original motion again.
     if (this.goals.length) {
       this.ask();
       return;
@@ -293,7 +293,7 @@ export class LookSection {
     if (made) void this.app.forget(made).catch(() => undefined);
   }
 
-  /** What came of a look. */
+  /** The status of a gaze target, as text. */
   private describe(goal: Goal): string {
     if (!goal.point) return "original gaze";
     const report = this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
@@ -303,7 +303,7 @@ export class LookSection {
     return `reached at ${report.settled.toFixed(2)} s${missed}`;
   }
 
-  /** The line of sight at the current frame. */
+  /** Draw the line of sight at the current frame. */
   private drawSight(): void {
     const { done } = this;
     const on = this.visible && done !== null && this.last;

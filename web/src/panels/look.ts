@@ -1,4 +1,4 @@
-/** Look: what is drawn of the characters, facts about the motion, its contacts and labels, and exporting it. */
+/** View panel: display options, facts about the motion, its contacts and labels, and export. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import type { Style } from "../limbs";
@@ -70,7 +70,7 @@ function drawingSection(app: App): HTMLElement {
   );
 }
 
-/** Follows the frame with the point cloud, one request at a time; draws nothing itself. */
+/** Update the point cloud when the frame changes, one request at a time. Returns no element. */
 function cloudWatch(app: App): null {
   let busy = false;
   app.playback.changed.on(() => {
@@ -115,7 +115,7 @@ function facts(info: MotionInfo): HTMLElement[] {
   return out;
 }
 
-/** For files with several clips: choosing another opens it too. */
+/** For files with several clips: choosing another clip opens it as well. */
 function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
   if (info.clips.length < 2 || !info.file) return [];
   const clips = info.clips.map((clip): [string, string] => [clip, clip]);
@@ -141,7 +141,7 @@ export async function saveSidecar(app: App): Promise<void> {
   }
 }
 
-/** A file of the selected motion: into the folder, where one is open, or as a download. */
+/** Export the selected motion: to the open folder, if there is one, or as a download. */
 function exportSection(app: App): HTMLElement {
   let format: Export["format"] = "glb";
   const formats: [string, string][] = [["glb", "GLB"], ["bvh", "BVH"], ["npz", "NPZ"]];
@@ -160,7 +160,7 @@ function exportSection(app: App): HTMLElement {
     name.value = info.name;
     said.textContent = "";
     if (!hasFolder || info.kind !== "motion") return;
-    // A name that is taken already would only be refused.
+    // Suggest a free name, because saving under a taken name would be refused.
     app.connection.ask("free_name", { name: info.name }).then((free) => {
       if (app.selected?.info.motion === named && name.value === info.name) name.value = free.name;
     }, () => undefined);

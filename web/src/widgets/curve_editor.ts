@@ -1,6 +1,6 @@
 /**
- * Values from 0 to 1 over time, drawn by hand: click to add a point, drag to move it, double-click or Delete to take
- * it away. With the keys: Tab to the editor, left and right choose a point, up and down move it.
+ * Editor for values from 0 to 1 over time: click to add a point, drag to move it, double-click or press Delete to remove
+ * it. Keyboard: Tab to the editor, left and right choose a point, up and down move it.
  */
 import { cssVariable, el } from "../dom";
 import { clamp } from "../lanes";
@@ -15,7 +15,7 @@ export interface CurveEditor {
 
 const REACH = 9;
 const HEIGHT = 96;
-/** Pixels around the drawing, so that the points at its ends are fully visible. */
+/** Margins in pixels around the drawing, to keep the points at its ends fully visible. */
 const [SIDE, ABOVE] = [8, 7];
 
 export function curveEditor(label: string, start: Point[], changed: (points: Point[]) => void): CurveEditor {
@@ -46,7 +46,7 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
     chosen = Math.max(0, index - 1);
     report();
   };
-  /** The ends stay at the ends, others between their neighbors. */
+  /** Move a point: the end points stay at the ends, the others between their neighbors. */
   const moveTo = (index: number, [t, v]: Point) => {
     const low = index === 0 ? 0 : points[index - 1]![0] + 1e-3;
     const high = index === points.length - 1 ? 1 : points[index + 1]![0] - 1e-3;
@@ -87,7 +87,7 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
     if (held < 0) {
       points = tidy([...points, read(event)]);
       held = near(event);
-      // Beside the ends a new point is one of them.
+      // A click outside the ends moves the end point.
       if (held < 0) held = event.offsetX < SIDE ? 0 : points.length - 1;
     }
     chosen = Math.max(0, held);
@@ -125,7 +125,7 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
   };
 }
 
-/** In order of time, with a point at each end. */
+/** Sort points by time and add points at both ends. */
 function tidy(points: Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a[0] - b[0]);
   const first = sorted[0] ?? [0, 0];

@@ -1,6 +1,6 @@
 /**
- * Small characters that move in a loop, a page of them at a time. A click, Space or Enter throws one out or takes it back;
- * a double click, or O, puts it on the stage. The arrows go from one to the next, and from page to page.
+ * Small characters that move in a loop, one page at a time. A click, Space or Enter excludes or includes one; a double
+ * click, or O, opens it in the scene. The arrow keys move between tiles, and from page to page.
  */
 import { button, cssVariable, el } from "../dom";
 import { bonesOf, type Bone } from "../limbs";
@@ -8,40 +8,40 @@ import type { MatchTile, TileBody } from "../messages";
 
 export interface GalleryOptions {
   perPage: number;
-  /** Tiles `first` to `first + count`, of which there may be fewer. */
+  /** Get tiles `first` to `first + count`; there may be fewer. */
   fetch: (first: number, count: number) => Promise<MatchTile[]>;
   open: (number: number) => void;
-  /** Something was thrown out, or taken back. */
+  /** Called when a tile was excluded or included. */
   changed: () => void;
 }
 
 export interface Gallery {
   element: HTMLElement;
-  /** Numbers of the tiles that were thrown out. */
+  /** Numbers of the excluded tiles. */
   readonly dropped: ReadonlySet<number>;
   /** Start again with this many tiles of a body, some of which are already excluded. */
   show(count: number, body: TileBody, thrownOut?: number[]): Promise<void>;
 }
 
-/** Seen from half left, a little from above, in radians. */
+/** View direction in radians: half from the left, a little from above. */
 const AZIMUTH = 0.9;
 const ELEVATION = 0.15;
 const WIDTH = 126;
 const HEIGHT = 112;
 const MARGIN = 6;
-/** Seconds that the last picture stands before it begins again. */
+/** Seconds to pause at the last frame before the loop restarts. */
 const REST = 0.4;
 
 interface Drawn {
   tile: MatchTile;
   canvas: HTMLCanvasElement;
   node: HTMLElement;
-  /** Across, up, and towards the viewer for each joint and frame, meters. */
+  /** Coordinates across, up, and toward the viewer for each joint and frame, in meters. */
   seen: Float32Array;
   shown: number;
 }
 
-/** Pixels per meter that fit all tiles, and the height that lies at their lower edge. */
+/** Scale in pixels per meter at which all tiles fit, and the height at their lower edge. */
 interface Scale {
   perMetre: number;
   low: number;
@@ -78,7 +78,7 @@ export function gallery(options: GalleryOptions): Gallery {
     shownTiles.forEach(mark);
     changed();
   };
-  /** Bring the focus to a tile, on whichever page it is. */
+  /** Move the focus to a tile, on whichever page it is. */
   const go = async (number: number) => {
     const to = Math.max(0, Math.min(count - 1, number));
     if (to < first || to >= first + options.perPage) await load(options.perPage * Math.floor(to / options.perPage));
@@ -141,7 +141,7 @@ export function gallery(options: GalleryOptions): Gallery {
     return key in to ? () => void go(to[key]!) : null;
   }
 
-  /** All tiles at their own time; the loop ends while they are out of sight. */
+  /** Draw all tiles at their own time. The loop ends while they are out of view. */
   function play(now: number): void {
     if (!element.isConnected) {
       running = false;
@@ -159,7 +159,7 @@ export function gallery(options: GalleryOptions): Gallery {
     }
   }
 
-  // A gallery that was out of sight goes on when it is seen again.
+  // A gallery that was out of view resumes when it is visible again.
   new ResizeObserver(() => {
     if (running || !element.isConnected || !shownTiles.length) return;
     running = true;
@@ -193,7 +193,7 @@ function tileTitle(name: string, { number, distance, tier }: MatchTile): string 
   return `${name}\n${distance.toFixed(3)} m from the example${through}\nclick: exclude or include; double-click: open in scene`;
 }
 
-/** Left, up and ahead in millimeters to across, up and towards the viewer in meters. */
+/** Convert left, up and ahead in millimeters to across, up and toward the viewer in meters. */
 function project(points: number[]): Float32Array {
   const out = new Float32Array(points.length);
   const [c, s, ce, se] = [Math.cos(AZIMUTH), Math.sin(AZIMUTH), Math.cos(ELEVATION), Math.sin(ELEVATION)];
@@ -214,7 +214,7 @@ function scaleOf(shownTiles: Drawn[], nJoints: number): Scale {
     for (let i = 0; i < seen.length; i += 3) {
       low = Math.min(low, seen[i + 1]!);
       high = Math.max(high, seen[i + 1]!);
-      // Beside the hips, as those who travel are followed.
+      // Measured from the hips, because the view follows characters that travel.
       const across = seen[i]! - seen[i - (i % (3 * nJoints))]!;
       left = Math.min(left, across);
       right = Math.max(right, across);
@@ -237,7 +237,7 @@ function paint(each: Drawn, frame: number, nJoints: number, bones: Bone[], { per
   const depth = (bone: Bone) => each.seen[base + 3 * bone.from + 2]! + each.seen[base + 3 * bone.to + 2]!;
   pen.lineCap = "round";
   const [near, far] = [cssVariable("--accent"), cssVariable("--dim")];
-  // Those behind first, and paler.
+  // Draw bones in the back first, and paler.
   const ordered = bones.map((bone) => ({ bone, depth: depth(bone) })).sort((a, b) => a.depth - b.depth);
   ordered.forEach(({ bone }, rank) => {
     pen.strokeStyle = rank < ordered.length / 2 ? far : near;

@@ -1,28 +1,28 @@
 /**
- * The distances between all frames of two motions as a picture: A downwards, B to the right, the nearer the stronger.
- * Minima are dots, the path of the chosen method a line. A click chooses a pair of frames, and takes a minimum close by;
- * with the keys: Tab to the picture, arrows move by a frame, with Shift by ten.
+ * The distances between all frames of two motions as an image: A downward, B to the right, stronger colors for smaller
+ * distances. Minima are dots; the path of the chosen method is a line. A click chooses a pair of frames and snaps to a
+ * nearby minimum. Keyboard: Tab to the image, arrow keys move by one frame, with Shift by ten.
  */
 import { cssVariable, el } from "../dom";
 import { clamp } from "../lanes";
 import type { GridImage, WarpPath } from "../messages";
 
-/** Frame of A and of B, as the grid counts them. */
+/** Frame of A and frame of B, at the grid's frame rate. */
 export type Cell = [number, number];
 
 export interface GridView {
   element: HTMLElement;
   show(grid: GridImage | null, path: WarpPath | null): void;
-  /** Draw the cross there; null takes it away. */
+  /** Draw a cross at a cell; null removes it. */
   mark(cell: Cell | null): void;
-  /** The theme has changed. */
+  /** Redraw, for example after a change of theme. */
   draw(): void;
 }
 
 const TALLEST = 272;
 const LEAST = 96;
 const REACH = 7;
-/** Dots are drawn for the nearest ones only: more would hide the picture. */
+/** Number of minima drawn as dots, smallest distance first: more would hide the image. */
 const DOTS = 80;
 
 export function gridView(picked: (cell: Cell) => void): GridView {
@@ -134,7 +134,7 @@ export function gridView(picked: (cell: Cell) => void): GridView {
   };
 }
 
-/** The grid in the accent color, full where the distance is smallest, and nothing of it where it is largest. */
+/** Paint the grid in the accent color: opaque at the smallest distance, transparent at the largest. */
 function paint(grid: GridImage): HTMLCanvasElement {
   const picture = el("canvas");
   picture.width = grid.columns;
@@ -153,7 +153,7 @@ function paint(grid: GridImage): HTMLCanvasElement {
   return picture;
 }
 
-/** "#2f6fb5" as three numbers. */
+/** Convert a color such as "#2f6fb5" to three numbers. */
 function channels(color: string): [number, number, number] {
   const value = Number.parseInt(color.slice(1, 7), 16) || 0;
   return [value >> 16, (value >> 8) & 255, value & 255];

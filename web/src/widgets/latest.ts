@@ -1,4 +1,7 @@
-/** Work that is asked for more often than it can be done: one piece at a time, and at the end always the newest. */
+/**
+ * Wrap work that is requested more often than it can be done: it runs once at a time, and the newest request always
+ * runs last.
+ */
 export function latest(work: () => Promise<void>): () => void {
   let busy = false;
   let again = false;

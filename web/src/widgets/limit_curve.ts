@@ -1,4 +1,4 @@
-/** How much hangs together at which threshold: a filled curve with a line at the one that is chosen. */
+/** Plot of how much is connected at each threshold: a filled curve, with a line at the chosen threshold. */
 import { cssVariable, el } from "../dom";
 import type { LimitPoint } from "../messages";
 

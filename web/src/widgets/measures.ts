@@ -1,4 +1,4 @@
-/** A table of metrics: name and unit, before, after; the definition shows where the mouse rests. */
+/** A table of metrics: name and unit, before, after. The definition is a tooltip. */
 import { el } from "../dom";
 import type { Measure } from "../messages";
 
@@ -16,7 +16,7 @@ export function measureTable(measures: Measure[], headings: { value: string; aga
   return el("div", { class: "table-box" }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
 }
 
-/** Three digits that matter, nothing of what is mere rounding; a dash if there is no value. */
+/** Format a value with three significant digits, without rounding noise; a dash if there is no value. */
 export function metricText(value: number | null): string {
   if (value === null) return "–";
   if (Math.abs(value) < 1e-6) return "0";

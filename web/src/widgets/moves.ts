@@ -1,9 +1,9 @@
-/** Counts the moves of a hand on some controls: a drag is one, and so are keys that follow each other quickly. */
+/** Counts the user actions on some controls: a drag is one action, and so are keys pressed in quick succession. */
 export interface Moves {
   count: number;
 }
 
-/** Milliseconds without a key after which the next one is another move. */
+/** Pause in milliseconds after which the next key is a new action. */
 const PAUSE = 1000;
 
 export function countMoves(element: HTMLElement): Moves {

@@ -1,4 +1,4 @@
-/** Messages over the scene: what failed, what was done, and work that is going on. */
+/** Notices over the scene: errors, results, and running jobs. */
 import { button, el } from "../dom";
 
 const ERROR_MS = 9000;
@@ -21,7 +21,7 @@ export class Notices {
     this.say(text, "info", INFO_MS);
   }
 
-  /** Work that is going on, with a button to cancel it. */
+  /** Show a running job with a cancel button. */
   job(title: string, cancel: () => void): JobNotice {
     const bar = el("progress", { aria: { label: title } });
     bar.max = 1;
@@ -42,9 +42,9 @@ export class Notices {
   }
 
   private say(words: string, kind: "error" | "info", milliseconds: number): void {
-    // Starts with a capital letter, unless with the name of a file or a clip in quotes.
+    // Capitalize the first word, unless it is the quoted name of a file or clip.
     const text = words.replace(/^[a-z]+(?= )/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
-    // What is said again stands there once, for longer.
+    // A repeated text is shown only once, for a longer time.
     for (const same of this.host.querySelectorAll(`.notice.${kind}`)) if (same.firstElementChild?.textContent === text) same.remove();
     const box = el("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, el("span", { text }));
     const close = button("×", () => box.remove(), "Close", "quiet");

@@ -1,4 +1,4 @@
-/** A labeled slider with a number field; both can be typed into, dragged, or moved with the keys. */
+/** A labeled slider with a number field. Both can be dragged, typed into, or moved with the keys. */
 import { el } from "../dom";
 
 export interface SliderOptions {
@@ -8,11 +8,11 @@ export interface SliderOptions {
   step: number;
   value: number;
   unit?: string;
-  /** Explains it. */
+  /** Tooltip. */
   title?: string;
-  /** While it moves. */
+  /** Called while the value changes. */
   input?: (value: number) => void;
-  /** When it is let go. */
+  /** Called when the control is released. */
   change?: (value: number) => void;
 }
 

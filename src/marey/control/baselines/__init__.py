@@ -1,4 +1,4 @@
-"""Baselines: older kinds of live players, for comparison with the others.
+"""Baselines: older kinds of live players, for comparison with those of `marey.control`.
 
 Names are listed in __init__.pyi and imported on first use.
 """

@@ -1,7 +1,7 @@
 """A fat graph: popular poses are hubs, and each edge between them is a set of clips (Shin and Oh 2006).
 
-Every clip begins and ends in a hub's single pose, so any clip can follow any other without a seam. This makes the
-method simple, but a character on a curve straightens up at each hub and then leans again (Heck figure 6.17).
+Every clip begins and ends in the pose of a hub, so it can be followed seamlessly by any clip that starts at that hub.
+The method is simple, but a character on a curve straightens up at each hub and then leans again (Heck figure 6.17).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _COMMANDS = ("direction", "turn")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FatGraph:
-    """Hubs and the edges between them; any number of streams may use it.
+    """Hubs and the edges between them. Any number of streams can share one graph.
 
-    hubs : the most popular first. edges : all that never lead to a dead end. skeleton, fps, points, floor : of the
-    frames.
+    hubs : hubs, the most popular first. edges : all edges that do not lead to a dead end. skeleton, fps : skeleton and
+    frame rate of the frames. points : contact points. floor : floor height in meters.
     """
 
     hubs: tuple[Hub, ...]
@@ -65,14 +65,15 @@ class FatGraph:
 
         Parameters
         ----------
-        clips : repetitive motions such as walks; add mirrored copies (`marey.edit.mirror`) so that it turns to both
-        sides.
+        clips : repetitive motions such as walks. Mirrored copies (`marey.edit.mirror`) let the character turn to both
+            sides.
         n_hubs : number of hub poses. For walks, one hub gives a choice per cycle, and two give at best a choice per
-        step.
-        max_distance : meters, root of D, within which a frame counts as a visit to a popular pose.
-        window : seconds compared around a frame.
+            step.
+        max_distance : distance in meters (square root of the frame distance D) within which a frame counts as a visit
+            to a popular pose.
+        window : length in seconds of the window compared around a frame.
         ease : seconds in which a clip leaves a hub's pose, and returns to it.
-        bandwidth : radians; kernel width for the distance in turn.
+        bandwidth : kernel width in radians for blending clips by turn.
         markers : points to compare; see `marey.compare.point_clouds`.
         """
         count = check_index(n_hubs, "n_hubs")
@@ -100,7 +101,7 @@ class FatGraph:
         return cls(tuple(hubs), tuple(edges), reel.skeleton, reel.fps, reel.points, reel.floor)
 
     def out_edges(self, hub: int) -> tuple[FatEdge, ...]:
-        """The edges that leave a hub."""
+        """Return the edges that leave a hub."""
         return tuple(edge for edge in self.edges if edge.source == hub)
 
     out = renamed_method("out", "out_edges")
@@ -111,9 +112,9 @@ class FatGraphStream(FrameStream):
 
     Parameters
     ----------
-    graph : the graph.
+    graph : the fat graph to play.
     direction, turn : the initial command; see `request`.
-    place : initial rigid2d of the character; the origin, facing +Z, by default.
+    place : initial rigid2d (theta, x, z) of the character; by default at the origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
         immediately by rotating the legs. None leaves the feet as they are.
     """
@@ -144,15 +145,15 @@ class FatGraphStream(FrameStream):
 
     @property
     def taken(self) -> tuple[tuple[int, int, float], ...]:
-        """Source, target and radians of turn of the edges taken so far."""
+        """Source hub, target hub and turn in radians of each edge taken so far."""
         return tuple(self._taken)
 
     def request(self, **command: Any) -> None:
-        """Change the command from the next hub on; anything not named stays as it is.
+        """Change the command, starting at the next hub. Values that are not given stay unchanged.
 
         Parameters
         ----------
-        direction : radians from +Z in the world, positive to the left, or None for any.
+        direction : radians from +Z in the world, positive to the left; None for any.
         turn : radians to turn from hub to hub; takes precedence over direction. None for no preference.
         """
         for name, value in command.items():
@@ -182,7 +183,7 @@ class FatGraphStream(FrameStream):
         return OutputFrame(set_readonly(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
 
     def _choose(self) -> tuple[HubPath, FatEdge]:
-        """Choose the clip to play from this hub on."""
+        """Choose the edge to take from the current hub, and blend its path."""
         edges = self.graph.out_edges(self._hub)
         off = self._turn
         if off is None:
@@ -195,7 +196,10 @@ class FatGraphStream(FrameStream):
         return edge.path(turn, self.graph.fps), edge
 
     def _estimate_turn_time(self, edge: FatEdge, off: float) -> float:
-        """Estimate the seconds to complete the remaining turn with this edge first and then the fastest edge."""
+        """Estimate the seconds to turn by `off` radians with this edge first and then the fastest-turning edge.
+
+        If `turn` is requested, return the part of the turn, in radians, that the edge misses.
+        """
         seconds = float(edge.seconds.mean())
         left = abs(off - min(max(off, edge.low), edge.high))
         if self._turn is not None:
@@ -205,7 +209,7 @@ class FatGraphStream(FrameStream):
 
 
 def _drop_dead_ends(edges: list[FatEdge]) -> list[FatEdge]:
-    """Keep the edges that never lead to a dead end."""
+    """Keep the edges that do not lead to a dead end."""
     while True:
         left = {edge.source for edge in edges}
         remaining = [edge for edge in edges if edge.target in left]

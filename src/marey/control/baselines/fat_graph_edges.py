@@ -1,8 +1,8 @@
-"""Edges of a fat graph: all clips from one hub to another, bent to begin and end in its pose and blended by turn.
+"""Edges of a fat graph: all clips from one hub to another, adjusted to begin and end in the hub poses, blended by turn.
 
-Clips are synchronized and resampled at equal parts of their common course. Path steps are averaged in the character's
-own frame, so the turn of a blend is the weighted mean of the turns. Weights fall off with the distance in turn and are
-tilted until that mean equals the requested turn, as in `marey.pmg.GaitSpace`.
+Clips are synchronized and resampled at equal parts of their common timeline. Path steps are averaged in the character's
+own coordinates, so the turn of a blend is the weighted mean of the turns. Weights decrease with the difference in turn
+and are tilted until that mean equals the requested turn, as in `marey.pmg.GaitSpace`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from marey.register import register
 
 __all__ = ["FatEdge", "HubPath", "make_edge"]
 
-# Clips whose duration differs from the median by more than this factor are other actions: most missed a visit.
+# Clips whose duration differs from the median by more than this factor are left out: most of them missed a visit.
 _LONGER = 1.5
-# Meters, root of the mean D when synchronized, above which a clip is another action.
+# Meters: clips with a larger distance (root of the mean D) after synchronization are left out as other actions.
 _MAX_DISTANCE = 0.22
 _TILTS, _SOLVED, _MIN_WEIGHT = 60, 1e-9, 1e-4
 # Fraction of the bandwidth by which a blend's turn may be off and still count as met.
@@ -34,10 +34,10 @@ _MET = 0.02
 
 
 class HubPath(NamedTuple):
-    """Frames of a clip that follows a hub, starting one frame after it, in the hub's own frame.
+    """F frames from one hub to the next, in the coordinates of the first hub; the hub's own frame is not included.
 
-    roots : (F, 3). rotations : (F, J, 4). flags : (F, K). bones : (F, J, 3) or None. end : (3,) rigid2d of the hub at
-    its end.
+    roots : (F, 3) positions of joint 0, meters. rotations : (F, J, 4) local rotations. flags : (F, K) contacts. bones :
+    (F, J, 3) bone offsets in meters, or None. end : (3,) rigid2d of the second hub.
     """
 
     roots: Floats
@@ -49,12 +49,13 @@ class HubPath(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FatEdge:
-    """n clips from hub to hub at G points of their common course.
+    """n clips from one hub to another, sampled at G points of their common timeline.
 
     source, target : indices of the hubs.
-    values : (n, G, C + K) poses as in `Seen` and contacts from 0 to 1. n_joints, n_flags : J and K.
-    steps : (n, G - 1, 4) turn, movement to the left, movement ahead, and seconds from point to point.
-    bandwidth : radians, kernel width for the distance in turn.
+    values : (n, G, C + K) poses as in `LocalFrames` (C columns) and K contacts from 0 to 1.
+    steps : (n, G - 1, 4) from point to point: turn in radians, movement to the left and ahead in meters, and seconds.
+    n_joints, n_flags : numbers of joints J and of contact points K.
+    bandwidth : kernel width in radians for blending by turn.
     low, high : range of turns in radians. left_out : number of clips between these hubs that were too different.
     """
 
@@ -71,20 +72,20 @@ class FatEdge:
 
     @property
     def turns(self) -> Floats:
-        """(n,) radians, turn of each clip."""
+        """(n,) turn of each clip in radians."""
         return np.asarray(self.steps[..., 0].sum(axis=1))
 
     @property
     def seconds(self) -> Floats:
-        """(n,) duration of each clip."""
+        """(n,) duration of each clip in seconds."""
         return np.asarray(self.steps[..., 3].sum(axis=1))
 
     def weights(self, turn: float) -> Floats:
-        """(n,) nonnegative weights of the clips with sum 1; their mean turn is the requested one if possible."""
+        """Return nonnegative weights (n,) of the clips with sum 1, whose mean turn is the requested one if possible."""
         return _compute_weights(self.turns, turn, self.bandwidth)
 
     def path(self, turn: float, fps: float) -> HubPath:
-        """Blend a path of frames whose turn is as near as possible to the requested one."""
+        """Blend a path of frames that turns by `turn` radians, clamped to the range of the edge."""
         weights = self.weights(float(np.clip(turn, self.low, self.high)))
         _, n_rows, n_columns = self.values.shape
         mixed = np.empty((n_rows, n_columns))
@@ -92,7 +93,7 @@ class FatEdge:
         steps = np.tensordot(weights, self.steps, axes=1)
         ground, seconds = _integrate_steps(steps)
         n = max(1, round(float(seconds[-1]) * fps))
-        # Extend both ends by one point on a straight line, so that the cubic is straight there too.
+        # Extend both ends by one point on a straight line, which makes the cubic straight there too.
         rows = np.interp(np.arange(1, n + 1) / n * seconds[-1], seconds, np.arange(len(seconds))) + 1.0
         frames, laid = np.empty((n, n_columns)), np.empty((n, 3))
         interpolate_rows(_extend_ends(mixed), rows, frames)
@@ -120,9 +121,10 @@ def make_edge(
     ease: float,
     bandwidth: float,
 ) -> FatEdge | None:
-    """Make an edge from the clips between rows of the reel, or return None if fewer than two are similar.
+    """Build an edge from clips of the reel, or return None if fewer than two are similar.
 
-    ease : seconds in which a clip leaves the hub's pose for its own pose, and returns.
+    ends : indices of the source and target hub. clips : first and last row of each clip. ease : seconds in which a clip
+    leaves the hub's pose for its own pose, and returns. bandwidth : kernel width in radians.
     """
     lengths = np.array([b - a for a, b in clips])
     usual = float(np.median(lengths))
@@ -132,7 +134,7 @@ def make_edge(
     turns = np.array([seen.ground[b, 0] - seen.ground[a, 0] for a, b in similar])
     middle = int(np.argsort(turns)[len(turns) // 2])
     reference = _cut_clip(reel, *similar[middle])
-    # Twice the frame count, so that cubic interpolation loses nothing.
+    # Twice the frame count, so cubic interpolation loses no detail.
     times = np.linspace(0.0, reference.duration, 2 * len(reference) + 1)
     found = {k: _synchronize(reference, _cut_clip(reel, *clip), times) for k, clip in enumerate(similar) if k != middle}
     matching = [(similar[k], at) for k, at in sorted(({**found, middle: times}).items()) if at is not None]
@@ -172,7 +174,7 @@ def _cut_clip(reel: Reel, first: int, last: int) -> Motion:
 
 
 def _synchronize(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
-    """Seconds (G,) in a clip that correspond to `times` (G,) of the reference; None if the two are too different."""
+    """Return the seconds (G,) in a clip that correspond to `times` (G,) of the reference; None if too different."""
     try:
         course = register([reference, clip], crop=None, reference=0, max_distance=_MAX_DISTANCE)
     except (NotBlendable, NoTimewarp):
@@ -182,7 +184,7 @@ def _synchronize(reference: Motion, clip: Motion, times: Floats) -> Floats | Non
 
 
 def _sample_clip(reel: Reel, seen: LocalFrames, clip: tuple[int, int], seconds: Floats) -> tuple[Floats, Floats]:
-    """Values (G, C + K) and steps (G - 1, 4) of a clip at times (G,) from its first row."""
+    """Sample values (G, C + K) and steps (G - 1, 4) of a clip at `seconds` (G,) from its first row."""
     from scipy.interpolate import CubicSpline
 
     rows = np.arange(clip[0] - 1, clip[1] + 2)
@@ -196,10 +198,10 @@ def _sample_clip(reel: Reel, seen: LocalFrames, clip: tuple[int, int], seconds: 
 
 
 def _snap_to_hub(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
-    """Poses (n, G, C) and steps that leave from the hub's pose at its rate.
+    """Adjust poses (n, G, C) and steps (n, G - 1, 4) to leave the hub with its pose and velocity.
 
-    The offset of the first pose and its rate is removed, and fades back in over `ease` seconds along the cubic that
-    starts with it and ends at rest. Negative time steps mean a clip played backwards, for the arrival at the hub.
+    Adds the difference between the hub and the first pose and its velocity; a cubic fades it out over `ease` seconds.
+    Negative time steps mean that the clip is played backward, for the arrival at the hub.
     """
     seconds = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps[..., 3], axis=1)], axis=1)
     sign = np.sign(seconds[:, -1:])
@@ -227,7 +229,7 @@ def _compute_weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
 
 
 def _find_turn_range(turns: Floats, bandwidth: float) -> tuple[float, float]:
-    """Find the widest turns that blends can meet, searching inward from the clips with the widest turns."""
+    """Find the largest turns to both sides that blends can meet, searching inward from the clips that turn most."""
     ends = []
     for far in (float(turns.min()), float(turns.max())):
         fractions = np.linspace(0.0, 1.0, 101)

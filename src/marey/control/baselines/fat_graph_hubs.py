@@ -1,9 +1,9 @@
-"""Hubs of a fat graph: poses that the clips return to repeatedly, found in the clips themselves.
+"""Hubs of a fat graph: poses to which the clips return repeatedly.
 
-For each frame, count how often the clips pass it within a threshold. The frame with the most passes is the most popular
-pose (Gleicher et al. 2003, Shin and Oh 2006); the frames that pass it are its visits. All of them are near that frame
-and so near each other. The hub is their mean. Frames close in time to a visit are excluded from the search for the next
-hub.
+For each frame, count how often the clips pass it within a threshold distance. The frame with the most passes is the
+most popular pose (Gleicher et al. 2003, Shin and Oh 2006); the frames that pass it are its visits. All of them are near
+that frame and thus near each other. The hub is their mean. Frames close in time to a visit are excluded from the search
+for the next hub.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from marey.maths import quat
 
 __all__ = ["Hub", "LocalFrames", "find_hubs", "localize_frames"]
 
-# Frames per second of the coarse search for popular poses; visits are refined afterwards.
+# Frames per second of the coarse search for popular poses; visits are refined afterward.
 _COARSE = 20.0
 # Seconds around a visit to one hub that are excluded from the search for others.
 _TAKEN = 0.2
@@ -30,11 +30,11 @@ _TAKEN = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFrames:
-    """Frames of a reel in the character's own frame.
+    """The N frames of a reel in the character's own coordinates.
 
-    poses : (N, C): local rotations, with joint 0 relative to the heading, then the height of joint 0, then the bones if
-        they change.
-    ground : (N, 3) rigid2d: the heading of the hips in each frame, and the position of joint 0.
+    poses : (N, C) local rotations, with joint 0 relative to the heading; then the height of joint 0 in meters; then the
+        bone offsets if they change over time.
+    ground : (N, 3) rigid2d: heading of the character in each frame, and position of joint 0.
     """
 
     poses: Floats
@@ -45,9 +45,10 @@ class LocalFrames:
 class Hub:
     """A pose shared by several clips.
 
-    pose : (C,) as in `Seen`, the mean of its visits. rate : (C,) per second. ground_rate : (3,) rad/s of the heading,
-    m/s to the left and ahead. visits : (V,) rows of the reel, increasing. spread : meters, root of the mean D of the
-    visits from the most popular frame.
+    pose : (C,) mean pose of its V visits, as in `LocalFrames`. rate : (C,) its change per second.
+    ground_rate : (3,) turn rate in rad/s, velocity to the left and ahead in m/s.
+    visits : (V,) increasing rows of the reel.
+    spread : distance of the visits from the most popular frame in meters (root of the mean D).
     """
 
     pose: Floats
@@ -58,7 +59,7 @@ class Hub:
 
 
 def localize_frames(reel: Reel) -> LocalFrames:
-    """Express all frames in the character's own frame; equal rotations get equal quaternion signs."""
+    """Express all frames in the character's own coordinates, with consistent quaternion signs."""
     motion = reel.motion()
     world = motion.world().positions
     heading = np.concatenate([find_facing(reel.skeleton, part) for part in np.split(world, reel.borders[1:-1])])
@@ -81,7 +82,8 @@ def find_hubs(reel: Reel, seen: LocalFrames, n_hubs: int, near: float, window: f
 
     Parameters
     ----------
-    near : meters, root of D, within which a frame passes another.
+    n_hubs : number of hubs.
+    near : distance in meters (root of D) within which a frame passes another.
     window : seconds compared around each frame. markers : points to compare.
     """
     every = max(1, round(reel.fps / _COARSE))
@@ -102,7 +104,7 @@ def find_hubs(reel: Reel, seen: LocalFrames, n_hubs: int, near: float, window: f
 
 
 def _find_complete_windows(reel: Reel, window: float) -> Bools:
-    """(N,) rows whose entire window lies in their clip."""
+    """Return a mask (N,) of the rows whose entire window lies in their clip."""
     half = max(1, round(0.5 * window * reel.fps))
     free = np.zeros(len(reel), dtype=bool)
     for a, b in zip(reel.borders[:-1].tolist(), reel.borders[1:].tolist(), strict=True):
@@ -113,7 +115,7 @@ def _find_complete_windows(reel: Reel, window: float) -> Bools:
 def _find_most_popular(
     reel: Reel, free: Bools, every: int, near: float, window: float, markers: str
 ) -> tuple[int, list[Ints]]:
-    """Find the row with the most passes (the nearest, on ties) and the runs of rows that pass it."""
+    """Find the row with the most passes (on ties, the one with the longest runs) and the runs of rows that pass it."""
     rows = [np.arange(a, b, every) for a, b in zip(reel.borders[:-1], reel.borders[1:], strict=True)]
     clouds = [point_clouds(_make_coarse_motion(reel, own), markers) for own in rows]
     best, found, best_row = (0.0, 0.0), list[Ints](), 0
@@ -124,7 +126,7 @@ def _find_most_popular(
         # The first frame of each clip starts a new run.
         before = np.concatenate([_shift_mask(each & ok) for each, ok in zip(near_by, apart, strict=True)], axis=1)
         counts = (passing & ~before).sum(axis=1) * free[own]
-        # On ties, the pose with the longest runs has its visits nearest to it.
+        # On ties, prefer the longest runs: their visits are nearest to the pose.
         keys = [(float(n), float(passing[i].sum())) for i, n in enumerate(counts)]
         i = max(range(len(own)), key=keys.__getitem__)
         if keys[i] > best:
@@ -149,7 +151,7 @@ def _make_coarse_motion(reel: Reel, rows: Ints) -> Motion:
 def _refine_visits(
     reel: Reel, free: Bools, base: int, rough: list[Ints], every: int, near: float, window: float, markers: str
 ) -> tuple[Ints, float]:
-    """(V,) for each run of rows the one nearest to the base, at the full rate, and the root of their mean D."""
+    """Find the row of each run that is nearest to row `base`, at the full frame rate. Return them and their spread."""
     clouds = point_clouds(reel.motion(), markers)
     weights = frame_weights(window, reel.fps)
     visits, left = [], []
@@ -176,7 +178,7 @@ def _make_hub(reel: Reel, seen: LocalFrames, visits: Ints, spread: float) -> Hub
 
 
 def compute_local_steps(ground: Floats) -> Floats:
-    """(G - 1, 3) turn, movement to the left and ahead from point to point, relative to the heading halfway."""
+    """Return steps (G - 1, 3) from point to point: turn, movement left and ahead, relative to the mean heading."""
     step, half = np.diff(ground, axis=0), 0.5 * (ground[1:, 0] + ground[:-1, 0])
     cosine, sine = np.cos(half), np.sin(half)
     return np.stack([step[:, 0], step[:, 1] * cosine - step[:, 2] * sine, step[:, 1] * sine + step[:, 2] * cosine], 1)

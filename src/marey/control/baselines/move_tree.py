@@ -1,4 +1,4 @@
-"""A move tree: named clips and hand-written rules for which may follow which, and how (as in early games)."""
+"""A move tree: named clips and hand-written rules for transitions between them (as in early games)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PER_SPEED = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveTree:
-    """Named clips and the transitions between them; any number of streams may use it.
+    """Named clips and the transitions between them. Any number of streams can share one tree.
 
-    names : of the clips. reel : the clips. passages : all of them. ways_out : indices of the passages out of each clip,
-    in the given order. speeds : (C,) m/s of each clip.
+    names : names of the C clips. reel : the clips. passages : all transitions. ways_out : for each clip, indices of the
+    passages that leave it, in the given order. speeds : (C,) mean speed of each clip, m/s.
     """
 
     names: tuple[str, ...]
@@ -53,16 +53,16 @@ class MoveTree:
         length: float = 0.3,
         position: Literal["ends", "best"] = "ends",
     ) -> MoveTree:
-        """Blend each clip into those that may follow it.
+        """Build the tree: precompute a transition from each clip to those that may follow it.
 
         Parameters
         ----------
-        clips : by name.
-        successions : what may follow each clip; a name stands for a `Succession` with the defaults below. The first is
-            used if there is no command.
-        length : seconds of a transition.
-        position : of the transition: the end of one clip over the beginning of the next, or where they are most
-            similar.
+        clips : clips by name.
+        successions : for each clip, the clips that may follow it. A name stands for a `Succession` with the `length`
+            and `position` below. The first one is used if there is no command.
+        length : duration of a transition in seconds.
+        position : ``"ends"`` to overlap the end of one clip with the beginning of the next; ``"best"`` to put the
+            transition where the two are most similar.
         """
         names = tuple(clips)
         reel = make_reel(list(clips.values()))
@@ -84,7 +84,7 @@ class MoveTree:
         return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
 
     def route(self, start: int, goal: int) -> int:
-        """Return the passage from a clip on the shortest route to another, or back to itself; -1 if there is none."""
+        """Return the first passage on the shortest route from a clip to another, or back to itself; -1 without one."""
         first: dict[int, int] = {}
         todo = deque[int]()
         for edge in self.ways_out[start]:
@@ -105,11 +105,12 @@ class MoveTreeStream(FrameStream):
 
     Parameters
     ----------
-    tree : the tree.
-    start : first clip; by default the first of the tree.
+    tree : the move tree to play.
+    start : name of the first clip; by default the first of the tree.
     direction, speed, move : the initial command; see `request`.
     lookahead : number of clips to look ahead when choosing by direction and speed.
-    place : rigid2d of the first clip in the world; by default the character begins at the origin, facing +Z.
+    place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
+        origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
         immediately by rotating the legs. None leaves the feet as they are.
     """
@@ -151,18 +152,18 @@ class MoveTreeStream(FrameStream):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """The clips played so far, after the first."""
+        """Names of the clips played so far, without the first."""
         return tuple(self._taken)
 
     def request(self, **command: Any) -> None:
-        """Change the command from the next passage on; anything not named stays as it is.
+        """Change the command, starting at the next transition. Values that are not given stay unchanged.
 
         Parameters
         ----------
-        direction : radians from +Z in the world, positive to the left, or None for any.
-        speed : meters per second, or None for any.
-        move : name of a clip to play repeatedly, by the shortest route; takes precedence over direction and speed. None
-            for any.
+        direction : radians from +Z in the world, positive to the left; None for any.
+        speed : meters per second; None for any.
+        move : name of a clip to reach by the shortest route and play repeatedly; takes precedence over direction and
+            speed. None for any.
         """
         for name, value in command.items():
             if name == "move":
@@ -183,7 +184,7 @@ class MoveTreeStream(FrameStream):
         return self._make_frame()
 
     def _step(self) -> None:
-        """Advance one frame: within a clip, into a passage, within it, or out of it."""
+        """Advance by one frame, in a clip or a passage, or from one to the other."""
         if self._passing is None:
             edge = self._choose()
             if edge < 0:
@@ -218,7 +219,7 @@ class MoveTreeStream(FrameStream):
         return min(open_exits, key=lambda edge: self._cost(edge, heading, self._depth))
 
     def _cost(self, edge: int, heading: float, depth: int) -> float:
-        """Sum the errors at the ends of the next clips along the best route, in radians."""
+        """Return the sum of the errors at the ends of the next `depth` clips along the best route, in radians."""
         tree = self.tree
         passage = tree.passages[edge]
         placed = heading + float(passage.move[0])
@@ -239,7 +240,7 @@ class MoveTreeStream(FrameStream):
         return OutputFrame(set_readonly(out_root), self._side, flags, bones)
 
     def _source_frame(self) -> OutputFrame:
-        """The frame in the clip's own place."""
+        """Return the current frame in the coordinates of its clip."""
         read: Reel | Passage = self.tree.reel if self._passing is None else self._passing
         row = self._row if self._passing is None else self._passed
         bones = None if read.bones is None else read.bones[row]
@@ -257,7 +258,7 @@ def _find_move(name: str, names: Sequence[str]) -> int:
 
 
 def _check_clip_lengths(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
-    """Raise an error for a clip that would have to be left before it is entered."""
+    """Raise an error if a clip would have to be left before it is entered."""
     for entry in passages:
         for departure in passages:
             if departure.clip == entry.target and departure.leave < entry.enter:

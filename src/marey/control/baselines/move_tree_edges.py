@@ -19,18 +19,19 @@ from marey.maths.ease import ease_in
 
 __all__ = ["Passage", "Succession", "make_passage"]
 
-# Fractions of the clips, before the end and after the beginning, that are searched for the best moment.
+# The best transition is searched from this fraction of the first clip onward, and up to this fraction of the second.
 _LATE, _EARLY = 0.55, 0.45
 
 
 @renamed_fields(to="target", at="position")
 @dataclass(frozen=True, slots=True)
 class Succession:
-    """Which clip may follow another, and how.
+    """A rule: which clip may follow another, and with what transition.
 
-    target : name of the next clip. length : seconds of the transition.
-    position : of its middle: seconds in this clip and in the next; ``"ends"`` for the end of one over the beginning of
-        the other; ``"best"`` for where the second part of one and the first part of the other are most similar.
+    target : name of the next clip. length : duration of the transition in seconds.
+    position : middle of the transition: a pair of seconds, in this clip and in the next; ``"ends"`` to overlap the end
+        of this clip with the beginning of the next; ``"best"`` for where the later part of this clip and the earlier
+        part of the next are most similar.
     """
 
     target: str
@@ -40,13 +41,14 @@ class Succession:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """A transition from one clip to another.
+    """A precomputed transition from one clip to another.
 
-    clip, target : indices of both. leave : last row of the first clip. enter : first row of the second.
-    root (n, 3), rotations (n, J, 4), contacts (n, K), bones (n, J, 3) or None : the frames in between, in the first
-        clip's place.
+    clip, target : indices of the two clips. leave : last row played of the first clip. enter : first row played of the
+        second.
+    root (n, 3), rotations (n, J, 4), contacts (n, K), bones (n, J, 3) or None : the n frames in between, in the
+        coordinates of the first clip.
     move : (3,) rigid2d that places the second clip relative to the first.
-    faces : radians, heading at the end of the second clip, before it is placed.
+    faces : heading in radians at the end of the second clip, before it is placed.
     """
 
     clip: int
@@ -62,7 +64,7 @@ class Passage:
 
 
 def make_passage(reel: Reel, clip: int, target: int, succession: Succession) -> Passage:
-    """Blend both clips around the middle of the transition, with ease-in and ease-out (Kovar 3.5)."""
+    """Blend two clips around the middle of their transition, with ease-in and ease-out (Kovar 3.5)."""
     seconds = check_number(succession.length, "the length of a transition in seconds", above=True)
     n = max(2, round(seconds * reel.fps))
     a, b = _find_starts(reel, clip, target, succession, n)
@@ -94,7 +96,7 @@ def _blend(a: Floats, b: Floats, alpha: Floats) -> Floats:
 
 
 def _find_starts(reel: Reel, clip: int, target: int, succession: Succession, n: int) -> tuple[int, int]:
-    """Frames of both clips at which the transition begins."""
+    """Return the frame of each clip at which the transition begins."""
     lengths = [int(reel.borders[k + 1] - reel.borders[k]) for k in (clip, target)]
     if succession.position == "ends":
         starts = lengths[0] - 1 - n, 0

@@ -1,7 +1,7 @@
-"""Baselines: every kind of live player, built from the same clips, so that they can be evaluated under equal terms.
+"""Build every kind of live player from the same clips, for a fair comparison.
 
-Each is set up as a user would with these clips and an hour of time: with defaults where it has any. Hand-built ones use
-one-cycle clips that turn by about the same angles.
+Each is set up as a user would do it with these clips in about an hour, with default settings where there are any. Those
+that need hand-picked clips use one-cycle clips that turn by about the same angles.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from marey.errors import InvalidValue, NoResult, UnknownName, similar
 __all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
 
 KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "motion matching", "motion graph")
-"""All baselines, in table order."""
+"""Names of all kinds of players, in table order."""
 
 TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
-"""Radians per cycle for the clips of a move tree and the loops of a blend tree."""
+"""Turns, in radians per cycle, of the clips of a move tree and the loops of a blend tree."""
 
-# Cycles before and after a clip of the move tree that are blended with the next clip.
+# Extra cycles before and after each one-cycle clip, for blending.
 _MARGIN = 0.2
 
 
@@ -44,17 +44,17 @@ def baseline_streams(
     turns: Sequence[float] = TURNS,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Callable[[], Stream]]:
-    """Return, for each kind, a function that makes a new stream; the data behind it is built once.
+    """Return, for each kind of player, a function that makes a new stream. The data of each kind is built only once.
 
     Parameters
     ----------
     clips : walks of one character on curves to both sides (mirrored copies balance them), at one speed, with contacts.
-    kinds : of `KINDS`.
-    feet : ``"lock"`` locks planted feet in all of them with the same `FootLock`; None leaves them as they are. The
-        cleanup is not offered: its lookahead would delay every response equally.
-    turns : radians per cycle for hand-picked clips; the nearest is used for each.
-    settings : options of the builder, by kind: for a parametric motion graph those of ``connect``, for a move tree and
-        a blend tree none, for the others those of ``build``.
+    kinds : names from `KINDS`.
+    feet : ``"lock"`` locks planted feet with `FootLock` in all streams; None leaves them as they are. ``"clean"`` is
+        not available, because its lookahead would delay every response equally.
+    turns : turns in radians per cycle of the hand-picked clips; the nearest cycle is used for each.
+    settings : options of the builder, by kind: those of ``connect`` for a parametric motion graph, those of ``build``
+        for the others, except the ``length`` of a move tree, which is fixed.
     """
     if feet not in ("lock", None):
         raise InvalidValue(f"feet must be 'lock' or None, not {feet!r}")
@@ -67,13 +67,13 @@ def baseline_streams(
 
 
 def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: float = 0.0) -> dict[str, Motion]:
-    """Find, for each turn, the gait cycle in the clips that turns most nearly by that angle; keys are degrees.
+    """Find, for each turn, the gait cycle in the clips whose turn is nearest to it. Keys are turns in degrees.
 
     A cycle that is the best for two turns appears once.
 
     Parameters
     ----------
-    turns : radians. margin : cycles required before and after.
+    turns : turns in radians per cycle. margin : extra cycles before and after, included in the result.
     """
     from marey.pmg.gait_cycles import compute_phase, find_cycles
 

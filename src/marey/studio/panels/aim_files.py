@@ -1,4 +1,4 @@
-"""Files of open motions for the worker, so that repeated requests do not send the motion every time."""
+"""Write open motions to files for the worker. Repeated requests then send a path instead of the motion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MotionFiles:
         self._count = 0
 
     def file_of(self, session: Session, motion: str) -> str:
-        """Return the file of an open motion, writing it if necessary."""
+        """Return the path of an open motion's file, writing the file if necessary."""
         from marey.io import save
 
         key = (motion, session.motions.opened(motion).now.revision)

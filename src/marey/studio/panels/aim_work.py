@@ -1,4 +1,4 @@
-"""Worker functions of target control: build parametric motions from matches and evaluate them."""
+"""Build parametric motions ("spaces") from matches and evaluate them for targets. Runs in the worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marey.parametric import ParametricMotion
     from marey.studio.panels.find_sources import Source
 
-# Maximum number of reachable points that are drawn.
+# Maximum number of reachable points to draw.
 _MAX_POINTS = 4_000
 # Suffixes stripped from an example's name: the file suffix and the range.
 _REST = re.compile(r"(\.[A-Za-z]\w{1,3})?( \(outside\))?( [\d.]+-[\d.]+( s)?)*$")
@@ -39,10 +39,14 @@ def make(
     into: str,
     sources: dict[str, Source],
 ) -> dict[str, Any]:
-    """Build a parametric motion from matches and save it to `into`; returns its parameters and a first motion.
+    """Build a parametric motion from matches and save it to `into`. Returns its description and a first motion.
 
-    sources : origins of the matched clips, as for `marey.studio.panels.find_sources.cut_matches`: the space has
-        the rate of these, not that of the web.
+    query, how : the query and the options of the search.
+    drop : indices of the matches to leave out.
+    feature : the parameters, such as "position:right_hand@farthest".
+    samples : number of blends to sample.
+    sources : source of each matched clip, for `marey.studio.panels.find_sources.cut_matches`. The space gets the
+        sources' frame rate, not that of the match web.
     """
     from marey.core.placement import find_placement
     from marey.parametric import ParametricMotion
@@ -63,13 +67,13 @@ def make(
 
 
 def load(progress: Progress, space: str) -> dict[str, Any]:
-    """Load a space from a file, with its character at the origin; returns the same as `make`."""
+    """Load a space from a file, with its character at the origin. Returns the same as `make`."""
     progress(0.0, "reading")
     return _describe_space(_load_space(space), [0.0, 0.0, 0.0])
 
 
 def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, Any]:
-    """Describe a space: its parameters, and its first motion, of which later ones send only the changed parts."""
+    """Describe a space: its parameters, and its first motion in full. Later motions send only the changed parts."""
     range_ = space.reachable()
     points: Floats = np.empty((0, 3))
     if is_position(space):
@@ -99,9 +103,10 @@ def aim(
     refine: bool,
     stands: list[float],
 ) -> dict[str, Any]:
-    """Make the motion for a target, or for a point in the world if the parameter is a position.
+    """Synthesize the motion for a target, or for a point in the world if the parameter is a position.
 
-    stands : rigid2d placement of its first frame.
+    space : path of the space's file.
+    stands : placement (theta, x, z) of the first frame.
     """
     from marey.maths import rigid2d
 
@@ -119,7 +124,7 @@ def aim(
 def _synthesize(
     space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
 ) -> tuple[Motion, dict[str, Any]]:
-    """Make a motion and describe it for the page."""
+    """Synthesize a motion and describe it for the page."""
     from marey.parametric.points import find_path
 
     motion, info = _evaluate(space, wanted, refine, stands)
@@ -141,7 +146,10 @@ def _synthesize(
 def _evaluate(
     space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
 ) -> tuple[Motion, dict[str, Any]]:
-    """Make a motion and measure what it reaches; for user-given parameters, report the aimed values instead."""
+    """Synthesize a motion and measure the parameters it reaches.
+
+    User-given parameters cannot be measured; report the parameters that were aimed at instead.
+    """
     by_hand = space.features[0].kind == "given"
     result = space.synthesize(wanted, refine=refine and not by_hand, start=stands)
     return result.motion(), {
@@ -183,7 +191,7 @@ def _floor(space: ParametricMotion) -> float:
 
 
 def _to_world(stands: Floats, floor: float, places: Floats) -> Floats:
-    """Transform (n, 3) points (left, up, ahead of the character) to the world."""
+    """Transform points (n, 3), given to the left, above the floor and ahead of the character, to world coordinates."""
     from marey.maths import rigid2d
 
     return np.asarray(rigid2d.apply(stands, places + [0.0, floor, 0.0]))

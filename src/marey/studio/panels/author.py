@@ -48,7 +48,7 @@ def show_character(session: Session, message: messages.ShowCharacter) -> message
 
 @command(messages.ListSources, reads=True)
 def list_sources(session: Session, message: messages.ListSources) -> messages.Sources:
-    """List built-in recipes and files."""
+    """List the built-in recipes and the files in the folder."""
     from marey.pmg import read_recipe, shipped_recipes
 
     recipes = tuple(
@@ -70,7 +70,7 @@ def new_character(session: Session, message: messages.NewCharacter) -> messages.
 
 @command(messages.UseRecipe)
 async def use_recipe(session: Session, message: messages.UseRecipe) -> messages.Character:
-    """Replace the character with a recipe, or add some of its nodes."""
+    """Replace the character with a recipe, or add some of the recipe's nodes."""
     draft = get_draft(session)
     if not message.nodes:
         path = await recipe_file(session, message.recipe)
@@ -108,7 +108,7 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
 
 @command(messages.AddPart)
 def add_part(session: Session, message: messages.AddPart) -> messages.Character:
-    """Add a sub-range of a node."""
+    """Add a sub-range of a node as a new node."""
     draft = get_draft(session)
     with draft.lock:
         n = draft.graph[message.of].n_dims
@@ -131,7 +131,7 @@ def remove_node(session: Session, message: messages.RemoveNode) -> messages.Char
 
 @command(messages.MakeMotion)
 def make_motion(session: Session, message: messages.MakeMotion) -> MotionInfo:
-    """Make the motion of a node for given parameters."""
+    """Generate the motion of a node for given parameters."""
     node = get_draft(session).graph[message.node]
     motion = node.motion(message.parameters)
     shown = replace_result(session, message.result, replace(motion, name=node.name), "updated", message.merge_undo)
@@ -161,14 +161,14 @@ async def compare_nodes(session: Session, message: messages.CompareNodes) -> mes
 
 @command(messages.TryEdge, reads=True)
 def try_edge(session: Session, message: messages.TryEdge) -> messages.TriedEdge:
-    """Preview the effect of thresholds."""
+    """Preview the effect of thresholds on a transition."""
     pair = get_draft(session).pair(message.source, message.target)
     return try_thresholds(*pair, message.good, message.bad, message.sample)
 
 
 @command(messages.ConnectNodes)
 def connect_nodes(session: Session, message: messages.ConnectNodes) -> messages.Character:
-    """Connect two nodes that were compared."""
+    """Connect two nodes that have been compared."""
     draft = get_draft(session)
     with draft.lock:
         source, target, comparison = draft.pair(message.source, message.target)
@@ -198,7 +198,7 @@ def disconnect(session: Session, message: messages.Disconnect) -> messages.Chara
 
 @command(messages.WalkCharacter)
 async def walk_character(session: Session, message: messages.WalkCharacter) -> MotionInfo:
-    """Make a random walk of the character."""
+    """Generate a random walk of the character."""
     if not 1.0 <= message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected 1 to {_MAX_LENGTH:g} s, got {message.seconds:g}")
     async with get_draft(session).shared_file() as character:
@@ -260,7 +260,7 @@ def show_gaze(session: Session, message: messages.ShowGaze) -> messages.GazeChar
 
 @command(messages.GazeCosts)
 async def gaze_costs(session: Session, message: messages.GazeCosts) -> messages.GazeChart:
-    """Compute the leave-one-out error of each example."""
+    """Compute the leave-one-out error of each example of the gaze map."""
     draft = get_draft(session)
     gaze = _get_gaze(draft)
     with draft.file("gaze") as path:
@@ -273,7 +273,7 @@ async def gaze_costs(session: Session, message: messages.GazeCosts) -> messages.
 
 @command(messages.AddLook)
 def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
-    """Add an example from a motion."""
+    """Add an example to the gaze map, from a motion."""
     from marey.layer import GazeMap, gaze_example
 
     draft = get_draft(session)
@@ -289,7 +289,7 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
 
 @command(messages.RemoveLook)
 def remove_look(session: Session, message: messages.RemoveLook) -> messages.GazeChart:
-    """Remove an example."""
+    """Remove an example from the gaze map."""
     from marey.layer import GazeMap
 
     draft = get_draft(session)
@@ -324,7 +324,7 @@ def _put_file(draft: Draft, path: Path) -> None:
 
 
 def _add_from(draft: Draft, path: Path, names: tuple[str, ...]) -> None:
-    """Add nodes from a character file; all of them, or none if one does not fit."""
+    """Add nodes from a character file: all of them, or none if one cannot be added."""
     from marey.pmg import ParametricMotionGraph
 
     given = ParametricMotionGraph.load(path)
@@ -370,6 +370,6 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
 
 
 def _sentences(said: list[warnings.WarningMessage]) -> str:
-    """Return unique warnings as sentences."""
+    """Join the unique warnings into one text of sentences."""
     texts = dict.fromkeys(str(each.message) for each in said if issubclass(each.category, MareyWarning))
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

@@ -1,4 +1,4 @@
-"""List, read and write characters and gaze maps in the open folder; paths outside of it are refused."""
+"""List, read and write characters and gaze maps in the open folder. Paths outside of it are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
 def opened_folder(places: Places) -> Folder:
-    """Return the open folder; an error if there is none."""
+    """Return the open folder. Raises an error if none is open."""
     if places.folder is None:
         raise InvalidValue("no folder is open to save to or load from; start with `marey studio FOLDER`")
     return places.folder
@@ -35,9 +35,10 @@ def opened_folder(places: Places) -> Folder:
 def find_files(
     places: Places, suffix: str, read_kind: Callable[[Path], Kind | None], skip: str | None = None
 ) -> Iterator[tuple[str, Kind]]:
-    """Find files in the open folder and its subfolders: their paths within it, and their kinds.
+    """Yield the path and the kind of each file with `suffix` in the open folder and its subfolders.
 
-    Files that end in `skip`, or whose kind is None, are left out. The number of files and folders is limited.
+    Paths are relative to the folder. Leaves out files whose name ends in `skip` or whose kind, from `read_kind`, is
+    None. Stops after 500 files or 2000 folders.
     """
     if places.folder is None:
         return
@@ -56,13 +57,16 @@ def find_files(
 
 
 def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
-    """List the characters and gaze maps in the folder and its subfolders; reads only the first bytes of each file."""
+    """List the characters and gaze maps in the folder and its subfolders. Reads only the first bytes of each file."""
     found: Iterator[tuple[str, FileKind]] = find_files(places, ".json", _kind, skip=_SIDECAR)
     return tuple(AuthoredFile(path, kind) for path, kind in found)
 
 
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:
-    """Find a file in the folder; it and the files it refers to must be inside and not too large."""
+    """Return the path of a file of one kind in the folder.
+
+    Raises an error if it is too large, or if it or a file it refers to is outside the folder.
+    """
     folder = opened_folder(places)
     found = folder.inside(path)
     if not found.is_file():
@@ -80,7 +84,7 @@ def find_authored(places: Places, path: str, kind: FileKind) -> Path:
 def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
     """Copy a file and the files it refers to into the folder. Returns their names there.
 
-    Overwrites only an earlier version of the same character or gaze map.
+    With `replace`, overwrites an earlier version of the same character or gaze map, but never other files.
     """
     folder = opened_folder(places)
     names = [*_referenced_files(file), file.name]
@@ -102,14 +106,14 @@ def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: boo
 
 
 def check_name(name: str) -> str:
-    """Check that a name is a valid file name."""
+    """Check that a name is a valid file name, and return it."""
     if not _NAME.fullmatch(name) or name.endswith((".", " ")):
         raise InvalidValue(f"expected a name of letters, digits, spaces, '-' and '_', got {name[:80]!r}")
     return name
 
 
 def _kind(path: Path) -> FileKind | None:
-    """Return the kind of a JSON file by its first bytes; None for other files and for links."""
+    """Read the kind of a JSON file from its first bytes; None for other files and for links."""
     try:
         if path.is_symlink() or not path.is_file():
             return None
@@ -126,5 +130,5 @@ def _referenced_files(path: Path) -> list[str]:
         content: Any = json.loads(path.read_bytes())
         named = [node["space"].get("file") for node in content.get("nodes", ())]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return []  # errors are reported when it is loaded
+        return []  # errors are reported when the character is loaded
     return sorted({Path(name).name for name in named if isinstance(name, str) and Path(name).name})

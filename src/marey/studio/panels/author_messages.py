@@ -13,7 +13,7 @@ FileKind = Literal["character", "gaze"]
 
 
 class CharacterRange(Value):
-    """One parameter of a node; `unit` says whether it is in radians."""
+    """The range of one parameter of a node, in `unit`."""
 
     name: str
     unit: str
@@ -22,9 +22,10 @@ class CharacterRange(Value):
 
 
 class CharacterNode(Value):
-    """A node; `of` is the node that it is a sub-range of, or "". `request` says how requests become parameters.
+    """A node. If it is a sub-range of another node, `of` is that node's name, otherwise "".
 
-    `stuck`: a dead end, so the character cannot play yet.
+    `request` is the name of the function that converts requests to parameters. `seconds` is the duration of the motion
+    in the middle of the range. `stuck`: the node is a dead end, so the character cannot play yet.
     """
 
     name: str
@@ -36,9 +37,11 @@ class CharacterNode(Value):
 
 
 class CharacterEdge(Value):
-    """A transition, in meters: thresholds, median cost, and the largest best cost over all source motions.
+    """A transition between two nodes: its thresholds and costs, in meters.
 
-    `share` is the fraction of the target's range, by volume, that can follow a source motion, on average.
+    `median` is the median cost. `worst` is the cost of the best transition from the source motion for which it is
+    highest. `share` is the average fraction of the target's range, by volume, that can follow a source motion.
+    `samples` is the number of source samples.
     """
 
     source: str
@@ -80,7 +83,7 @@ class AuthoredFile(Value):
 
 
 class Sources(Value):
-    """Sources of characters and gaze maps."""
+    """The available recipes, characters and gaze maps."""
 
     recipes: tuple[RecipeInfo, ...]
     files: tuple[AuthoredFile, ...]
@@ -98,14 +101,17 @@ class NewCharacter(Message, do="author_new"):
 
 
 class UseRecipe(Message, do="author_recipe"):
-    """Replace the character with a built-in recipe; or, if `nodes` are given, add only these."""
+    """Replace the character with a built-in recipe; if `nodes` are given, only add these nodes instead."""
 
     recipe: str
     nodes: tuple[str, ...] = ()
 
 
 class AddGait(Message, do="author_add"):
-    """Add a node of the gait cycles in open motions; `speed` adds speed as a second parameter besides turn rate."""
+    """Add a node built from the gait cycles in open motions. Its parameter is the turn rate.
+
+    `speed` adds speed as a second parameter. `mirror` adds the mirror images of the cycles.
+    """
 
     name: str
     motions: tuple[str, ...]
@@ -150,16 +156,20 @@ class Disconnect(EdgeCommand, do="author_disconnect"):
 
 
 class CompareNodes(EdgeCommand, do="author_compare"):
-    """Find the best transition for many pairs of motions, from which to choose thresholds."""
+    """Find the best transition for many pairs of sampled motions, as a basis for choosing thresholds.
+
+    `n_source` and `n_target` are the numbers of samples of each node.
+    """
 
     n_source: int = 60
     n_target: int = 400
 
 
 class CostChart(Value):
-    """Histogram of transition costs: `counts` between 0 and `top` meters, in equal bins.
+    """Histogram of transition costs: `counts` in equal bins from 0 to `top` meters.
 
-    `best` are the sorted costs of each source sample's best transition: a transition needs `good` above all of them.
+    `best` are the sorted costs (m) of the best transition from each source sample. If `good` is below the largest, some
+    source motions cannot continue. `good` and `bad` are the default thresholds, in meters.
     """
 
     source: str
@@ -172,16 +182,17 @@ class CostChart(Value):
 
 
 class TryEdge(ThresholdCommand, do="author_try"):
-    """Preview thresholds, in meters, for compared nodes; `sample` selects the source motion whose box is shown."""
+    """Preview thresholds for compared nodes. `sample` is the index of the source sample whose box is shown."""
 
     sample: int = 0
 
 
 class TriedEdge(Value):
-    """Fractions of good and bad pairs, and the number of source samples that cannot continue (see `note`).
+    """The effect of thresholds: fractions of good and bad pairs, and the number of source samples that cannot continue.
 
-    `points` are all target samples with their costs from source sample `sample`; `low` and `high` are its box, null if
-    there is none. Parameters are as in the node.
+    `note` describes the source samples that cannot continue. `at` are the parameters of source sample `sample`.
+    `points` are the parameters of all target samples, and `costs` (m) their costs from that sample. `low` and `high`
+    are the box of target parameters that can follow it; null if there is none. Units are those of the nodes.
     """
 
     good_share: float
@@ -197,7 +208,7 @@ class TriedEdge(Value):
 
 
 class ConnectNodes(ThresholdCommand, do="author_connect"):
-    """Connect compared nodes; `part` names the sub-range to connect if not all motions can continue."""
+    """Connect compared nodes. If some motions cannot continue, connect a sub-range as a new node named `part`."""
 
     part: str | None = None
 
@@ -206,9 +217,9 @@ class ConnectNodes(ThresholdCommand, do="author_connect"):
 
 
 class MakeMotion(Message, do="author_motion"):
-    """Make a motion of a node; it replaces `result` if that is open.
+    """Generate a motion of a node. It replaces the motion with id `result` if that is open.
 
-    `merge_undo`: undo it together with the previous change, as while a slider moves.
+    `merge_undo`: undo it together with the previous change, for example while a slider is dragged.
     """
 
     node: str
@@ -218,14 +229,14 @@ class MakeMotion(Message, do="author_motion"):
 
 
 class WalkCharacter(Message, do="author_walk"):
-    """Make a random walk of the character."""
+    """Generate a random walk of the character."""
 
     seconds: float = 20.0
     seed: int = 0
 
 
 class SaveAuthored(Message, do="author_save"):
-    """Save the character or the gaze map to the folder as NAME.json."""
+    """Save the character or the gaze map to the folder as NAME.json. `replace` allows overwriting."""
 
     kind: FileKind
     name: str
@@ -233,7 +244,7 @@ class SaveAuthored(Message, do="author_save"):
 
 
 class SavedAuthored(Value):
-    """The saved files."""
+    """The names of the saved files."""
 
     files: tuple[str, ...]
 
@@ -248,10 +259,11 @@ class LoadCharacter(Message, do="author_load"):
 
 
 class GazeExample(Value):
-    """An example: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
+    """An example of a gaze map: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
 
-    `cost` is the leave-one-out error in radians: how far the head of a map of all other examples is off; null if the
-    others form no map. An example with a high cost is either important or does not fit the others.
+    `cost` is the leave-one-out error in radians: the angle between the head in this example and the head that a map of
+    all other examples gives for it. It is null if it was not computed, or if the others are too few for a map. An
+    example with a high cost is either important or does not fit the others.
     """
 
     name: str
@@ -263,7 +275,7 @@ class GazeExample(Value):
 
 
 class GazeChart(Value):
-    """A gaze map: its examples, and the corners of the region it can look at."""
+    """A gaze map: its examples, and the corners (yaw, pitch) of the region it can look at, in radians."""
 
     examples: tuple[GazeExample, ...]
     region: tuple[tuple[float, float], ...]
@@ -271,14 +283,17 @@ class GazeChart(Value):
 
 
 class ShowGaze(Message, do="author_gaze"):
-    """Load a gaze map from the folder, or the built-in one; null shows the current one."""
+    """Show a gaze map: the file at `path`, the built-in map if `shipped`, otherwise the current one."""
 
     path: str | None = None
     shipped: bool = False
 
 
 class AddLook(MotionCommand, do="author_gaze_add"):
-    """Add an open motion as an example: at rest, a look at the goal (radians), at rest again."""
+    """Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there.
+
+    `start` and `stop` are the frames between which the look lies; null to find it between the rests.
+    """
 
     yaw: float
     pitch: float
@@ -287,13 +302,13 @@ class AddLook(MotionCommand, do="author_gaze_add"):
 
 
 class RemoveLook(Message, do="author_gaze_remove"):
-    """Remove an example by its index."""
+    """Remove the example with this index."""
 
     example: int
 
 
 class AimGaze(Message, do="author_gaze_aim"):
-    """Make an open motion look somewhere (radians) from its middle on, using the current map."""
+    """Make an open motion look in a direction (radians), starting at the middle of the motion, with the current map."""
 
     yaw: float
     pitch: float
@@ -302,7 +317,7 @@ class AimGaze(Message, do="author_gaze_aim"):
 
 
 class AimedGaze(Value):
-    """The resulting motion; `note` is a comment, "" for none."""
+    """The resulting motion. `note` has the warnings; "" if there are none."""
 
     motion: MotionInfo
     note: str

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 WORK = "marey.studio.panels.author_work"
 _BINS = 60
-# Quantile of the pairs that are drawn: a few distant ones would squeeze all others.
+# Quantile of the costs up to which the histogram is drawn: a few high costs would squeeze all others.
 _DRAWN = 0.995
 
 
 @dataclass(slots=True, eq=False)
 class SharedFile:
-    """A character's file, the objects it was written from, and its number of current users."""
+    """A character's file, the objects it was written from, and the number of jobs that use it."""
 
     made_of: tuple[Any, ...]
     path: Path
@@ -40,8 +40,10 @@ class SharedFile:
 class Draft:
     """The character being edited.
 
-    comparisons : results by node names, valid as long as the nodes are unchanged.
-    folder : for files that the worker reads and writes. counts : the session's count of their bytes.
+    comparisons : keyed by source and target node names; valid while both nodes are unchanged.
+    folder : for files that the worker reads and writes.
+    counts : bytes that each panel of the session stores; this panel's key is "author".
+    gaze, costs : the gaze map being edited, and the leave-one-out error of each example if computed.
     """
 
     graph: ParametricMotionGraph
@@ -56,7 +58,7 @@ class Draft:
 
     @contextmanager
     def file(self, stem: str) -> Iterator[Path]:
-        """Yield a path in a temporary folder, for a character and its data files; removed afterwards."""
+        """Yield a path in a temporary folder for a character and its data files. The folder is removed afterwards."""
         path = self._new_file(stem)
         try:
             yield path
@@ -65,7 +67,7 @@ class Draft:
 
     @asynccontextmanager
     async def shared_file(self) -> AsyncIterator[str]:
-        """Yield a file of the current character for the worker; it is reused until the character changes."""
+        """Yield the path of the current character's file for the worker. It is reused until the character changes."""
         given = await asyncio.to_thread(self._write_shared_file)
         try:
             yield str(given.path)
@@ -108,7 +110,7 @@ class Draft:
             self.comparisons.clear()
 
     def pair(self, source: str, target: str) -> tuple[Node, Node, NodeComparison]:
-        """Return two nodes and their comparison; an error if they have changed since."""
+        """Return two nodes and their comparison. Raises an error if there is none or a node has changed since."""
         start, end = self.graph[source], self.graph[target]
         known = self.comparisons.get((source, target))
         if known is None or known[0] is not start or known[1] is not end:
@@ -123,7 +125,7 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 
 def get_draft(session: Session) -> Draft:
-    """Return the session's draft, initially an empty character."""
+    """Return the session's draft. It starts as an empty character."""
 
     def create() -> Draft:
         from marey.pmg import ParametricMotionGraph
@@ -134,7 +136,7 @@ def get_draft(session: Session) -> Draft:
 
 
 async def recipe_file(session: Session, recipe: str) -> Path:
-    """Return the file of a built-in recipe; the worker builds it on first use."""
+    """Return the path of a built-in recipe's file. The worker builds it on first use."""
     from marey.studio.panels.author_work import known_recipe
 
     async def make(path: Path) -> None:
@@ -191,7 +193,7 @@ def make_chart(source: Node, target: Node, comparison: NodeComparison) -> messag
 
 
 def check_order(good: float, bad: float) -> None:
-    """Check that thresholds are positive and in order; messages are in centimeters, as in the page."""
+    """Check that thresholds (m) are positive and `good` does not exceed `bad`. Messages are in cm, like the page."""
     if not 0.0 < good < np.inf or not 0.0 < bad < np.inf:
         raise InvalidValue(f"thresholds must be above 0, got {100 * good:.3g} and {100 * bad:.3g} cm")
     if good > bad:
@@ -201,9 +203,9 @@ def check_order(good: float, bad: float) -> None:
 
 
 def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: float) -> str:
-    """Describe which source motions cannot continue, and the remedies; in degrees and centimeters, as in the panel.
+    """Describe which source motions cannot continue, and the remedies, in degrees and centimeters like the panel.
 
-    There must be at least one.
+    At least one source sample must exceed the threshold `good` (m).
     """
     from marey.pmg.connect import find_free_box
     from marey.pmg.units import format_ranges, format_rounded_up
@@ -226,7 +228,7 @@ def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: flo
 def try_thresholds(
     source: Node, target: Node, comparison: NodeComparison, good: float, bad: float, sample: int
 ) -> messages.TriedEdge:
-    """Preview thresholds for two nodes, with the box of one source sample."""
+    """Preview thresholds (m) for two nodes, with the box of one source sample (its index)."""
     from marey.pmg.connect import shrink_box
 
     check_order(good, bad)

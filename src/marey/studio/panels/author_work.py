@@ -1,4 +1,4 @@
-"""Worker functions of the Characters and Drive panels. Characters are passed as files."""
+"""Functions of the Characters and Drive panels that run in the worker. Characters are passed as files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.studio.work import Progress
 
-# Number of generated walks if no clips are given, on curves from right to left.
+# Number of generated walks if no clips are given, on curves ranging from right turns to left turns.
 _CURVES = 11
 
 
 def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
-    """Build a built-in recipe, or some of its nodes without transitions, and save it."""
+    """Build a built-in recipe, or only some of its nodes without transitions, and save it to `into`."""
     from marey.pmg import build_recipe, read_recipe
 
     plan = read_recipe(known_recipe(recipe))
@@ -34,7 +34,7 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
 
 
 def known_recipe(name: str) -> str:
-    """Check that a built-in recipe of that name exists."""
+    """Check that a built-in recipe of that name exists, and return the name."""
     from marey.pmg import shipped_recipes
 
     known = shipped_recipes()
@@ -46,7 +46,7 @@ def known_recipe(name: str) -> str:
 
 
 def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
-    """Build a node from the gait cycles in motions, saved as a separate character."""
+    """Build a node from the gait cycles in motions and save it to `into` as a character with this one node."""
     from marey.clean import detect_contacts, ensure_contacts
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
@@ -89,7 +89,7 @@ def compare(
 
 
 def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[str, Any]:
-    """Make a random walk of a character."""
+    """Generate a random walk of a character."""
     from marey.control import RandomWalk
     from marey.pmg import ParametricMotionGraph
 
@@ -102,7 +102,7 @@ def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[
 
 
 def gaze(progress: Progress, path: str) -> dict[str, Any]:
-    """Compute each example's leave-one-out error: how far a map of all others is off."""
+    """Compute the leave-one-out error (radians) of each example of a gaze map; None for the first, looking ahead."""
     from marey.layer import GazeMap
 
     given = GazeMap.load(path)
@@ -114,7 +114,10 @@ def gaze(progress: Progress, path: str) -> dict[str, Any]:
 
 
 def _leave_one_out_error(given: Any, k: int) -> float | None:
-    """Return the angle (radians) between the head of example k and that of a map of all others at its goal."""
+    """Return the angle (radians) between the head in example k and the head of a map of all others at the same goal.
+
+    None if the others are too few for a map.
+    """
     from marey.layer import GazeMap
 
     example = given.examples[k]
@@ -139,12 +142,12 @@ def _head(shift: Any) -> Any:
 
 
 def clips(progress: Progress, motions: list[Motion]) -> dict[str, Any]:
-    """Return motions with contacts and their mirror images; generated walks if no motions are given."""
+    """Return the motions with contacts, and their mirror images; generated walks if no motions are given."""
     return {"clips": _prepare_clips(progress, motions)}
 
 
 def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
-    """Build a motion graph of such clips and save it."""
+    """Build a motion graph from the same clips as `clips` returns, and save it to `into`."""
     from marey.graph import MotionGraph
 
     ready = _prepare_clips(lambda fraction, text: progress(0.3 * fraction, text), motions)

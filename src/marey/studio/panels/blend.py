@@ -1,4 +1,4 @@
-"""Blend panel: blend motions with the synchronized and simpler methods, distance grids, and transitions."""
+"""Blend panel: synchronized blends, simpler methods for comparison, distance grids, and transitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_KEPT = 8
 
 @command(messages.StudyBlend, reads=True)
 async def study_blend(session: Session, message: messages.StudyBlend) -> messages.BlendStudy:
-    """Register motions, and compute the distance grid of two of them."""
+    """Register (time-align) motions, and compute the distance grid of two of them."""
     from marey.io.rest import starts_with_rest_pose
 
     motions = _get_motions(session, message.motions)
@@ -81,7 +81,7 @@ def trim_rest_pose(session: Session, message: messages.TrimRestPose) -> MotionIn
 
 @command(messages.PlaceFrames, reads=True)
 def place_frames(session: Session, message: messages.PlaceFrames) -> messages.FramesPlaced:
-    """Align two frames of two motions."""
+    """Align one frame each of two motions."""
     import numpy as np
 
     from marey.compare.clouds import frame_weights, point_clouds
@@ -101,13 +101,13 @@ def place_frames(session: Session, message: messages.PlaceFrames) -> messages.Fr
 
 @command(messages.BlendMotions)
 async def blend_motions(session: Session, message: messages.BlendMotions) -> messages.Blended:
-    """Make a blend, as a new motion or replacing the previous one."""
+    """Blend motions, as a new motion or replacing the previous result."""
     return await _make(session, message, "blend_motions")
 
 
 @command(messages.JoinMotions)
 async def join_motions(session: Session, message: messages.JoinMotions) -> messages.Blended:
-    """Make a transition, as a new motion or replacing the previous one."""
+    """Make a transition, as a new motion or replacing the previous result."""
     return await _make(session, message, "make_transition")
 
 
@@ -138,7 +138,7 @@ def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
 
 
 def _registration_file(session: Session, message: messages.StudyBlend | messages.BlendMotions) -> str:
-    """Return the cache file for the registration of these motions; the least recently used ones are removed."""
+    """Return the cache file for the registration of these motions. Removes the least recently used files."""
     digest = hashlib.sha256(repr((message.whole, message.force)).encode())
     for name in message.motions:
         digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())
@@ -158,7 +158,7 @@ def _registration_file(session: Session, message: messages.StudyBlend | messages
 
 
 async def _make(session: Session, message: messages.BlendMotions | messages.JoinMotions, work: str) -> messages.Blended:
-    """Let the worker make a motion, and publish it, replacing the previous one if it is still open."""
+    """Run the function `work` in the worker and publish its motion, replacing the previous result if still open."""
     arguments = message.fields(without=("result", "merge_undo"))
     with reword_errors():
         arguments["motions"] = _get_motions(session, message.motions)
@@ -178,7 +178,7 @@ def _image(grid: dict[str, Any]) -> messages.GridImage:
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
-    """Return the frames within `half` of a time, resampled to `rate`, and the index of that time."""
+    """Return the frames within `half` frames of a time, sampled at `rate`, and the index of that time among them."""
     from dataclasses import replace
 
     import numpy as np

@@ -11,10 +11,11 @@ BlendMethod = Literal["ours", "linear", "discrete", "cubic"]
 
 
 class StudyBlend(Message, do="blend_study"):
-    """Register motions, and compare all frames of the first with all of `other`, an index into `motions`.
+    """Register motions, and compare all frames of the first with all frames of another.
 
-    `window` is in seconds. `whole` uses full clips instead of the part they have in common; `force` accepts motions
-    that are too different.
+    `other` is the index of that motion in `motions`. `window` is the length, in seconds, over which two frames are
+    compared. `whole` uses full clips instead of the part they have in common. `force` accepts motions that are too
+    different to be synchronized.
     """
 
     motions: tuple[str, ...]
@@ -25,11 +26,11 @@ class StudyBlend(Message, do="blend_study"):
 
 
 class GridImage(Value):
-    """The distances between frames of A (rows) and B (columns).
+    """The distances between the frames of motion A (rows) and motion B (columns).
 
-    `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` meters, averaged over the
-    frames of a pixel. `frames` are counted at `rate`, to which both motions were resampled. `minima` are
-    (frame of A, frame of B, meters), the smallest first, limited in number.
+    `pixels` is base64 of `rows` x `columns` bytes: the distance, scaled from 0 to `largest` meters and averaged over
+    the frames of a pixel. `frames` are the numbers of frames of A and B at `rate`, to which both were resampled.
+    `minima` are (frame of A, frame of B, meters), the 400 smallest, in ascending order.
     """
 
     rows: int
@@ -42,7 +43,7 @@ class GridImage(Value):
 
 
 class WarpPath(Value):
-    """The alignment found by one method: frame of A, frame of B, in grid frames."""
+    """The time alignment found by one method: pairs (frame of A, frame of B) at the grid's rate."""
 
     method: BlendMethod
     points: tuple[tuple[float, float], ...]
@@ -51,9 +52,10 @@ class WarpPath(Value):
 class BlendStudy(Value):
     """The registration of motions. `refused` says why they cannot be synchronized; "" if they can.
 
-    `distance` is in meters, root mean square along the path. `crops` are the frames used of each motion, half-open.
-    `misfits` are the indices of motions with another skeleton than the first; if there are any, there is no
-    grid. `rests` are the indices of motions whose first frame is a rest pose.
+    `distance` is the root mean square distance along the alignment, in meters. `matches` is the number of contacts that
+    were matched. `crops` are the frames used of each motion, half-open. `misfits` are the indices of motions whose
+    skeleton differs from the first; if there are any, there is no grid. `rests` are the indices of motions whose first
+    frame is a rest pose.
     """
 
     grid: GridImage | None
@@ -68,9 +70,10 @@ class BlendStudy(Value):
 
 
 class FitMotion(MotionCommand, do="blend_fit"):
-    """Retarget a motion to another's skeleton, as a new motion.
+    """Retarget a motion to the skeleton of the motion `to`, as a new motion.
 
-    `frame` and `to_frame` are standing poses of both, used if a rest pose does not stand.
+    `frame` and `to_frame` are frames of `motion` and `to` in which the character stands. They are used if a rest pose
+    is not a standing pose.
     """
 
     to: str
@@ -79,7 +82,7 @@ class FitMotion(MotionCommand, do="blend_fit"):
 
 
 class Fitted(MotionWithNotes):
-    """The motion, with notes."""
+    """The retargeted motion, with notes."""
 
 
 class TrimRestPose(MotionCommand, do="blend_trim_rest"):
@@ -87,7 +90,10 @@ class TrimRestPose(MotionCommand, do="blend_trim_rest"):
 
 
 class PlaceFrames(MotionCommand, do="blend_place"):
-    """Align `motion` at `seconds` with `to` at `to_seconds` on the floor; their rates may differ."""
+    """Align `motion` at `seconds` with the motion `to` at `to_seconds` on the floor. Their frame rates may differ.
+
+    `window` is the length, in seconds, over which the frames are compared.
+    """
 
     seconds: float
     to: str
@@ -96,15 +102,16 @@ class PlaceFrames(MotionCommand, do="blend_place"):
 
 
 class FramesPlaced(Placed):
-    """A floor-plane transform, theta in radians, x and z in meters; `distance` is the residual in meters."""
+    """A floor-plane transform: theta in radians, x and z in meters. `distance` is the residual in meters."""
 
 
 class BlendMotions(Message, do="blend"):
-    """Blend motions. `result` is the result of an earlier blend, which is replaced.
+    """Blend motions. The blend replaces the motion with id `result`, an earlier blend, if that is open.
 
-    `weights` has one number per motion; or `curves` has, for each motion, points (time, weight), both from 0 to
-    1, where time is the elapsed fraction of the blend. `merge_undo`: undo it with the previous blend, as while a
-    slider moves.
+    `weights` has one blend weight per motion. Alternatively, `curves` has for each motion its points (time, weight):
+    time is the elapsed fraction of the blend, 0 to 1, and weights are at least 0. `clean` removes foot skate. `whole`
+    and `force` are as in `StudyBlend`. `merge_undo`: undo it together with the previous blend, for example while a
+    slider is dragged.
     """
 
     motions: tuple[str, ...]
@@ -119,9 +126,10 @@ class BlendMotions(Message, do="blend"):
 
 
 class JoinMotions(Message, do="blend_transition"):
-    """Make a transition from the first to the second motion; `at` are the times in both that coincide, in seconds.
+    """Make a transition from the first to the second motion.
 
-    Without `at`, use the best match. `length` is in seconds; `merge_undo` as for blends.
+    `at` are the times in both motions, in seconds, that coincide at the middle of the transition; null for the best
+    match. `length` is the duration of the transition in seconds. The other fields are as in `BlendMotions`.
     """
 
     motions: tuple[str, ...]
@@ -143,7 +151,7 @@ class Blended(Value):
 
 
 class CompareBlends(Message, do="blend_statistics"):
-    """Align and blend two motions with every method, and measure the results; `limit` is in seconds per search."""
+    """Align and blend two motions with every method, and measure the results. `limit` is in seconds per search."""
 
     motions: tuple[str, ...]
     weights: tuple[float, ...] = (0.5, 0.5)
@@ -151,7 +159,10 @@ class CompareBlends(Message, do="blend_statistics"):
 
 
 class PathFigures(Value):
-    """One alignment method. `distance` in meters, `accuracy` in percent of the best; null if it failed."""
+    """The result of one alignment method; null fields if it failed.
+
+    `cost` is the sum over the path (m^2), `distance` the root mean square (m), and `accuracy` 100 * lowest cost / cost.
+    """
 
     method: str
     cost: float | None
@@ -162,7 +173,7 @@ class PathFigures(Value):
 
 
 class BlendFigures(Value):
-    """Metrics of one blend method, or of an input motion; `figures` are in the order of the table's names."""
+    """Metrics of one blend method, or of an input motion. `figures` are in the order of `BlendTable.names`."""
 
     method: str
     milliseconds: float | None
@@ -171,7 +182,7 @@ class BlendFigures(Value):
 
 
 class BlendTable(Value):
-    """Comparison of all methods."""
+    """Comparison of all methods. `proven` says whether the lowest cost found is the true minimum."""
 
     paths: tuple[PathFigures, ...]
     proven: bool

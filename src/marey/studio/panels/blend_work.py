@@ -1,4 +1,4 @@
-"""Worker functions of the Blend panel."""
+"""Functions of the Blend panel that run in the worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_PIXELS = 360
 _MAX_CELLS = 12_000_000
 _MAX_MINIMA = 400
 _PATH_POINTS = 200
-# Iterations until the weight curves match the length of the blend.
+# Maximum iterations to make the weight curves match the length of the blend.
 _TRIES = 5
 
 Weights = Sequence[float] | WeightFunction
@@ -35,7 +35,7 @@ Pair = tuple[float, float]
 def study(
     progress: Progress, motions: list[Motion], other: int, window: float, whole: bool, force: bool, cache_file: str
 ) -> dict[str, Any]:
-    """Register motions: see `marey.studio.panels.blend_messages.BlendStudy`.
+    """Register motions and compute a distance grid: see `marey.studio.panels.blend_messages.BlendStudy`.
 
     cache_file : the file that caches the registration for `blend_motions`.
     """
@@ -75,9 +75,9 @@ def study(
 
 
 def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
-    """Retarget a motion to another's skeleton; returns it with notes.
+    """Retarget a motion to another's skeleton. Returns it with notes.
 
-    Compares the rest poses, or a given frame if a rest pose does not stand.
+    The reference poses are the rest poses, or the given frames if a rest pose is not a standing pose.
     """
     from marey.edit import retarget
 
@@ -123,7 +123,7 @@ def blend_motions(
     force: bool,
     cache_file: str,
 ) -> dict[str, Any]:
-    """Blend with one of the methods."""
+    """Blend motions with one of the methods, with constant `weights` or weight `curves`."""
     progress(0.1, "synchronizing the motions")
     make, notes = _maker(motions, method, whole, force, cache_file)
     progress(0.5, "blending")
@@ -137,7 +137,7 @@ def blend_motions(
 def make_transition(
     progress: Progress, motions: list[Motion], method: str, at: Pair | None, length: float, clean: bool, force: bool
 ) -> dict[str, Any]:
-    """Make a transition."""
+    """Make a transition between two motions, with one of the methods."""
     from marey.blend.baselines import linear_transition
     from marey.blend.transition import transition
 
@@ -202,7 +202,7 @@ Maker = Callable[[Weights, bool], Motion]
 def _maker(
     motions: list[Motion], method: str, whole: bool, force: bool, cache_file: str
 ) -> tuple[Maker, tuple[str, ...]]:
-    """Return a function of weights that blends with a method, and notes about the preparation."""
+    """Return a function that blends the motions for given weights, and notes about the preparation."""
     from marey.blend import baselines
     from marey.blend.blend import blend
     from marey.register.prepare import prepare_motions
@@ -227,7 +227,7 @@ def _maker(
 
 
 def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) -> Motion:
-    """Blend with weight curves over the blend's own length, which depends on them: iterate until both agree."""
+    """Blend with weight curves over the length of the blend. The length depends on the curves: iterate to agreement."""
     times, rows = _keys(curves, n)
     span = make(_mean(times, rows).tolist(), False).duration
     for _ in range(_TRIES):
@@ -245,7 +245,7 @@ def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
 
 
 def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:
-    """Return times (T,) from 0 to 1 at which any curve has a point, and the weights (T, n) there."""
+    """Return the T times (T,), from 0 to 1, at which any curve has a point, and the weights (T, n) at these times."""
     if len(curves) != n:
         raise InvalidValue(f"expected {n} curves, one per motion, got {len(curves)}")
     tables = [np.array(curve, dtype=np.float64).reshape(-1, 2) for curve in curves]
@@ -259,7 +259,7 @@ def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:
 
 
 def _mean(times: Floats, rows: Floats) -> Floats:
-    """Return (n,) averages of the curves over time."""
+    """Return the average weights (n,) of the curves over time."""
     if len(times) == 1:
         return np.asarray(rows[0])
     return np.asarray(np.trapezoid(rows, times, axis=0) / (times[-1] - times[0]))
@@ -308,7 +308,7 @@ def _pool(values: Floats) -> Floats:
 
 
 def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: RegistrationCurve | None) -> dict[str, Floats]:
-    """Return the alignment (N, 2) between the first motion and `other` for each available method."""
+    """Return the time alignment of the first motion with `other`, as frame pairs (N, 2), for each available method."""
     from marey.blend.baselines import cubic_warp, dynamic
     from marey.compare.grid import distance_grid
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @command(messages.CleanMotion)
 async def clean_motion(session: Session, message: messages.CleanMotion) -> messages.CleanDone:
-    """Clean a motion in the worker; the result replaces it or is a new motion."""
+    """Clean a motion in the worker. The result replaces it or is a new motion."""
     before = session.motions.motion(message.motion)
     done = await session.jobs.run(
         "marey.studio.work:clean", motion=before, **message.fields(without=("motion", "as_new"))
@@ -49,7 +49,7 @@ async def measure_motion(session: Session, message: messages.MeasureMotion) -> m
 
 @command(messages.AlignMotions, reads=True)
 def align_motions(session: Session, message: messages.AlignMotions) -> messages.Placed:
-    """Align one motion with another."""
+    """Align a frame of one motion with a frame of another."""
     from marey.studio.curves import align_frames
 
     motion, other = (session.motions.motion(each) for each in (message.motion, message.to))
@@ -57,7 +57,7 @@ def align_motions(session: Session, message: messages.AlignMotions) -> messages.
 
 
 def _measures(rows: list[dict[str, Any]]) -> tuple[messages.Measure, ...]:
-    """Metrics with the names and units that the page shows."""
+    """Convert metrics to the names and units that the page shows."""
     from marey.measure.display import shown_metric
 
     out = []

@@ -6,7 +6,11 @@ from marey.studio.messages import MotionCommand, MotionInfo, Value
 
 
 class CleanMotion(MotionCommand, do="clean"):
-    """Lock feet and hands to their contacts, in place (undoable) or `as_new` motion."""
+    """Remove foot skate: lock feet, and `hands` if set, to their contacts. Changes the motion, or adds one if `as_new`.
+
+    `floor` is the floor height in meters, null to detect it. `max_stretch` is the largest allowed change of limb
+    length, as a fraction. `flat` keeps the ankle straight above a planted foot instead of following the source's roll.
+    """
 
     as_new: bool = False
     hands: bool = False
@@ -17,7 +21,10 @@ class CleanMotion(MotionCommand, do="clean"):
 
 
 class Measure(Value):
-    """One metric; `value` and `against` are null if they are undefined, and `note` says why."""
+    """One metric of a motion (`value`) and of the motion it is compared with (`against`).
+
+    Undefined values are null; `note` says why.
+    """
 
     name: str
     unit: str
@@ -28,7 +35,12 @@ class Measure(Value):
 
 
 class CleanDone(Value):
-    """The cleaned motion, metrics after (`value`) and before (`against`), and a summary: meters, fractions."""
+    """The cleaned motion, its metrics after (`value`) and before (`against`) the cleanup, and a summary.
+
+    `plants` is the number of plants. Largest values over all frames: `residue_max` (m), the remaining distance between
+    a planted point and its position; `limb_scaling_max`, the change of limb length as a fraction; `shift_max` (m), the
+    displacement of the entire body.
+    """
 
     motion: MotionInfo
     measures: tuple[Measure, ...]
@@ -39,7 +51,7 @@ class CleanDone(Value):
 
 
 class MeasureMotion(MotionCommand, do="measure"):
-    """Measure a motion, optionally next to another."""
+    """Measure a motion, and optionally the motion `against` for comparison."""
 
     against: str | None = None
 
@@ -59,7 +71,10 @@ class AlignMotions(MotionCommand, do="align"):
 
 
 class Placed(Value):
-    """A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters."""
+    """A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters.
+
+    `distance` is the distance of the aligned frames, in meters.
+    """
 
     theta: float
     x: float

@@ -1,4 +1,4 @@
-"""Drive panel: control a character live, with one of several controllers."""
+"""Drive panel: control a character in real time, with one of several controllers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_MOTIONS, _MAX_LENGTH = 100, 60.0
 
 @dataclass(slots=True, eq=False)
 class DriveState:
-    """State of the panel: models, the current source, the current request, and response times by controller."""
+    """State of the panel: models, the current source and request, and the response times of each controller."""
 
     models: Models
     source: DriveSource | None = None
@@ -50,10 +50,10 @@ def list_drive(session: Session, message: messages.ListDrive) -> messages.DriveC
 
 @command(messages.StartDrive)
 async def start_drive(session: Session, message: messages.StartDrive) -> messages.DriveStarted:
-    """Prepare a controller and play it from where the character stands."""
+    """Prepare a controller and start its stream. With `stay`, the character starts where the previous one stands."""
     ticket = session.live.take_ticket()
     state = _get_state(session)
-    # The import takes half a second; in a thread, so that no other page waits.
+    # The import takes half a second. It runs in a thread, because other pages must not wait.
     await asyncio.to_thread(import_module, "marey.studio.panels.drive_source")
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
@@ -61,7 +61,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     driver = await _make_driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
     source = await asyncio.to_thread(DriveSource, driver, record)
-    # No await from here on: the previous character must not take another step.
+    # No await from here on: the previous character must not play another frame.
     if message.stay and state.source is not None:
         source.continue_from(state.source.body_state)
     source.request(state.request)
@@ -71,7 +71,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
         started = session.live.start(source, source.fps, ticket)
         state.source, held = source, source.max_bytes
     finally:
-        # Never more than already reserved, so it cannot fail.
+        # This cannot fail: it never exceeds the reservation above.
         session.motions.reserve("driven", held)
     roles = dict(source.skeleton.roles.items())
     return messages.DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
@@ -79,7 +79,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
 
 @command(messages.DriveRequest)
 async def drive_request(session: Session, message: messages.DriveRequest) -> Nothing:
-    """Set the request; it stays when the controller changes."""
+    """Set the request. It stays in effect when the controller changes."""
     state = _get_state(session)
     state.request = message
     if state.source is not None:
@@ -95,7 +95,7 @@ async def drive_figures(session: Session, message: messages.DriveFigures) -> mes
 
 @command(messages.KeepDriven)
 def keep_driven(session: Session, message: messages.KeepDriven) -> messages.SavedDrive:
-    """Save the last seconds as a motion."""
+    """Save the last seconds of the stream as a motion."""
     state = _get_state(session)
     if state.source is None:
         raise InvalidValue("nothing has been driven yet; press Start first")
@@ -105,7 +105,7 @@ def keep_driven(session: Session, message: messages.KeepDriven) -> messages.Save
 
 
 def _describe_draft(draft: Draft) -> tuple[str, str]:
-    """Return the draft's name ("" if empty), and why it cannot play ("" if it can)."""
+    """Return the draft's name ("" if it has no nodes), and the reason why it cannot play ("" if it can)."""
     with draft.lock:
         graph = draft.graph
         stuck = graph.dead_ends()
@@ -146,7 +146,7 @@ async def _make_driver(session: Session, state: DriveState, message: messages.St
 async def _make_model(
     session: Session, state: DriveState, way: messages.Way, motions: list[Motion], key_parts: tuple[Any, ...]
 ) -> Any:
-    """Build a controller's model: a graph in the worker, or a quickly built model of clips prepared there."""
+    """Build a controller's model. The worker builds motion graphs; it only prepares the clips for other models."""
     from marey.studio.panels import drive_controllers as controllers
 
     if way == "graph":

@@ -1,4 +1,4 @@
-"""Controllers for driving a character: each has a stream, the requests it accepts, and its reach."""
+"""Controllers of a character in real time. Each has a stream, the requests it accepts, and its reachable area."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from marey.studio.panels.author_messages import CharacterRange
 from marey.studio.panels.drive_messages import DriveNode, Feet
 from marey.studio.panels.drive_steering import Steering
 
-# Look-ahead (s) of the drawn reach if clips are not chosen one by one, and frames between updates.
+# Lookahead (s) of the drawn reachable area for controllers that do not choose whole clips, and frames between updates.
 _AHEAD, _EVERY = 1.0, 6
-# Limits: edges searched for a graph's reach, and similar frames for motion matching.
+# Limits: edges searched for a graph's reachable area, and similar frames for that of motion matching.
 _MAX_EDGES, _N_NEAREST = 400, 600
-# Number of directions in which the furthest point is drawn.
+# Number of directions in which the farthest reachable point is drawn.
 _SECTORS = 36
-# Quantiles of the clips' speeds between which speeds can be requested.
+# Quantiles of the clips' speeds that bound the range of speeds that can be requested.
 _SPEEDS = (0.02, 0.98)
 # Step (m/s) between the speeds of a graph's direction tables.
 _PACE = 0.25
@@ -46,8 +46,10 @@ Lines = Sequence[Floats]
 class Driver(Protocol):
     """A stream that the user can control.
 
-    nodes : its actions. speed : range of speeds in m/s, or None. usual : default speed in m/s.
-    floor : height in meters.
+    nodes : its actions.
+    speed : range of speeds that can be requested, in m/s; None if the speed is fixed.
+    usual : default speed in m/s.
+    floor : floor height of the stream in meters.
     """
 
     stream: Stream
@@ -58,17 +60,20 @@ class Driver(Protocol):
 
     @property
     def delay(self) -> int:
-        """Display delay in frames."""
+        """Display delay in frames of the stream."""
 
     @property
     def doing(self) -> str:
-        """Name of what plays."""
+        """Description of the current motion, such as the name of a node or clip."""
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Set the complete request, in the stream's world: direction, floor, point, node, speed, values."""
+        """Set the complete request, in the stream's coordinates: direction, floor, point, node, speed, values."""
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return lines (n, 2) around where a character at a placement (rigid2d) can be next; None if unchanged."""
+        """Return outlines (n, 2), x and z, of the area that a character at `place` (theta, x, z) can reach next.
+
+        None if unchanged.
+        """
 
 
 class _DirectionDriver:
@@ -91,7 +96,7 @@ class _DirectionDriver:
         return int(self.raw.delay)
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Set direction and speed."""
+        """Set the direction and the speed; other requests are ignored."""
         asked = {} if request.get("direction") is None else {"direction": request["direction"]}
         self.stream.request(**asked)
         speed = self.usual if request.get("speed") is None else float(request["speed"])
@@ -103,7 +108,7 @@ class _DirectionDriver:
         self.stream.request(speed=speed)
 
     def reach(self, place: Floats) -> Lines | None:
-        """Update the reach every few frames."""
+        """Return the outlines of the reachable area every few frames, otherwise None."""
         self._frame += 1
         return self._lines(place) if self._frame % _EVERY == 1 else None
 
@@ -112,7 +117,7 @@ class _DirectionDriver:
 
 
 class CharacterDriver:
-    """A parametric motion graph."""
+    """Controls a parametric motion graph."""
 
     def __init__(self, graph: ParametricMotionGraph, feet: Feet) -> None:
         self._steering = Steering(graph)
@@ -149,13 +154,13 @@ class CharacterDriver:
 
     @property
     def doing(self) -> str:
-        """The node that plays."""
+        """Name of the current node."""
         return self._raw.playing[0]
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Pass on the requests this character accepts: they outlive a change of character, which may accept fewer.
+        """Pass on the requests that this character accepts, and withdraw those that are no longer made.
 
-        Requests that are no longer made are withdrawn.
+        A request outlives a change of character, and the new character may accept fewer.
         """
         node = request.get("node") if request.get("node") in self._known else None
         asked = {
@@ -171,7 +176,7 @@ class CharacterDriver:
         self._steering.request(floor=request.get("floor"), **gone, **asked)
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return the alternatives of the last choice."""
+        """Return outlines of where the alternatives of the last choice end; None if nothing was chosen since."""
         if self._seen == self._steering.count:
             return None
         self._seen = self._steering.count
@@ -179,7 +184,7 @@ class CharacterDriver:
 
 
 class GraphDriver(_DirectionDriver):
-    """A motion graph with direction tables."""
+    """Controls a motion graph with direction tables."""
 
     def __init__(self, graph: MotionGraph, feet: Feet) -> None:
         super().__init__(GraphStream(graph, feet=feet_from_flag(feet == "clean")), feet)
@@ -197,12 +202,12 @@ class GraphDriver(_DirectionDriver):
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """The clip in which the next edge starts."""
+        """Name of the clip in which the next edge starts."""
         graph = self.raw.graph
         return _shorten(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return what the next edges lead to; updated with each edge."""
+        """Return the outline of where the next edges lead; None until the next edge starts."""
         node, carried = self.raw.upcoming
         if node == self._node:
             return None
@@ -210,7 +215,7 @@ class GraphDriver(_DirectionDriver):
         return _outline(self._ends(node, carried), place)
 
     def _ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
-        """Return reachable points; uses plain floats because it must finish between two frames."""
+        """Return reachable points (x, z). Uses plain floats, because it runs within the time budget of one frame."""
         graph, paths = self.raw.graph, self._paths
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
         points: list[tuple[float, float]] = []
@@ -242,7 +247,7 @@ class _Tables:
         self._lock = threading.Lock()
 
     def request_speed(self, speed: float) -> None:
-        """Request a speed; it applies once its table is ready."""
+        """Request a speed. It applies once its table is ready."""
         with self._lock:
             self._wanted = speed
             if speed in self._ready:
@@ -252,7 +257,7 @@ class _Tables:
                 threading.Thread(target=self._make, daemon=True).start()
 
     def _make(self) -> None:
-        """Build tables until the newest request is ready."""
+        """Build tables until the table for the newest requested speed is ready."""
         while True:
             with self._lock:
                 speed = self._wanted
@@ -266,7 +271,7 @@ class _Tables:
 
 
 class MatchingDriver(_DirectionDriver):
-    """Motion matching."""
+    """Controls a character by motion matching."""
 
     def __init__(self, data: MatchingData, feet: Feet) -> None:
         super().__init__(MotionMatching(data, feet="clean" if feet == "clean" else None), feet)
@@ -278,7 +283,7 @@ class MatchingDriver(_DirectionDriver):
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """The current clip."""
+        """Name of the current clip."""
         reel = self.raw.data.reel
         return _shorten(str(reel.names[reel.find_clip(self.raw.row)]))
 
@@ -294,7 +299,7 @@ class MatchingDriver(_DirectionDriver):
 
 
 class TreeDriver(_DirectionDriver):
-    """A blend tree."""
+    """Controls a blend tree."""
 
     def __init__(self, tree: BlendTree, feet: Feet) -> None:
         super().__init__(BlendTreeStream(tree, feet="clean" if feet == "clean" else None), feet)
@@ -304,13 +309,13 @@ class TreeDriver(_DirectionDriver):
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """The current parameters."""
+        """The current turn rate and speed, as text."""
         knobs = self.raw.knobs
         turn = f"turn {math.degrees(knobs['turn']):.0f}°/s" if "turn" in knobs else ""
         return f"{turn} {knobs['speed']:.2f} m/s" if "speed" in knobs else turn
 
     def _lines(self, place: Floats) -> Lines:
-        """Return the outline of where each loop leads."""
+        """Return the outline of where the loops of the tree lead."""
         table = self.raw.tree.table
         turned = table.turn_rates * _AHEAD
         length = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
@@ -334,7 +339,7 @@ def make_tree(clips: Sequence[Motion]) -> BlendTree:
 
 
 def _round_speed(speed: float) -> float:
-    """Round to the nearest speed for which a graph has a table."""
+    """Round to the nearest speed for which a graph can have a direction table."""
     return round(speed / _PACE) * _PACE
 
 
@@ -344,7 +349,7 @@ def _shorten(name: str) -> str:
 
 
 def _outline(points: Any, place: Floats) -> Lines:
-    """Return a line from a placement through the furthest of points (n, 2) in each direction."""
+    """Return a line from a placement through the farthest of the points (n, 2) in each direction."""
     apart = np.asarray(points, dtype=np.float64).reshape(-1, 2) - place[1:]
     if len(apart) < 3:
         return []

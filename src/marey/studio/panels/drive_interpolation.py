@@ -16,7 +16,7 @@ MIN_FPS = 60.0
 
 
 class Pose(NamedTuple):
-    """Root position (3,), local rotations (J, 4), and bone offsets (J, 3) if they differ from the skeleton's."""
+    """A pose: root position (3,), local rotations (J, 4), and bone offsets (J, 3) if not those of the skeleton."""
 
     root: Floats
     rotations: Floats
@@ -24,9 +24,10 @@ class Pose(NamedTuple):
 
 
 class InterpolatedStream:
-    """Poses of a stream, interpolated to `times` its rate. If `times` > 1, poses are up to one frame late.
+    """The poses of a stream, interpolated to `times` its rate, at least 60 per second.
 
-    fps : poses per second. delay : seconds of delay, in addition to the stream's own.
+    fps : poses per second.
+    delay : seconds of delay, in addition to the stream's own; less than one frame of the stream.
     """
 
     def __init__(self, stream: Stream) -> None:

@@ -19,9 +19,9 @@ class DriveRecipe(Value):
 
 
 class DriveChoices(Value):
-    """Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel ("" if empty).
+    """Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel.
 
-    `stuck` says why the draft cannot play yet; "" if it can.
+    `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can.
     """
 
     recipes: tuple[DriveRecipe, ...]
@@ -35,12 +35,12 @@ class ListDrive(Message, do="drive_list"):
 
 
 class StartDrive(Message, do="drive_start"):
-    """Start to play, or change the controller.
+    """Start a controller, or switch to another one.
 
-    `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
-    tree. A character is given by `source` and `name`. The others are built from open `motions`, or from generated
-    walks if there are none. `feet`: locked instantly, cleaned (which needs look-ahead), or free. With `stay`, the
-    character starts where the previous one stands.
+    `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
+    tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
+    generated walks if there are none. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or
+    unchanged ("free"). With `stay`, the character starts where the previous one stands.
     """
 
     way: Way
@@ -52,7 +52,7 @@ class StartDrive(Message, do="drive_start"):
 
 
 class DriveNode(Value):
-    """An action of a character; `at_point`: it aims at a point in space, such as a punch."""
+    """An action of a character. `at_point`: it can be aimed at a point in space, like a punch."""
 
     name: str
     ranges: tuple[CharacterRange, ...]
@@ -60,13 +60,14 @@ class DriveNode(Value):
 
 
 class DriveStarted(Value):
-    """The stream; its floor is at 0. `roles` gives joint indices. `speed` is the range of speeds in m/s that can be
-    requested, or null, and `usual` the default speed.
+    """The stream of a character has started. Its floor is at height 0.
 
-    `delay` is the display delay in seconds, which is included in the response time. Each live frame reports:
-    `place` [yaw, x, z] of the character; `doing`, the current node or clip; `answer`, response time of the last change
-    of direction, and `waiting`, seconds since one that is still pending, or null; `reached`, seconds until the
-    point was reached, or null; and, if it has changed, `reach`: lines [[x, z], ...] around where it can be next.
+    `roles` maps roles to joint indices. `speed` is the range of speeds that can be requested, null if the speed is
+    fixed, and `usual` the default speed, both in m/s. `delay` is the display delay in seconds; response times include
+    it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
+    the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
+    is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
+    changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next.
     """
 
     started: LiveStarted
@@ -79,10 +80,11 @@ class DriveStarted(Value):
 
 
 class DriveRequest(Message, do="drive_request"):
-    """The complete request from now on; null fields are not requested.
+    """Replace the request to the character; null fields are not requested.
 
-    `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
-    `target` x, y and z to aim at; `node` the action, with `values` of its other parameters; `speed` in m/s.
+    `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
+    and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
+    `speed` is in m/s.
     """
 
     direction: float | None = None
@@ -94,15 +96,16 @@ class DriveRequest(Message, do="drive_request"):
 
 
 class DriveFigures(Message, do="drive_figures"):
-    """Get the response times so far."""
+    """Get the response times measured so far."""
 
 
 class WayFigures(Value):
     """Statistics of one controller: seconds driven, completed changes of direction, and response times.
 
-    A change is completed when the character faces the direction within 15 degrees for 0.25 s; `unanswered` counts those
-    that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as in drags, does
-    not count: the time of a turn starts at the last change of the request that lasted.
+    A change is completed when the character has faced the direction within 15 degrees for 0.25 s. `unanswered` counts
+    the changes that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as
+    during a drag, does not count: the response time starts when the final direction is requested. Times are in
+    seconds.
     """
 
     way: Way
@@ -120,12 +123,12 @@ class DriveTable(Value):
 
 
 class KeepDriven(Message, do="drive_keep"):
-    """Save the last seconds as a motion."""
+    """Save the last seconds of the stream as a motion."""
 
     seconds: float = 10.0
 
 
 class SavedDrive(Value):
-    """The motion."""
+    """The saved motion."""
 
     motion: MotionInfo

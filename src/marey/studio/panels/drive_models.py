@@ -1,4 +1,4 @@
-"""Cache of models to drive, limited by number and memory."""
+"""Cache of controller models, such as motion graphs, limited by number and memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MAX_MODELS, MAX_BYTES = 8, 512 * 2**20
 
 
 class Models:
-    """Models by key; the least recently used ones are removed first.
+    """Least-recently-used cache of models, keyed by inputs.
 
     Parameters
     ----------
-    hold : called with the bytes of all models before one is added; may raise an error.
+    hold : called with the new total of bytes before a model is added; it may raise an error to refuse the model.
     """
 
     def __init__(self, hold: Callable[[int], None]) -> None:
@@ -41,7 +41,7 @@ class Models:
         return self._known[key][0]
 
     def put(self, key: Hashable, model: Any) -> None:
-        """Add a model; if it is refused, the others stay."""
+        """Add a model, removing old ones as needed. If it is refused, the cache stays unchanged."""
         size = measure_size(model)
         models = {name: known for name, known in self._known.items() if name != key}
         while models and (len(models) >= MAX_MODELS or _bytes(models) + size > MAX_BYTES):
@@ -55,7 +55,7 @@ def _bytes(known: Mapping[Hashable, tuple[Any, int]]) -> int:
 
 
 def measure_size(value: Any) -> int:
-    """Return the bytes of all arrays in a value, each counted once."""
+    """Return the bytes of all arrays inside a value, each counted once."""
     seen: dict[int, Any] = {}
     arrays: dict[int, int] = {}
     waiting = [value]
@@ -63,7 +63,7 @@ def measure_size(value: Any) -> int:
         one = waiting.pop()
         if id(one) in seen or one is None or isinstance(one, str | bytes | int | float | type):
             continue
-        seen[id(one)] = one  # keeps it alive, so that its id is not reused
+        seen[id(one)] = one  # keeps it alive, because ids of deleted objects are reused
         if isinstance(one, np.ndarray):
             arrays[id(one)] = one.nbytes
             if one.dtype.hasobject:

@@ -1,4 +1,4 @@
-"""Measure response times: from a requested change of direction until the character faces it."""
+"""Measure response times: from the request of a new direction until the character faces it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 from marey.studio.panels.drive_messages import Way, WayFigures
 
-# As in `marey.control.evaluate`: tolerance of the heading (radians), and seconds for which it must hold.
+# As in `marey.control.evaluate`: tolerance of the heading (radians), and seconds for which the heading must hold.
 WITHIN, HOLD_SECONDS = math.radians(15.0), 0.25
-# Requests that differ by less (radians) are the same. Seconds until a request counts as unanswered.
+# Requests that differ by less than `SAME` (radians) count as one. Seconds until a request counts as unanswered.
 SAME, TIMEOUT = math.radians(10.0), 8.0
-# Seconds a request must last to count: before that, the hand, stick or camera is still moving.
+# Seconds that a request must last to count: until then, the user may still be moving the mouse, stick or camera.
 SETTLED = 0.5
 _REMEMBERED = 1_000
 
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """Response times of one controller."""
+    """Response times of one controller, in seconds, and the total time driven."""
 
     seconds: float = 0.0
     answers: list[float] = field(default_factory=list)
@@ -41,8 +41,8 @@ class ResponseClock:
     """Measures the response to changes of direction, frame by frame.
 
     A drag or the sweep of a stick gives many requests, of which only the last counts: a request within `SETTLED`
-    seconds of the previous one replaces it and does not count as unanswered. So the time of
-    a turn starts at the last change by more than `SAME` before the request lasted.
+    seconds of the previous one replaces it, and the replaced one does not count as unanswered. So the response time
+    starts at the last change by more than `SAME`.
     """
 
     def __init__(self, fps: float, record: Record) -> None:
@@ -57,11 +57,11 @@ class ResponseClock:
 
     @property
     def waiting(self) -> float | None:
-        """Seconds since a request that is still pending."""
+        """Seconds since the pending request; None if no request is pending."""
         return self._waited
 
     def request(self, direction: float | None, heading: float) -> None:
-        """Request a direction (radians) of a character that faces `heading`."""
+        """Record that a character with this `heading` is requested to face `direction`, both in radians."""
         if direction is None:
             self._wanted = self._waited = self._last = None
             return
@@ -73,11 +73,11 @@ class ResponseClock:
         if self._waited is not None and is_steady:
             self._record.unanswered += 1
         self._wanted, self._facing = direction, 0.0
-        # If it already faces there, there is nothing to measure.
+        # If the character already faces this direction, there is nothing to measure.
         self._waited = 0.0 if abs(_wrap_angle(direction - heading)) > WITHIN else None
 
     def step(self, heading: float) -> None:
-        """Advance by one frame."""
+        """Advance by one frame, in which the character has this heading (radians)."""
         self._record.seconds += self._step
         self._lasted += self._step
         if self._waited is None or self._wanted is None:

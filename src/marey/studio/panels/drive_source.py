@@ -1,4 +1,4 @@
-"""The live source of the Drive panel: continues from the previous character and measures response times."""
+"""Live source of the Drive panel: it continues from the previous character and measures response times."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from marey.studio.panels.drive_interpolation import InterpolatedStream, Pose
 from marey.studio.panels.drive_messages import DriveRequest
 from marey.studio.panels.drive_response import Record, ResponseClock
 
-# Half-life (s) of the previous pose's offset; seconds that can be saved; distance (m) at which a point is
-# reached; frames between steering updates of controllers that only know directions.
+# Half-life (s) of the offset from the previous character's pose; seconds that can be saved; distance (m) at which a
+# point counts as reached; frames between updates of the direction to a point.
 _HALF_LIFE, _KEPT, _REACHED, _STEER = 0.1, 60.0, 0.3, 6
-# Limits: bytes of saved frames, for very many joints, and overhead of one frame.
+# Maximum bytes of the stored frames, reached only with very many joints, and bytes of overhead per frame.
 _MAX_BYTES, _BESIDE = 256 * 2**20, 512
-# Reported digits: millimeters, and hundredths of a degree.
+# Decimals of the reported placement: 0.1 mm, and 0.0001 radians.
 _DIGITS = 4
 
 
 class BodyState(NamedTuple):
-    """A character as last shown: root (3,), local rotations (J, 4), and placement (rigid2d)."""
+    """A character as last shown: root position (3,), local rotations (J, 4), and placement (theta, x, z)."""
 
     skeleton: Skeleton
     root: Floats
@@ -42,7 +42,7 @@ class BodyState(NamedTuple):
 
 
 class DriveSource:
-    """A live source controlled by the user, on a floor at height 0 regardless of the driver's floor.
+    """A live source controlled by the user. Its floor is at height 0, whatever the driver's floor height.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class DriveSource:
         )
 
     def continue_from(self, before: BodyState) -> None:
-        """Start where another character stands, and in its pose if the skeleton is the same; before the first frame."""
+        """Start where another character stands, and in its pose if the skeletons match. Call before the first frame."""
         if self._first is None:
             raise InvalidValue("a character that is already playing cannot start elsewhere")
         self._shift = np.asarray(rigid2d.between(self._body_state.place, before.place))
@@ -118,7 +118,7 @@ class DriveSource:
         return LiveFrame(positions, world, self._frame_info())
 
     def cut_last(self, seconds: float) -> Motion:
-        """Return the last seconds as a motion."""
+        """Return the last seconds of the stream as a motion."""
         n = min(round(seconds * self.fps), len(self._frames))
         if n < 2:
             raise InvalidValue("nothing has been driven yet; press Start first")
@@ -140,7 +140,7 @@ class DriveSource:
     # --- Placement
 
     def _place_pose(self, given: Pose) -> Pose:
-        """Move a pose to where the character stands."""
+        """Move a pose of the driver to the place of the character, and blend it with the previous character's pose."""
         root = rigid2d.apply(self._shift, given.root) - [0.0, self.driver.floor, 0.0]
         rotations = given.rotations.copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
@@ -161,7 +161,7 @@ class DriveSource:
     # --- Requests
 
     def _update_destination(self) -> None:
-        """Track progress to a point, and steer drivers that only know directions."""
+        """Track progress to a requested point, and update the direction for drivers that accept only directions."""
         if self._going is None or self._request.point is None:
             return
         self._going += 1.0 / self.fps

@@ -1,4 +1,4 @@
-"""Steer a parametric motion graph by direction, to a floor point or at a target, and compute its reach."""
+"""Steer a parametric motion graph in a direction, to a floor point or at a target, and outline its reachable area."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from marey.core.arrays import Floats
 from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, ParametricMotionGraph, TransitionOption
 
-# Points per side of a box, and maximum number of nodes whose reach is drawn.
+# Points per side of a box, and maximum number of nodes whose reachable area is drawn.
 _ALONG, _MAX_DRAWN = 7, 4
 # Meters that a node's motion must travel to count as locomotion.
 _MIN_TRAVEL = 0.2
 
 
 class Steering:
-    """A controller that follows the current request and remembers what it could have done.
+    """A controller that follows the current request and stores the alternatives of its last choice.
 
-    If no node is requested, it chooses one that fits the request: one that turns, for a direction or a floor
-    point, and one with the right speed.
+    If no node is requested, it chooses one that fits the request: a node that can turn, for a direction or a floor
+    point, and a node with the requested speed.
 
-    reach : lines (n, 2) of x and z around where the character can be at the end of the next clip, in the stream's
-        world. count : incremented with every choice.
+    reach : outlines (n, 2), x and z, of where the character can be at the end of the next clip, in the stream's
+        coordinates.
+    count : number of choices so far.
     """
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
@@ -40,13 +41,13 @@ class Steering:
         self.count = 0
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
-        """Build all tables now."""
+        """Build all lookup tables in advance."""
         self._follow.prepare(graph)
         if self._go_to is not None:
             self._go_to.prepare(graph)
 
     def request(self, **command: Any) -> None:
-        """Set ``floor`` (x and z to go to, or None); other arguments as for `FollowDirection`."""
+        """Set the request: ``floor`` is the point (x, z) to go to, or None; the rest goes to `FollowDirection`."""
         if "floor" in command:
             floor = command.pop("floor")
             self._point = None if floor is None else np.asarray(floor, dtype=np.float64)
@@ -64,7 +65,7 @@ class Steering:
         if self._point is not None and self._go_to is not None and can_go and node in (None, *self._turning):
             return self._go_to.choose(state)
         if self._point is not None:
-            # Turn toward it as far as the current node can, until a locomotion node can follow.
+            # Turn toward the point as far as the current node can, until a locomotion node can follow.
             x, z = self._point - state.options[0].place[1:]
             self._follow.request(direction=float(np.arctan2(x, z)))
         self._follow.request(node=node)
@@ -74,7 +75,7 @@ class Steering:
             self._follow.request(node=named)
 
     def _fit(self, state: ControlState) -> str | None:
-        """Return the node that fits the request if none is named; None to stay with the current one."""
+        """Return the node that fits a request without a node; None to stay with the current one."""
         command, graph = self._follow.command, state.graph
         steered = self._point is not None or command.get("direction") is not None
         node = state.node
@@ -94,14 +95,14 @@ class Steering:
 
 
 def _nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
-    """Return the reachable ones of some nodes, those with fewest clips in between first."""
+    """Return those of the named nodes that can be reached from `source`, in order of the number of clips in between."""
     steps = {name: count_steps_to(graph, name).get(source) for name in names}
     known = {name: n for name, n in steps.items() if n is not None}
     return sorted(known, key=lambda name: known[name])
 
 
 def _speed_shortfall(graph: ParametricMotionGraph, name: str, speed: float) -> float:
-    """Return by how many m/s a node misses a speed; 0 for nodes without a speed parameter."""
+    """Return how far `speed` lies outside the node's speed range, in m/s; 0 for nodes without a speed parameter."""
     node = graph[name]
     if "speed" not in node.names:
         return 0.0
@@ -115,9 +116,9 @@ def _travels(node: Any) -> bool:
 
 
 def _reach(option: TransitionOption) -> list[Floats]:
-    """Return a line around where the character is at the end of a clip from the option's box.
+    """Return the outline of where the character can be at the end of a clip with parameters in the option's box.
 
-    Empty for more than two parameters: these control hands and head, not locomotion.
+    Empty for more than two parameters, which control hands and head instead of locomotion.
     """
     box, node = option.range, option.node
     if len(box.low) > 2:
@@ -132,12 +133,12 @@ def _reach(option: TransitionOption) -> list[Floats]:
 
 
 def _relative_to(start: Floats, end: Floats) -> Floats:
-    """Return (n, 3) rigid2d of `end` relative to `start`."""
+    """Return the placements (n, 3) of `end` relative to `start`, each (theta, x, z)."""
     return np.asarray(rigid2d.compose(rigid2d.invert(start), end))
 
 
 def _outline(n_dims: int) -> Floats:
-    """Return (n, d) fractions along the outline of a box with one or two dimensions."""
+    """Return points (n, d), as fractions of the sides, along the outline of a box with d = 1 or 2 dimensions."""
     along = np.linspace(0.0, 1.0, _ALONG)
     if n_dims == 1:
         return along[:, None]

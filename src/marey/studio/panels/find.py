@@ -1,4 +1,4 @@
-"""Find panel: search for motions similar to an example, and blend the matches into a target control."""
+"""Find panel: search for motions similar to an example, and build a parametric motion from the matches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MIN_RATE = 10.0
 
 @command(messages.BuildWeb)
 async def build_web(session: Session, message: messages.BuildWeb) -> messages.WebBuilt:
-    """Build a match web of open motions and of files in the folder, in the worker."""
+    """Build a match web (search index) of open motions and of files in the folder, in the worker."""
     state = get_find_state(session)
     like = session.motions.motion(message.like)
     motions = [session.motions.motion(each) for each in message.motions]
@@ -63,7 +63,7 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
 
 @command(messages.LoadWeb)
 async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebBuilt:
-    """Load a web from the folder and match its clips to the current motions."""
+    """Load a match web from the folder and match its clips to the current motions."""
     state = get_find_state(session)
     into = state.new_file("web")
     await asyncio.to_thread(copy_saved, session.places, message.path, "web", into)
@@ -81,13 +81,13 @@ async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebB
 
 @command(messages.GetClipStatus, reads=True)
 def get_clip_status(session: Session, message: messages.GetClipStatus) -> messages.ClipStatus:
-    """Return whether a motion is in the index."""
+    """Return whether a motion is in the match web."""
     return get_find_state(session).get_status(session, message.motion)
 
 
 @command(messages.SuggestThreshold, reads=True)
 async def suggest_threshold(session: Session, message: messages.SuggestThreshold) -> messages.ThresholdCurve:
-    """Count the matches of each threshold."""
+    """Count the matches for each threshold, and suggest one."""
     query = await _query(session, message)
     found = await session.jobs.run(f"{_WORK}:suggest", query=query, further=message.further, repeats=message.repeats)
     low, high = found.pop("level")
@@ -97,7 +97,7 @@ async def suggest_threshold(session: Session, message: messages.SuggestThreshold
 
 @command(messages.SearchWeb)
 async def search_web(session: Session, message: messages.SearchWeb) -> messages.SearchDone:
-    """Search for all matches; the page then requests their tiles."""
+    """Search for all matches. The page then requests their tiles."""
     state = get_find_state(session)
     query = await _query(session, message)
     how = message.fields(without=("motion", "start", "stop"))
@@ -132,7 +132,7 @@ def get_matches(session: Session, message: messages.GetMatches) -> messages.Matc
 
 @command(messages.OpenMatch)
 async def open_match(session: Session, message: messages.OpenMatch) -> messages.OpenedMatch:
-    """Open a match as a motion, at the rate of its source."""
+    """Open a match as a motion, at the frame rate of its source."""
     state = get_find_state(session)
     search = state.get_search(message.search)
     if not 0 <= message.number < len(search.matches):
@@ -151,7 +151,7 @@ async def open_match(session: Session, message: messages.OpenMatch) -> messages.
 
 @command(messages.MakeSpace)
 async def make_space(session: Session, message: messages.MakeSpace) -> messages.SpaceMade:
-    """Build a parametric motion from the included matches, with a first motion."""
+    """Build a parametric motion from the matches that were not dropped, and generate a first motion."""
     state = get_find_state(session)
     search = state.get_search(message.search)
     if not 0 <= message.samples <= _MAX_SAMPLES:
@@ -172,7 +172,7 @@ async def make_space(session: Session, message: messages.MakeSpace) -> messages.
 
 @command(messages.LoadSpace)
 async def load_space(session: Session, message: messages.LoadSpace) -> messages.SpaceMade:
-    """Load a parametric motion from the folder, with a first motion."""
+    """Load a parametric motion from the folder, and generate a first motion."""
     into = get_find_state(session).new_file("space")
     await asyncio.to_thread(copy_saved, session.places, message.path, "space", into)
     return _activate_space(session, into, await session.jobs.run(f"{_AIM}:load", space=into))
@@ -180,7 +180,7 @@ async def load_space(session: Session, message: messages.LoadSpace) -> messages.
 
 @command(messages.AimMotion)
 async def aim_motion(session: Session, message: messages.AimMotion) -> messages.Aimed:
-    """Make the motion for a target, replacing the previous one."""
+    """Generate the motion for a target. It replaces the previous one."""
     state = get_find_state(session)
     aim = state.get_aim()
     done = await session.jobs.run(f"{_AIM}:aim", space=aim.space, stands=aim.stands, **message.fields())
@@ -198,7 +198,7 @@ def keep_aimed(session: Session, message: messages.KeepAimed) -> MotionInfo:
 
 @command(messages.FindNow, reads=True)
 def find_now(session: Session, message: messages.FindNow) -> messages.FindSnapshot:
-    """Return the current state."""
+    """Return the last results of the panel."""
     state = get_find_state(session)
     search, aim = state.search, state.aim
     space = None
@@ -212,13 +212,13 @@ def find_now(session: Session, message: messages.FindNow) -> messages.FindSnapsh
 
 @command(messages.ListSaved, reads=True)
 def list_files(session: Session, message: messages.ListSaved) -> messages.SavedFiles:
-    """List saved files in the folder."""
+    """List the match webs and spaces in the folder."""
     return messages.SavedFiles(list_saved(session.places), session.places.folder is not None)
 
 
 @command(messages.SaveFound)
 def save_found(session: Session, message: messages.SaveFound) -> messages.SavedFound:
-    """Save the web or the space to the folder."""
+    """Save the match web or the space to the folder."""
     state = get_find_state(session)
     file = state.get_aim().space if message.kind == "space" else state.web
     if not file:
@@ -227,7 +227,7 @@ def save_found(session: Session, message: messages.SaveFound) -> messages.SavedF
 
 
 def _activate_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> messages.SpaceMade:
-    """Use this space from now on."""
+    """Make this space the current one, and return its description with a first motion."""
     aim = get_find_state(session).aim = Aim(file, done.pop("stands"), done.pop("like"), made_from)
     first = _publish_aimed(session, aim, done.pop("first"))
     aim.reply = messages.SpaceMade(**_tuples(done), first=first)
@@ -245,17 +245,17 @@ def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> messages
 
 
 def _sources(session: Session, matches: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the origins of the matched clips, except the example's."""
+    """Return the source of each matched clip, except the example's."""
     return get_find_state(session).sources(session, [match["clip"] for match in matches if match["tier"] > 0])
 
 
 def _tuples(done: dict[str, Any]) -> dict[str, Any]:
-    """Convert lists in the worker's result to tuples, as in messages."""
+    """Convert lists in the worker's result to tuples, which messages require."""
     return {name: tuple(each) if isinstance(each, list) else each for name, each in done.items()}
 
 
 async def _query(session: Session, message: messages.SuggestThreshold | messages.SearchWeb) -> dict[str, Any]:
-    """Return the query for the worker."""
+    """Return the query for the worker. Raises an error if there is no match web or the range is invalid."""
     state = get_find_state(session)
     if not state.web:
         raise InvalidValue("nothing to search yet; press “Index clips” first")

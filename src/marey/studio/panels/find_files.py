@@ -1,4 +1,4 @@
-"""List, read and write match webs and parametric motions in the open folder; paths outside of it are refused."""
+"""List, read and write match webs and parametric motions in the open folder. Paths outside of it are refused."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from marey.studio.places import Places
 
 _KIND_NAMES = {"web": "a search index", "space": "a target control"}
 _SUFFIX = ".npz"
-# Limit for the bytes of a file.
+# Maximum bytes of a file.
 _MAX_BYTES = 2**30
 
 
 def list_saved(places: Places) -> tuple[SavedFile, ...]:
-    """List the webs and spaces in the folder and its subfolders; reads only the format tag of each file."""
+    """List the match webs and spaces in the folder and its subfolders. Reads only the format tag of each file."""
     found: Iterator[tuple[str, SavedKind]] = find_files(places, _SUFFIX, _kind)
     return tuple(SavedFile(path, kind) for path, kind in found)
 
 
 def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
-    """Copy a file from the folder to the session's own folder, so that later changes do not affect it."""
+    """Copy a file from the folder to `into`, a path of the session. Later changes do not affect the copy."""
     found = opened_folder(places).inside(path)
     if not found.is_file():
         raise UnreadableFile("no such file in the open folder", path=path)
@@ -41,7 +41,7 @@ def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
 
 
 def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
-    """Copy a file of the session to the folder. Returns its name and whether the name was taken (nothing is done then).
+    """Copy a file of the session to the folder. Returns its name, and whether the name was taken and nothing was saved.
 
     Overwrites only files of the same kind, and only with `replace`.
     """

@@ -11,10 +11,11 @@ SavedKind = Literal["web", "space"]
 
 
 class BuildWeb(Message, do="find_build"):
-    """Compare all frames of the open `motions`, and with `folder` of its files, that have the skeleton of `like`.
+    """Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
 
-    `remove_height` makes a reach to the floor similar to one to a shelf. `rate` is the maximum of compared frames
-    per second; null for all.
+    Skips motions whose skeleton differs from that of the motion `like`. `remove_height` ignores height: a reach to the
+    floor is then similar to a reach to a shelf. `rate` is the maximum rate of compared frames, in frames per second;
+    null for all frames.
     """
 
     like: str
@@ -26,10 +27,10 @@ class BuildWeb(Message, do="find_build"):
 
 
 class WebBuilt(Value):
-    """The index; `skipped` lists the files that are not in it, with reasons.
+    """The match web. `skipped` lists the clips that are not in it, with reasons.
 
-    An example must last `least` seconds. For a web from a file, `notes` compare it with the motions
-    that exist now.
+    `least` is the minimum length of an example in seconds. For a web loaded from a file, `notes` compare it with the
+    current motions.
     """
 
     clips: tuple[str, ...]
@@ -42,11 +43,14 @@ class WebBuilt(Value):
 
 
 class GetClipStatus(MotionCommand, do="find_where"):
-    """Ask whether a motion is in the index."""
+    """Ask whether a motion is in the match web."""
 
 
 class ClipStatus(Value):
-    """Whether a motion is in the index, has changed since, is not in it, or has another skeleton."""
+    """Whether a motion is in the match web ("inside"), has changed since, or is not in it.
+
+    "figure" means that it cannot be in it because its skeleton differs.
+    """
 
     where: Literal["inside", "changed", "outside", "figure"]
 
@@ -54,8 +58,8 @@ class ClipStatus(Value):
 class SuggestThreshold(SpanCommand, do="find_suggest"):
     """Count the matches of frames `start` to `stop` of a motion for each threshold.
 
-    `repeats` counts ranges that overlap by up to one half as separate, as for consecutive steps; `further`
-    is as in `SearchWeb`.
+    `repeats` counts ranges that overlap by up to one half as separate matches, for cyclic actions such as steps.
+    `further` searches transitively: it also finds matches of matches.
     """
 
     further: bool = True
@@ -63,9 +67,10 @@ class SuggestThreshold(SpanCommand, do="find_suggest"):
 
 
 class ThresholdCurve(Value):
-    """Number of matches by threshold (meters), and the suggested threshold.
+    """The number of matches for each threshold (meters), and the suggested threshold.
 
-    Between the two values of `level` the count does not change; `still` is the distance of a motionless character.
+    `level` is the range of thresholds around the suggestion in which the count does not change (a plateau);
+    `stands_out` says whether there is one. `still` is the distance (m) between the query and a motionless character.
     """
 
     thresholds: tuple[float, ...]
@@ -79,9 +84,9 @@ class ThresholdCurve(Value):
 
 
 class SearchWeb(SpanCommand, do="find_search"):
-    """Find everything within `threshold` meters of frames `start` to `stop` of a motion.
+    """Find all matches within `threshold` meters of frames `start` to `stop` of a motion.
 
-    With `further`, search transitively from the matches; `repeats` is as in `SuggestThreshold`.
+    `further` and `repeats` are as in `SuggestThreshold`.
     """
 
     threshold: float
@@ -90,7 +95,7 @@ class SearchWeb(SpanCommand, do="find_search"):
 
 
 class TileBody(Value):
-    """The skeleton of all tiles, without fingers; fields as in MotionInfo."""
+    """The skeleton of all tiles, without fingers. The fields are those of `MotionInfo`."""
 
     parents: tuple[int, ...]
     bone_lengths: tuple[float, ...]
@@ -100,9 +105,10 @@ class TileBody(Value):
 
 
 class SearchDone(Value):
-    """`count` matches, the query first; `find_matches` returns them by the number of the `search`.
+    """A completed search with `count` matches, of which the first is the query itself.
 
-    `joint` is the hand, foot or head that moves most relative to the hips: the default for target control.
+    `search` is its number, with which `find_matches` gets the matches. `joint` is the hand, foot or head that moves
+    most relative to the hips, the default for target control.
     """
 
     search: int
@@ -113,7 +119,7 @@ class SearchDone(Value):
 
 
 class GetMatches(Message, do="find_matches"):
-    """Get some matches of a search, sorted by distance from the query, which is number 0."""
+    """Get `count` matches of a search, from number `first`, sorted by distance from the query, which is number 0."""
 
     search: int
     first: int
@@ -121,10 +127,11 @@ class GetMatches(Message, do="find_matches"):
 
 
 class MatchTile(Value):
-    """A match thumbnail: seconds within its clip, distance (m) from the query along the chain of matches.
+    """A match with its thumbnail. `start` and `stop` are seconds within its clip.
 
-    `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, integer millimeters: x left of
-    the character's first placement, y up from the floor, z ahead, at `fps` frames per second.
+    `distance` (m) is the distance from the query along the chain of matches, and `tier` the length of that chain.
+    `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames at `fps` frames per second, in
+    integer millimeters: x to the left of the character's first placement, y up from the floor, z ahead.
     """
 
     number: int
@@ -139,29 +146,30 @@ class MatchTile(Value):
 
 
 class MatchTiles(Value):
-    """Matches in order."""
+    """Matches, in the order of their numbers."""
 
     tiles: tuple[MatchTile, ...]
 
 
 class OpenMatch(Message, do="find_open"):
-    """Open a match as a motion, cut from its source at the source's rate."""
+    """Open a match as a motion, cut from its source at the source's frame rate."""
 
     search: int
     number: int
 
 
 class OpenedMatch(Value):
-    """The motion, and a `note` if it has the index's rate because its source is gone; else ""."""
+    """The motion of a match. If its source is gone, it has the match web's frame rate, and `note` says so; else ""."""
 
     motion: MotionInfo
     note: str
 
 
 class MakeSpace(Message, do="aim_make"):
-    """Build a parametric motion from the matches of a search except those in `drop`, controlled by `feature`.
+    """Build a parametric motion ("space") from the matches of a search, except those with numbers in `drop`.
 
-    A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
+    `feature` names its parameters, as in `marey parametric build`: for example "position:right_hand@farthest" or
+    "turn,speed". `samples` is the number of blends to sample.
     """
 
     search: int
@@ -171,9 +179,9 @@ class MakeSpace(Message, do="aim_make"):
 
 
 class AimMotion(Message, do="aim"):
-    """Make a motion for a `target` (one number per parameter) or for a `point` in the world.
+    """Generate a motion for a `target` (one number per parameter) or for a `point` in the world (meters).
 
-    `refine` improves the accuracy, which takes longer.
+    `refine` improves the accuracy but takes longer.
     """
 
     target: tuple[float, ...] | None = None
@@ -182,11 +190,12 @@ class AimMotion(Message, do="aim"):
 
 
 class Aimed(Value):
-    """The resulting motion and what it reaches.
+    """The resulting motion and the parameters it reaches.
 
-    `target` is the request, `reached` the result; `errors` is the norm of the difference by unit.
-    If it is `projected`, the target is out of reach and `aimed` is used instead. For a position, `point`
-    and `hit` are target and joint in the world, `moment` is the frame, and `path` has x y z of the joint in each frame.
+    `target` are the requested parameters, `reached` those of the motion; `errors` is the norm of the difference for
+    each unit. If `projected`, the target is out of reach and `aimed` is used instead. If the parameter is a position,
+    `point` and `hit` are the world positions of target and joint, `moment` is the frame of the hit, and `path` has
+    x y z of the joint in each frame.
     """
 
     motion: MotionInfo
@@ -202,10 +211,10 @@ class Aimed(Value):
 
 
 class SpaceMade(Value):
-    """A parametric motion: its parameters, the bounding box of its reach, and a first motion.
+    """A parametric motion: its parameters, the bounding box of its reachable parameters, and a first motion.
 
-    `points` are reachable world positions, flat x y z, if the parameter is a position. `used` counts
-    the examples out of `given` that it uses.
+    `points` are reachable world positions as a flat x y z list, if the parameter is a position. `used` is the number of
+    examples that it uses, out of `given`.
     """
 
     names: tuple[str, ...]
@@ -224,11 +233,11 @@ class KeepAimed(Message, do="aim_keep"):
 
 
 class FindNow(Message, do="find_now"):
-    """Get the current state, as after a reload of the page."""
+    """Get the last results of the panel, for example after a page reload."""
 
 
 class FindSnapshot(Value):
-    """The last results, null if there are none; `sought` is the last search request."""
+    """The last results of the panel, null if there are none. `sought` is the last search request."""
 
     web: WebBuilt | None
     sought: SearchWeb | None
@@ -237,25 +246,25 @@ class FindSnapshot(Value):
 
 
 class ListSaved(Message, do="find_files"):
-    """List the folder's webs and spaces."""
+    """List the match webs and spaces in the folder."""
 
 
 class SavedFile(Value):
-    """A web or a space in the folder."""
+    """A match web or a space in the folder."""
 
     path: str
     kind: SavedKind
 
 
 class SavedFiles(Value):
-    """Files in order; `is_open` says whether a folder is open to save to."""
+    """The saved files. `is_open` says whether a folder is open to save to."""
 
     files: tuple[SavedFile, ...]
     is_open: bool
 
 
 class SaveFound(Message, do="find_save"):
-    """Save the web or the space to the folder as ``NAME.npz``, which the command line can read."""
+    """Save the match web or the space to the folder as ``NAME.npz``, which the command line can read."""
 
     kind: SavedKind
     name: str
@@ -263,19 +272,19 @@ class SaveFound(Message, do="find_save"):
 
 
 class SavedFound(Value):
-    """The file; if the name `was_there` already and must not be overwritten, nothing was saved."""
+    """The name of the file. If `was_there`, the name is taken and nothing was saved."""
 
     path: str
     was_there: bool
 
 
 class LoadWeb(Message, do="find_load"):
-    """Load a web from the folder and match its clips to the current motions."""
+    """Load a match web from the folder and match its clips to the current motions."""
 
     path: str
 
 
 class LoadSpace(Message, do="aim_load"):
-    """Load a space from the folder; its character stands at the origin and faces ahead."""
+    """Load a space from the folder. Its character stands at the origin and faces +Z."""
 
     path: str

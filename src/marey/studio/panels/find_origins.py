@@ -22,7 +22,7 @@ _MAX_NAMED = 3
 
 
 def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: list[Motion]) -> dict[str, Any]:
-    """Load a web from a file, find the current motion of each of its clips, and note what changed.
+    """Load a match web from a file, find the current motion of each of its clips, and note what has changed.
 
     files : (name in the folder, path) pairs.
     motions : the open motions.
@@ -70,7 +70,7 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
 
 
 def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
-    """Return the clips of a file; an unreadable file has none."""
+    """Return the clips of a file; none if it is unreadable."""
     try:
         return read_clips(path, name)
     except MareyError:
@@ -78,7 +78,10 @@ def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
 
 
 def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
-    """Find each clip's file by name: the listed name, without suffix, or followed by ": CLIP"."""
+    """Return the file of each clip, found by the clip's name; None if there is none.
+
+    A clip is named like its file, with or without the suffix, and possibly followed by ": CLIP".
+    """
     by_name: dict[str, str] = {}
     for file in files:
         for called in (file, os.path.splitext(file)[0]):
@@ -87,7 +90,7 @@ def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
 
 
 def _find_clip(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tuple[int, str] | None]) -> int | None:
-    """Return the first unassigned clip of the web whose frames equal the motion's."""
+    """Return the index of the first unassigned clip of the web whose frames equal the motion's; None if none does."""
     at_rate = _resample_for_web(web, motion)
     if at_rate is None:
         return None
@@ -101,7 +104,7 @@ def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
 
 
 def _resample_for_web(web: MatchWeb, motion: Motion) -> Motion | None:
-    """Resample a motion to the web's rate and root; None if its skeleton differs."""
+    """Resample a motion to the web's frame rate and express it with the web's root; None if the skeletons differ."""
     from marey.core.placement import bake_hips_into_root, check_same_skeleton
     from marey.core.resample import resample
 

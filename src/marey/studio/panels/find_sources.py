@@ -1,4 +1,4 @@
-"""Cut matches out of their source motions, at the sources' rates; a web stores them at its own rate.
+"""Cut matches out of their source motions at the sources' frame rates. A match web stores clips at its own rate.
 
 Runs in the worker.
 """
@@ -17,7 +17,7 @@ from marey.studio.work import Progress
 if TYPE_CHECKING:
     from marey.find.result import Match, MatchResult
 
-# Origin of a web's clip: an open motion, or a file and clip name; None if it no longer exists.
+# Source of a web's clip: an open motion, or path and clip name of a file; None if it no longer exists.
 Source = Motion | list[str] | None
 
 
@@ -33,10 +33,12 @@ def match(
 def cut_matches(
     found: MatchResult, which: list[int], query: dict[str, Any], sources: dict[str, Source]
 ) -> tuple[list[Motion], list[str]]:
-    """Return some matches by number, at their sources' rates, with notes on those at the web's rate.
+    """Return the matches with numbers in `which`, at their sources' frame rates.
 
-    query : the query dict of the worker.
-    sources : origins by names of the web's clips.
+    Also returns notes on those whose source is missing, which have the web's frame rate.
+
+    query : the query of the search, as the worker gets it.
+    sources : source of each clip, keyed by its name in the web.
     """
     from marey.core.placement import bake_hips_into_root
 
@@ -68,7 +70,7 @@ def cut_matches(
 
 
 def _load_query(query: dict[str, Any]) -> Motion | None:
-    """Load the marked range of the query."""
+    """Load the frames of the query; None if its file cannot be read."""
     from marey.io import load_motion
 
     try:

@@ -31,7 +31,8 @@ class Search:
 
     query, how : the query and the options for the worker.
     asked, reply : the message and its reply.
-    matches, points : as in `MatchTile`, and the points of all tiles.
+    matches : the fields of each `MatchTile`, except `number` and `points`.
+    points : (N, K, 3) points of all tiles in millimeters, concatenated: N frames, K joints.
     """
 
     number: int
@@ -48,9 +49,9 @@ class Aim:
     """The current parametric motion.
 
     space : its file.
-    stands : rigid2d placement of its character.
-    like : a complete motion of it.
-    made_from : the example motion, or () for a space from a file.
+    stands : placement (theta, x, z) of its character.
+    like : a complete motion from it, which supplies the skeleton and the source.
+    made_from : id of the motion with the example, or () for a space from a file.
     motion : id of its last motion.
     reply : its description, with the last motion.
     """
@@ -65,13 +66,13 @@ class Aim:
 
 @dataclass(slots=True, eq=False)
 class FindState:
-    """State of one session.
+    """State of the Find panel in one session.
 
     folder : for temporary files.
-    web : the file of the current web, "" if there is none.
-    reply : its description.
-    clips : origin of each clip of the web, and its name in its file; None if unknown.
-    skeleton : the skeleton of all clips.
+    web : path of the current match web, "" if there is none.
+    reply : description of the web.
+    clips : source of each clip of the web, and the clip's name in its file; None if unknown.
+    skeleton : the skeleton of all clips of the web.
     """
 
     folder: Path
@@ -84,12 +85,12 @@ class FindState:
     _count: int = 0
 
     def next_number(self) -> int:
-        """Return a new number."""
+        """Return a number that was not used before."""
         self._count += 1
         return self._count
 
     def new_file(self, kind: str) -> str:
-        """Return the path of a new file; removes the oldest ones that are not in use."""
+        """Return the path for a new file of a kind, "web" or "space". Removes the oldest files that are not in use."""
         used = {self.web, "" if self.aim is None else self.aim.space}
         for old in sorted(self.folder.glob(f"{kind}-*.npz"))[:-_MAX_FILES]:
             if str(old) not in used:
@@ -97,19 +98,19 @@ class FindState:
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
     def set_web(self, file: str, clips: list[tuple[Key, str] | None], skeleton: Skeleton, reply: WebBuilt) -> WebBuilt:
-        """Use this web from now on; forgets the last search but keeps the parametric motion."""
+        """Make this web the current one. Discards the last search, but not the parametric motion."""
         self.web, self.clips, self.skeleton, self.reply = file, clips, skeleton, reply
         self.search = None
         return reply
 
     def get_search(self, number: int) -> Search:
-        """Return the last search; an error if it has another number."""
+        """Return the last search. Raises an error if its number is not `number`."""
         if self.search is None or self.search.number != number:
             raise InvalidValue("these matches are out of date; search again")
         return self.search
 
     def get_aim(self) -> Aim:
-        """Return the current parametric motion."""
+        """Return the current parametric motion. Raises an error if there is none."""
         if self.aim is None:
             raise InvalidValue("no target control yet; press “Create target control” first")
         return self.aim
@@ -120,7 +121,7 @@ class FindState:
         return motion, opened.now.revision
 
     def files(self, session: Session, keys: list[Key]) -> tuple[list[tuple[str, Path]], list[str]]:
-        """Return the folder's files except open ones in `keys`, and the errors of files that cannot be read."""
+        """List the folder's files as (name, path), except those open under `keys`, and the errors of refused files."""
         opened = [session.motions.opened(key[0]) for key in keys if isinstance(key, tuple)]
         open_already = {each.file for each in opened if each.where == "folder"}
         listed = session.places.list_files().files
@@ -136,7 +137,7 @@ class FindState:
         return found, refused
 
     def clip_of(self, session: Session, motion: str) -> int | None:
-        """Return the index of an open motion in the web; None if it is not in it or has changed."""
+        """Return the index of an open motion among the web's clips; None if it is not in the web or has changed."""
         opened = session.motions.opened(motion)
         wanted: list[tuple[Key, str]] = [(self.key(session, motion), "")]
         if opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
@@ -144,7 +145,7 @@ class FindState:
         return next((self.clips.index(each) for each in wanted if each in self.clips), None)
 
     def sources(self, session: Session, names: Iterable[str]) -> dict[str, Source]:
-        """Return the origins of clips by name: unchanged open motions, and files."""
+        """Return the source of each named clip: an open motion if unchanged, or a file; None if it is gone."""
         assert self.reply is not None
         return {name: self._source(session, self.clips[self.reply.clips.index(name)]) for name in set(names)}
 
@@ -163,7 +164,7 @@ class FindState:
         return session.motions.motion(motion)
 
     def get_status(self, session: Session, motion: str) -> ClipStatus:
-        """Return whether the current motion is in the web."""
+        """Return whether an open motion, in its current state, is in the web."""
         from marey.studio.panels.find_messages import ClipStatus
 
         if self.clip_of(session, motion) is not None:
@@ -189,12 +190,12 @@ class FindState:
 
     @staticmethod
     def _of_file(opened: Opened) -> list[tuple[Key, str]]:
-        """Return the keys of a motion from a file."""
+        """Return the entries under which a motion from a file may be in `clips`."""
         return [(opened.file, opened.clip or ""), (opened.file, "")] if opened.file else []
 
 
 def get_find_state(session: Session) -> FindState:
-    """Return the panel's state of a session."""
+    """Return the panel's state in a session."""
 
     def create() -> FindState:
         folder = session.places.own / "find"

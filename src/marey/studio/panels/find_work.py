@@ -1,6 +1,6 @@
-"""Worker functions of the Find panel: match webs and searches.
+"""Functions of the Find panel that run in the worker: build match webs and search them.
 
-Webs and spaces are files of the session and are cached once loaded, so a restarted worker can continue.
+Webs and spaces are files of the session. The worker caches loaded ones; a restarted worker loads them again.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TILE_RATE = 15.0
 _MAX_PICTURES = 120
 # Fraction of the progress bar for reading files.
 _READING = 0.25
-# Roles considered as the active joint of an action.
+# Roles that can be the active joint of an action.
 _BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
-# Allowed overlap of two ranges: default, and for cyclic motion; see `MatchWeb.search`.
+# Allowed overlap of two matches, keyed by `repeats`: for single actions and for cyclic ones; see `MatchWeb.search`.
 _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
-# Search depth: matches of the query only, or transitively.
+# Search depth, keyed by `further`: only matches of the query, or transitively.
 _TIERS = {False: 1, True: None}
 
 
@@ -46,9 +46,10 @@ def build(
     remove_height: bool,
     rate: float | None,
 ) -> dict[str, Any]:
-    """Build the web of motions and files with the skeleton of `like` and save it to `into`.
+    """Build the match web of the motions and files that have the skeleton of `like`, and save it to `into`.
 
-    In the result, `origins` has for each clip the index of its input and its name in its file.
+    root : the open folder; names of files are relative to it.
+    In the result, `origins` has for each clip the index of its input (motions, then files) and its name in its file.
     """
     from marey.core.placement import check_same_skeleton
     from marey.find.match_web import MatchWeb
@@ -81,7 +82,7 @@ def build(
 
 
 def describe_web(web: MatchWeb) -> dict[str, Any]:
-    """Describe a web for the page, with a motion of its skeleton."""
+    """Describe a web for the page, with one frame of a clip (`body`) for the skeleton."""
     from marey.find.search import min_query_frames
 
     facts = web.statistics()
@@ -96,7 +97,10 @@ def describe_web(web: MatchWeb) -> dict[str, Any]:
 
 
 def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
-    """Read all clips of a file by name ("" if there is only one), named by their path in the folder."""
+    """Read all clips of a file, as (clip name, motion). The clip name is "" if there is only one.
+
+    The motions are named `name`, followed by the clip name if there are several.
+    """
     from dataclasses import replace
 
     from marey.io.files import MARKER_SUFFIXES
@@ -115,7 +119,7 @@ def _plain(text: str, root: str) -> str:
 
 
 def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:
-    """Count the matches of each threshold; see `marey.studio.panels.find_messages.ThresholdCurve`."""
+    """Count the matches for each threshold: see `marey.studio.panels.find_messages.ThresholdCurve`."""
     progress(0.0, "testing thresholds")
     suggestion = open_web(query["web"]).suggest_threshold(
         *_resolve_query(**query), overlap=_OVERLAPS[repeats], max_tiers=_TIERS[further]
@@ -133,7 +137,10 @@ def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: b
 
 
 def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
-    """Return the matches and their thumbnails: `points` (N, K, 3) in integer millimeters, all tiles concatenated."""
+    """Search, and return the matches with their thumbnails.
+
+    `points` (N, K, 3), in integer millimeters, has the N frames of all tiles concatenated, with K joints each.
+    """
     progress(0.0, "searching")
     found = run_search(**how, **query)
     joints = _visible_joints(found.motions[0].skeleton)
@@ -160,7 +167,7 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
 
 
 def _busiest(motion: Motion) -> str:
-    """Return the hand, foot or head that moves farthest from its start, relative to the hips."""
+    """Return the hand, foot or head that moves farthest from its first position, relative to the hips."""
     roles, positions = motion.skeleton.roles, motion.world().positions
     relative = positions - positions[:, [roles["hips"]]]
     moved = {role: float(np.linalg.norm(relative[:, roles[role]] - relative[0, roles[role]], axis=1).max())
@@ -180,7 +187,7 @@ def open_web(path: str) -> MatchWeb:
 def run_search(
     web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, further: bool, repeats: bool
 ) -> MatchResult:
-    """Run a search (cached); `clip` is a clip of the web, or None for the motion in `file`."""
+    """Run a search (cached). `clip` is the index of a clip of the web, or None to search for the motion in `file`."""
     sought = _resolve_query(web, clip, file, start, stop)
     match_web, overlap = open_web(web), _OVERLAPS[repeats]
     try:
@@ -192,7 +199,7 @@ def run_search(
 def _no_match_message(
     web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, overlap: tuple[float, float]
 ) -> str:
-    """Return the message if nothing was found; in seconds, as in the page."""
+    """Return the error message if nothing was found. Times are in seconds, as on the page."""
     from marey.find.search import Query
 
     near = Query.make(web, *sought, None).find_nearest(overlap)
@@ -205,7 +212,7 @@ def _no_match_message(
 
 
 def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int) -> tuple[int | Motion, int, int]:
-    """Return a query for the library: frames at the web's rate for a clip of the web, else at the motion's rate."""
+    """Return the query for `MatchWeb.search`: a clip of the web, with frames at the web's rate, or a motion."""
     from marey.io import load_motion
 
     motion = load_motion(file)
@@ -217,9 +224,9 @@ def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int)
 
 
 def _visible_joints(skeleton: Skeleton) -> list[int]:
-    """Return the joints of a thumbnail: those with a role, their ancestors, and the top of the head.
+    """Return the joints of a thumbnail: those with a role, their ancestors up to the hips, and the top of the head.
 
-    All joints if too few have a role.
+    Returns all joints if too few have a role.
     """
     wanted: set[int] = set()
     for joint in skeleton.roles.values():
@@ -249,7 +256,10 @@ def _body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
 
 
 def _tile(motion: Motion, joints: Iterable[int]) -> tuple[Any, float]:
-    """Return (N, K, 3) int32 millimeters relative to the first placement, and the frames per second."""
+    """Return the thumbnail: positions (N, K, 3), int32 millimeters, relative to the first placement, and their rate.
+
+    N is the number of frames, K the number of joints; the rate is in frames per second.
+    """
     from marey.core.placement import find_placement
     from marey.maths import rigid2d
 

@@ -1,4 +1,4 @@
-"""Graph panel: motion graphs at chosen thresholds; random walks, path following and keyboard control."""
+"""Graph panel: build motion graphs with chosen thresholds, walk them at random or along paths, and steer them live."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ class GraphState:
     """State of the panel.
 
     folder : where the worker stores the clips, the transition candidates, and the last graph.
+    candidates : all transitions up to the largest threshold.
     asked, built : the build request and its reply.
     wanted : the thresholds last requested.
-    limits : the thresholds of the last graph; None if there is none.
-    player : the live player.
+    limits : the thresholds of the last built graph; None if there is none.
+    transitions, findings : number of transitions of the last built graph, and notes about it.
+    player : the live player, if one was started.
     """
 
     folder: Path
@@ -106,7 +108,7 @@ def link_graph(session: Session, message: messages.LinkGraph) -> messages.GraphL
 
 @command(messages.WalkGraph)
 async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.Walked:
-    """Make a random walk."""
+    """Generate a random walk."""
     if not 0.0 < message.seconds <= _MAX_SECONDS:
         raise InvalidValue(f"expected a length of up to {_MAX_SECONDS:g} s, got {message.seconds:g} s")
     if message.seed < 0:
@@ -120,7 +122,7 @@ async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.
 
 @command(messages.FollowGraph)
 async def follow_graph(session: Session, message: messages.FollowGraph) -> messages.PathFollowed:
-    """Make a walk along a drawn path."""
+    """Generate a walk along a drawn path."""
     if sum(len(each.points) for each in message.stretches) > _MAX_POINTS:
         raise InvalidValue(f"the path has more than {_MAX_POINTS} points; draw a shorter one")
     state = await _build_within(session, message.threshold, message.pairs)
@@ -142,7 +144,7 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
 
 @command(messages.SteerGraph)
 async def steer_graph(session: Session, message: messages.SteerGraph) -> messages.GraphSteered:
-    """Play the graph live."""
+    """Start a live stream of the graph that the user can steer."""
     ticket = session.live.take_ticket()
     state = await _build_within(session, message.threshold, message.pairs)
     player: GraphPlayer = await session.jobs.run_in_thread(_player, state.folder, message)
@@ -179,7 +181,7 @@ def _get_state(session: Session) -> GraphState:
 
 
 async def _build_within(session: Session, threshold: float, pairs: tuple[messages.PairLimit, ...]) -> GraphState:
-    """Build the session's graph, unless the thresholds are unchanged."""
+    """Build the session's graph with these thresholds (m), unless they are unchanged."""
     state = _get_state(session)
     wanted = tuple((pair.before, pair.after, pair.meters) for pair in pairs)
     if state.limits != (threshold, wanted):

@@ -1,4 +1,4 @@
-"""Compute a graph's connectivity for thresholds without building it, fast enough to follow a slider."""
+"""Compute the connectivity of a graph for given thresholds without building it, fast enough to follow a slider."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MAX_THRESHOLD = 0.25
 """Largest threshold that can be chosen, in meters."""
 
 _N_LIMITS = 51
-# The suggested threshold connects this fraction of the maximum; more would need ever worse transitions.
+# The suggested threshold connects this fraction of what the largest threshold connects. More needs worse transitions.
 _ENOUGH = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Compared clips with all transitions up to `MAX_THRESHOLD`, in both directions.
+    """The compared clips, with all transitions up to `MAX_THRESHOLD` in both directions.
 
-    names : (K,) labels.
-    frame_labels : for each clip (F, K), which frames have them.
+    names : the K labels.
+    frame_labels : for each clip, a mask (F, K): which of its F frames have which label.
     fps, half : frames per second, and half the transition length in frames.
-    n_nodes, edges : of the graph with all transitions.
+    n_nodes, edges : number of nodes and the edges of the graph with all transitions.
     """
 
     names: tuple[str, ...]
@@ -42,19 +42,19 @@ class Candidates:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Candidates:
-        """Create it from the result of `graph_work.find_candidates`."""
+        """Create the candidates from the result of `graph_work.find_candidates`."""
         masks = np.split(found["frame_labels"], np.cumsum(found["lengths"])[:-1])
         edges = Edges(**found["edges"])
         return cls(tuple(found["labels"]), masks, found["rate"], found["half"], found["n_nodes"], edges)
 
     @property
     def n_frames(self) -> int:
-        """Frames of all clips."""
+        """Total number of frames of all clips."""
         return sum(len(mask) for mask in self.frame_labels)
 
 
 def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
-    """Return the connectivity within the thresholds."""
+    """Return the connectivity of the graph within a threshold (m) and the limits for pairs of labels."""
     edges = candidates.edges
     taken = edges.select(_within(candidates, threshold, pairs))
     keep, members = prune(candidates.n_nodes, taken)
@@ -90,18 +90,18 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
 
 
 def suggest_threshold(points: Sequence[LimitPoint]) -> float:
-    """Return the smallest threshold (m) that connects most of what the largest does."""
+    """Return the smallest threshold (m) that connects at least 60% of what the best threshold connects."""
     most = max(point.share for point in points)
     return next(point.meters for point in points if point.share >= _ENOUGH * most)
 
 
 def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
-    """Return label-pair limits in the library's form."""
+    """Return the limits for label pairs as a dict, as the library expects."""
     return {(pair.before, pair.after): pair.meters for pair in pairs}
 
 
 def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
-    """Return a mask (E,) of the clips' own edges and the transitions within their threshold."""
+    """Return a mask (E,) of the E edges: those inside clips, and the transitions within their threshold."""
     edges = candidates.edges
     out = ~edges.blends
     jumps = np.flatnonzero(edges.blends)
@@ -118,7 +118,7 @@ def _transitions(jumps: Edges, half: int) -> Transitions:
 
 
 def _counts(candidates: Candidates, blends: Edges) -> Ints:
-    """Return (K, K) numbers of transitions between labels."""
+    """Return the numbers of transitions (K, K) from each of K labels to each."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in candidates.frame_labels])])
     labels = np.concatenate(candidates.frame_labels).astype(np.int64)
     before, after = (labels[firsts[blends.clips[:, k]] + blends.starts[:, k] + candidates.half] for k in (0, 1))
@@ -128,7 +128,7 @@ def _counts(candidates: Candidates, blends: Edges) -> Ints:
 def _largest_fraction(candidates: Candidates, taken: Edges) -> float:
     """Return the fraction of all frames in the largest strongly connected component.
 
-    taken : edges after pruning. Each label is pruned by itself, so whole clips may be removed.
+    taken : edges after pruning. Each label is pruned separately, which may remove entire clips.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

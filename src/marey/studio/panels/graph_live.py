@@ -1,4 +1,4 @@
-"""Play a graph live. Frames are prepared in a thread, because playing an edge takes longer than a frame."""
+"""Stream a graph live. Frames are prepared in a thread, because starting an edge may take longer than a frame."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from marey.studio.live import LiveFrame
 from marey.studio.messages import MotionInfo
 from marey.studio.motions import Motions, Opened, compute_world
 
-# Seconds of frames prepared ahead; the minimum delay of a request.
+# Seconds of frames prepared ahead, which is also the minimum response time to a request.
 _AHEAD = 0.1
 
 
 class GraphPlayer:
-    """A `marey.studio.live.LiveSource` of a graph's stream; the character starts at the origin."""
+    """A `marey.studio.live.LiveSource` that streams a graph. The character starts at the origin."""
 
     def __init__(self, graph: MotionGraph, direction: float, label: str | None, clean: bool) -> None:
         self.graph = graph
@@ -33,7 +33,7 @@ class GraphPlayer:
         self._last: LiveFrame | None = None
         self._refilling: asyncio.Future[None] | None = None
         self._note = ""
-        # Why there are no more frames; prepared frames are still played.
+        # The error that ended the stream; it is raised after the prepared frames have been played.
         self._failed: Exception | None = None
         self._fill()
 
@@ -51,11 +51,11 @@ class GraphPlayer:
         return describe_motion("live", opened)
 
     def prepare(self, label: str | None, speed: float | None) -> None:
-        """Prepare the tables for a request, which takes a moment; call it in a thread."""
+        """Build the tables for a request. This takes a moment; call it in a thread."""
         self._stream.prepare(label, speed)
 
     def request(self, direction: float, label: str | None, speed: float | None) -> None:
-        """Change the request."""
+        """Change the request: direction (radians from +Z, positive to the left), label, and speed (m/s)."""
         self._stream.request(direction=direction, label=label, speed=speed)
         self._label = label
 

@@ -22,7 +22,7 @@ class PairCount(Value):
 
 
 class LabelPart(Value):
-    """How many seconds of a label are connected, out of how many, and which other labels can be reached."""
+    """The connected part of a label: `seconds` out of `of_seconds`, and the other labels that it can reach."""
 
     label: str
     seconds: float
@@ -31,7 +31,7 @@ class LabelPart(Value):
 
 
 class GraphLinks(Value):
-    """Connectivity: `share` is the fraction of all frames in the largest strongly connected component."""
+    """Connectivity of a graph. `share` is the fraction of all frames in the largest strongly connected component."""
 
     transitions: int
     share: float
@@ -40,7 +40,7 @@ class GraphLinks(Value):
 
 
 class LimitPoint(Value):
-    """Connectivity for one threshold in meters."""
+    """Connectivity for one threshold in meters; `share` is as in `GraphLinks`."""
 
     meters: float
     share: float
@@ -48,7 +48,7 @@ class LimitPoint(Value):
 
 
 class GraphCommand(Message):
-    """A command for the graph at a threshold in meters, with other thresholds for pairs of labels."""
+    """A command about the graph with this threshold in meters, and with other thresholds for some pairs of labels."""
 
     threshold: float
     pairs: tuple[PairLimit, ...] = ()
@@ -57,7 +57,7 @@ class GraphCommand(Message):
 class BuildGraph(Message, do="graph_build"):
     """Find transitions between clips: open motions, files in the folder, or both.
 
-    Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
+    Files whose skeleton differs from the first clip's are skipped. `window` is the transition length in seconds;
     `rate` is in frames per second, or null for the highest rate of the clips.
     """
 
@@ -68,9 +68,10 @@ class BuildGraph(Message, do="graph_build"):
 
 
 class GraphBuilt(Value):
-    """The compared clips. `curve` goes up to the largest threshold; `suggested` is a good default.
+    """The compared clips: their names, total duration in seconds, and common frame rate.
 
-    `skipped` lists files and reasons; `links` is the connectivity at the suggested threshold.
+    `skipped` lists the skipped files with reasons. `curve` is the connectivity for all thresholds, `suggested` a good
+    default threshold (m), and `links` the connectivity at that threshold.
     """
 
     clips: tuple[str, ...]
@@ -84,14 +85,14 @@ class GraphBuilt(Value):
 
 
 class ShowGraph(Message, do="graph_show"):
-    """Get the last graph, as after a reload of the page."""
+    """Get the last graph, for example after a page reload."""
 
 
 class GraphShown(Value):
     """The current graph; `built` is null if there is none.
 
-    `motions` and `files` are its inputs, `threshold` and `pairs` the last requested
-    thresholds, and `links` of `built` the connectivity for them.
+    `motions`, `files`, `window` and `rate` are the inputs of the build. `threshold` and `pairs` are the last requested
+    thresholds, and `built.links` is the connectivity for them.
     """
 
     built: GraphBuilt | None
@@ -108,7 +109,10 @@ class LinkGraph(GraphCommand, do="graph_links"):
 
 
 class WalkGraph(GraphCommand, do="graph_walk"):
-    """Make a random walk; the same seed gives the same walk."""
+    """Generate a random walk. The same seed gives the same walk.
+
+    `label` restricts the walk to an action, null for any; `clean` removes foot skate.
+    """
 
     seconds: float = 20.0
     seed: int = 0
@@ -117,7 +121,7 @@ class WalkGraph(GraphCommand, do="graph_walk"):
 
 
 class Walked(Value):
-    """The motion, and notes about its graph."""
+    """The motion, the number of transitions of its graph, and notes about the graph (`findings`)."""
 
     motion: MotionInfo
     transitions: int
@@ -125,14 +129,14 @@ class Walked(Value):
 
 
 class PathStretch(Value):
-    """A drawn segment, x, z in meters, and the action along it; null for any."""
+    """A segment of a drawn path: points (x, z) in meters, and the action along it, null for any."""
 
     points: tuple[tuple[float, float], ...]
     label: str | None
 
 
 class FollowGraph(Message, do="graph_follow"):
-    """Make a walk along consecutive segments, joined by straight lines."""
+    """Generate a walk along consecutive segments, joined by straight lines. `clean` removes foot skate."""
 
     threshold: float
     stretches: tuple[PathStretch, ...]
@@ -141,9 +145,10 @@ class FollowGraph(Message, do="graph_follow"):
 
 
 class PathFollowed(Value):
-    """The motion, the smoothed path, and the walked way, both x, z; distances in meters.
+    """The motion, the smoothed path, and the path actually walked (`way`), both as points (x, z).
 
-    `why` explains a large deviation; "" if there is none.
+    `length` is the length of the path. `mean_distance`, `largest_distance` and `end_distance` measure the deviation
+    from it. All are in meters. `why` explains a large deviation; "" if there is none.
     """
 
     motion: MotionInfo
@@ -157,7 +162,10 @@ class PathFollowed(Value):
 
 
 class SteerGraph(GraphCommand, do="graph_steer"):
-    """Play the graph live, steered by `graph_request`; `clean` locks the feet, which adds delay."""
+    """Start a live stream of the graph, steered by `graph_request`. `clean` locks the feet, which adds delay.
+
+    `direction` and `label` are as in `SteerRequest`.
+    """
 
     direction: float = 0.0
     label: str | None = None
@@ -165,9 +173,9 @@ class SteerGraph(GraphCommand, do="graph_steer"):
 
 
 class GraphSteered(Value):
-    """The stream's number, rate, character, and delay in seconds caused by foot locking.
+    """The number, frame rate and character of the stream, and the delay in seconds caused by foot locking.
 
-    Frames have a `note` if a request cannot be met.
+    A live frame has a `note` if a request cannot be met.
     """
 
     stream: int
@@ -177,7 +185,7 @@ class GraphSteered(Value):
 
 
 class SteerRequest(Message, do="graph_request"):
-    """Direction in radians from +Z, positive to the left; action, and speed in m/s, null for any."""
+    """Steer the character: direction in radians from +Z, positive to the left; action and speed (m/s), null for any."""
 
     direction: float
     label: str | None = None
@@ -185,8 +193,8 @@ class SteerRequest(Message, do="graph_request"):
 
 
 class SaveGraph(GraphCommand, do="graph_save"):
-    """Prepare the graph with its clips for download; `marey graph` can read it."""
+    """Prepare the graph with its clips for download. `marey graph` can read the file."""
 
 
 class GraphSaved(Download):
-    """The file's download address."""
+    """The download address of the graph."""

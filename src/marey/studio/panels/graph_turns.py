@@ -1,4 +1,4 @@
-"""Explain why a walk deviates from its path: compare the path's turns with what the clips can do."""
+"""Explain why a walk deviates from its path: compare the turns of the path with the sharpest turns of the clips."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ if TYPE_CHECKING:
     from marey.graph.follow import PathResult
     from marey.graph.motion_graph import MotionGraph
 
-# Deviation (m) that is explained.
+# Smallest deviation (m) that is explained.
 _FAR = 0.2
-# Meters over which a turn is measured, and between sample points.
+# Meters over which a turn is measured, and meters between sample points.
 _REACH, _STEP = 1.0, 0.05
-# Meters around the largest deviation in which its cause is searched: a bend is cut and corrected later.
+# Meters around the largest deviation in which to look for its cause: a walk may cut a bend and return later.
 _AROUND = 3.0
-# Radians by which the path must turn more sharply than the clips to be the cause.
+# The path is the cause if it turns more sharply than the clips by more than this angle (radians).
 _ROOM = 0.1
 
 
 def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tuple[float, str]] | None) -> str:
-    """Return an explanation if the walk deviates far from its path; else "".
+    """Return an explanation if the walk deviates by 0.2 m or more from its path; else "".
 
-    styles : (meters, label) pairs as for `MotionGraph.follow`; None for any.
+    styles : (meters, label) pairs, each with the arc length at which the label ends, as for `MotionGraph.follow`; None
+        for any label.
     """
     if found.largest_distance < _FAR:
         return ""
@@ -38,7 +39,7 @@ def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tu
     asked = np.abs(turn_angles(found.path))
     at = _REACH / 2 + _STEP * np.arange(len(asked))
     near = np.abs(at - off) < _AROUND
-    # Where the path turns more sharply than the clips of its label can.
+    # Excess, angle, arc length and description of the turn that exceeds the clips of its label the most.
     worst = (0.0, 0.0, 0.0, "")
     begin = 0.0
     for end, label in [(arc_lengths[-1], None)] if styles is None else styles:
@@ -62,7 +63,7 @@ def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tu
 
 
 def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
-    """Return the sharpest turn (radians) within one meter in the clips of a label."""
+    """Return the sharpest turn (radians) within one meter in the clips of a label; None for all clips."""
     from marey.graph.build import collect_labels
     from marey.graph.edge_paths import smooth_paths
 
@@ -79,7 +80,10 @@ def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
 
 
 def turn_angles(path: Floats) -> Floats:
-    """Return (M,) turns (radians) of a path (N, 2) within one meter, every 5 cm; empty if it is shorter."""
+    """Return the turn (radians) within the next meter for a point every 5 cm of a path (N, 2).
+
+    Empty if the path is shorter than 1.1 m.
+    """
     arc_lengths = _arc_lengths(path)
     if arc_lengths[-1] < _REACH + 2 * _STEP:
         return np.zeros(0)
@@ -92,7 +96,7 @@ def turn_angles(path: Floats) -> Floats:
 
 
 def _arc_lengths(points: Floats) -> Floats:
-    """Return (N,) cumulative arc lengths in meters."""
+    """Return the cumulative arc lengths (N,) of points (N, 2), in meters."""
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 

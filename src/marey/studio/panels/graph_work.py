@@ -1,4 +1,4 @@
-"""Worker functions of the Graph panel. They pass intermediate results through a folder."""
+"""Functions of the Graph panel that run in the worker. They store intermediate results in a folder."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from marey.studio.work import Progress
 _CLIPS, _FOUND, _GRAPH = "clips.json", "found.npz", "graph.npz"
 _MAX_MEMORY = 256 * 2**20
 _MIN_SECONDS = 2.0
-# Meters: spacing of the points of a drawn path, and scale of its smoothing against hand tremor.
+# Meters: spacing of the points of a drawn path, and standard deviation of its smoothing against hand tremor.
 _SPACING, _TREMBLE = 0.05, 0.2
 _MIN_LENGTH = 0.5
-# Average and final distance (m) that are good enough; otherwise search again with wider beams.
+# Mean and final distance (m) that are good enough; otherwise search again with wider beams.
 _NEAR, _NEAR_END = 0.05, 0.1
 _WIDER = (400, 1600)
 
@@ -36,10 +36,12 @@ def find_candidates(
     max_threshold: float,
     folder: str,
 ) -> dict[str, Any]:
-    """Find all transition candidates up to `max_threshold` meters, as for `graph_links.Candidates`.
+    """Find all transition candidates up to `max_threshold` meters. Returns the data for `graph_links.Candidates.of`.
 
     files : (path, display name) pairs.
-    folder : where `build_graph` finds the clips and candidates.
+    window : transition length in seconds.
+    rate : frames per second of the graph; None for the highest rate of the clips.
+    folder : where the clips and candidates are stored for `build_graph`.
     """
     from marey.compare import frame_weights, point_clouds
     from marey.graph.build import collect_labels, prepare_graph_clips
@@ -88,7 +90,10 @@ def find_candidates(
 
 
 def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
-    """Build the graph within these thresholds from the result of `find_candidates`, and save it."""
+    """Build the graph within these thresholds (m) from the files of `find_candidates`, and save it.
+
+    pairs : (label before, label after, threshold) for some pairs of labels.
+    """
     from marey.graph.build import assemble_graph
     from marey.graph.transitions import Transitions
 
@@ -107,7 +112,7 @@ def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[l
 def random_walk(
     progress: Progress, folder: str, seconds: float, seed: int, label: str | None, clean: bool
 ) -> dict[str, Any]:
-    """Make a random walk."""
+    """Generate a random walk."""
     progress(0.5, "walking")
     graph = _graph(folder)
     walk = graph.random_walk(seconds, seed, label=label).place_at()
@@ -115,7 +120,7 @@ def random_walk(
 
 
 def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
-    """Make a walk along a drawn path."""
+    """Generate a walk along a drawn path."""
     from marey.studio.panels.graph_turns import explain_deviation
 
     progress(0.3, "searching")
@@ -144,7 +149,7 @@ def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]]
 
 
 def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
-    """Join and smooth drawn segments; returns the path (N, 2) and the arc lengths (S,) at which segments end."""
+    """Join and smooth S drawn segments. Returns the path (N, 2) and the arc lengths (S,), in meters, of their ends."""
     from marey.maths.filters import gaussian
 
     lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]
@@ -166,12 +171,12 @@ def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats,
 
 
 def _arc_lengths(points: Floats) -> Floats:
-    """Return (N,) cumulative arc lengths in meters."""
+    """Return the cumulative arc lengths (N,) of points (N, 2), in meters."""
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 
 def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
-    """Return the labels along a path as for `follow`; neighbors with the same label are merged."""
+    """Return the labels along a path as `MotionGraph.follow` takes them. Merges neighbors with the same label."""
     if all(label is None for label in labels):
         return None
     if any(label is None for label in labels):
@@ -191,7 +196,7 @@ def _graph(folder: str) -> Any:
 
 
 def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
-    """Return the motions and those files with the same skeleton; and the skipped files with reasons."""
+    """Return the motions and the files that have the skeleton of the first, and the skipped files with reasons."""
     from marey.core.placement import check_same_skeleton
     from marey.io import load_motion
 

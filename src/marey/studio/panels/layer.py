@@ -23,7 +23,7 @@ _MAX_GOALS = 100
 
 @command(messages.SpliceMotions)
 async def splice_motions(session: Session, message: messages.SpliceMotions) -> messages.SpliceDone:
-    """Put an upper body on other legs, as a new motion."""
+    """Put the upper body of one motion on the lower body of another, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
     with reword_errors():
         done = await session.jobs.run(
@@ -35,7 +35,7 @@ async def splice_motions(session: Session, message: messages.SpliceMotions) -> m
 
 @command(messages.TransplantLimb)
 async def transplant_limb(session: Session, message: messages.TransplantLimb) -> messages.TransplantDone:
-    """Transplant a body part, as a new motion."""
+    """Copy a body part of one motion to another, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
     with reword_errors():
         done = await session.jobs.run(
@@ -49,7 +49,7 @@ async def transplant_limb(session: Session, message: messages.TransplantLimb) ->
 
 @command(messages.LookAt)
 async def look_at(session: Session, message: messages.LookAt) -> messages.LookDone:
-    """Make a motion look at points, as a new motion or updating an earlier one."""
+    """Make a motion look at points, as a new motion or updating an earlier result."""
     if not 0 < len(message.goals) <= _MAX_GOALS:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
     _check_own_result(session, message.made)
@@ -77,7 +77,7 @@ async def look_at(session: Session, message: messages.LookAt) -> messages.LookDo
 
 
 def _apply_rotations(base: Motion, done: dict[str, Any]) -> Motion:
-    """Return the motion with new rotations of some joints."""
+    """Return the motion with the rotations of some joints replaced by the worker's result."""
     rotations = base.rotations.copy()
     rotations[:, done["joints"]] = done["rotations"]
     source = replace(base.source, channel_values=None).with_step(**done["record"])
@@ -91,6 +91,6 @@ def _own_results(session: Session) -> set[str]:
 
 
 def _check_own_result(session: Session, name: str | None) -> None:
-    """Refuse to replace a motion that is not a result of this panel."""
+    """Raise an error if the motion to replace is not a result of this panel."""
     if name is not None and name not in _own_results(session):
         raise InvalidValue(f"motion {name[:40]!r} is not a gaze result; omit it to make a new one")

@@ -8,9 +8,9 @@ from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWith
 
 
 class SpliceMotions(Message, do="layer_splice"):
-    """Put the upper body of one motion on the lower body of another, synchronized; both must walk or run.
+    """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run.
 
-    `align` and `posture` are as for `marey.splice`.
+    `align` and `posture` are the arguments of `marey.splice`.
     """
 
     lower: str
@@ -20,9 +20,10 @@ class SpliceMotions(Message, do="layer_splice"):
 
 
 class SpliceDone(Value):
-    """The motion, the difference of the steps in meters, and the used range of the upper clip in seconds.
+    """The spliced motion. `distance` measures how much the steps differ, in meters.
 
-    `leaned` is the overall rotation of the upper body in degrees, `looped` whether its clip is looped.
+    `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
+    applied to the upper body, in degrees; `looped` says whether the upper clip was looped.
     """
 
     motion: MotionInfo
@@ -35,7 +36,10 @@ class SpliceDone(Value):
 
 
 class TransplantLimb(Message, do="layer_transplant"):
-    """Put a body part of one motion on another, unsynchronized, from `at` seconds of the base on."""
+    """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
+
+    It starts at `at` seconds of the base and is eased in and out over `ease` seconds.
+    """
 
     base: str
     donor: str
@@ -45,11 +49,11 @@ class TransplantLimb(Message, do="layer_transplant"):
 
 
 class TransplantDone(MotionWithNotes):
-    """The motion, with notes."""
+    """The combined motion, with notes."""
 
 
 class LookGoal(Value):
-    """From `time` seconds on, look at a point in the world; null returns to the original motion."""
+    """A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze."""
 
     time: float
     point: tuple[float, float, float] | None
@@ -58,8 +62,8 @@ class LookGoal(Value):
 class LookAt(MotionCommand, do="layer_look"):
     """Make a motion look at points, one after another.
 
-    `made` is an earlier result, which is updated, as while a point is dragged. With `steady`, the eyes compensate
-    for the body's bobbing; `eyes` adds a joint to the head that points along the gaze.
+    `made` is the id of an earlier result to update, for example while a point is dragged. With `steady`, the eyes
+    compensate for the bobbing of the body. `eyes` adds a joint to the head that points along the gaze.
     """
 
     goals: tuple[LookGoal, ...]
@@ -69,9 +73,10 @@ class LookAt(MotionCommand, do="layer_look"):
 
 
 class LookReport(Value):
-    """One gaze target: when it is reached (null if there is not enough time), and the remaining error in degrees.
+    """The result for one gaze target. `settled` is the time in seconds at which the gaze reaches it.
 
-    `outside` is how many degrees the point lies beyond the range of the gaze map.
+    `settled` is null if there is not enough time. `missed` is the remaining error in degrees, null if not applicable.
+    `outside` is the angle in degrees by which the target lies outside the range of the gaze map.
     """
 
     time: float
@@ -81,9 +86,9 @@ class LookReport(Value):
 
 
 class LookDone(Value):
-    """The motion, its gaze targets, and its gaze: eye positions and unit gaze directions.
+    """The motion, the result for each gaze target, and the gaze over time.
 
-    `places` and `directions` are flat x y z lists, for every `step`-th frame.
+    `places` (eye positions in meters) and `directions` (unit vectors) are flat x y z lists, for every `step`-th frame.
     """
 
     motion: MotionInfo

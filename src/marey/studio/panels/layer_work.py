@@ -1,4 +1,4 @@
-"""Worker functions of the Layers & gaze panel."""
+"""Functions of the Layers & gaze panel that run in the worker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from marey.studio.work import Progress
 if TYPE_CHECKING:
     from marey.layer.gaze_track import GazeTrack
 
-# Maximum number of frames whose gaze is sent.
+# Maximum number of frames whose gaze is sent to the page.
 _MAX_GAZES = 3_000
 
 
 def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture: str) -> dict[str, Any]:
-    """Splice; see `marey.studio.panels.layer_messages.SpliceDone`."""
+    """Put an upper body on another lower body: see `marey.studio.panels.layer_messages.SpliceDone`."""
     from marey.layer.splicing import splice as spliced
 
     progress(0.0, "synchronizing the steps")
@@ -38,7 +38,7 @@ def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture
 
 
 def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: float, ease: float) -> dict[str, Any]:
-    """Transplant a body part; returns the motion and notes."""
+    """Copy a body part of `donor` to `base`. Returns the motion and notes."""
     from marey.layer.transplanting import transplant as transplanted
 
     progress(0.0, "combining")
@@ -51,8 +51,10 @@ def look(
 ) -> dict[str, Any]:
     """Make the motion in `file` look at points, and report on each.
 
-    Without eyes, only some joints change: returned as `joints` (K,) with `rotations` (F, K, 4), which is fast for
-    long motions, and the provenance step. With eyes, there is an additional joint: the result is in `motion`.
+    goals : (seconds, point in the world or None) pairs.
+    Without `eyes`, only some joints change. To be fast for long motions, the result has only these: indices `joints`
+    (K,), `rotations` (F, K, 4) for F frames, and the provenance step `record`. With `eyes`, there is an additional
+    joint, and the result is in `motion`.
     """
     from marey.layer.gaze_map import GazeMap
 

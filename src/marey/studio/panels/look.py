@@ -1,4 +1,4 @@
-"""View panel: open files, edit their contacts and labels, and export them."""
+"""View panel: open motion files, edit contacts and labels, and export motions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Limits: labels of one motion, and characters of a label's name.
 MAX_LABELS = 5_000
 MAX_LABEL_CHARS = 200
-# Warnings are captured for the whole process, so files are loaded one at a time.
+# Capturing warnings affects the entire process, so files are loaded one at a time.
 _LOADING = threading.Lock()
 
 
@@ -54,7 +54,7 @@ def list_folder(session: Session, message: messages.ListFolder) -> FolderList:
 
 @command(messages.OpenFile)
 def open_file(session: Session, message: messages.OpenFile) -> MotionInfo:
-    """Load a file."""
+    """Load a file as an open motion. A leading rest pose is skipped; this can be undone."""
     from marey.io.rest import trim_rest_pose
 
     opened = open_recording(session.places, message.path, message.where, message.clip)
@@ -72,7 +72,7 @@ def get_motion(session: Session, message: messages.GetMotion) -> MotionInfo:
 
 @command(messages.GetFrames, reads=True)
 def get_frames(session: Session, message: messages.GetFrames) -> Binary:
-    """Return frames to draw."""
+    """Return world positions and rotations of some frames, to draw."""
     return session.motions.frames(message.motion, message.start, message.stop)
 
 
@@ -86,7 +86,7 @@ def get_curves(session: Session, message: messages.GetCurves) -> CurveSet:
 
 @command(messages.GetCloud, reads=True)
 def get_cloud(session: Session, message: messages.GetCloud) -> Cloud:
-    """Return the point cloud by which a frame is compared with others."""
+    """Return the point cloud that is used to compare a frame with others."""
     from marey.studio.curves import make_cloud
 
     return make_cloud(session.motions.recording(message.motion), message.frame, message.window)
@@ -112,7 +112,7 @@ async def detect_contacts(session: Session, message: messages.DetectContacts) ->
 
 @command(messages.SetContacts)
 def set_contacts(session: Session, message: messages.SetContacts) -> MotionInfo:
-    """Set contacts edited on the timeline."""
+    """Set the contacts that were edited on the timeline."""
     before = session.motions.motion(message.motion)
     session.motions.change(message.motion, before, _with_lanes(before, message.lanes), "contacts edited")
     return session.info(message.motion)
@@ -120,7 +120,7 @@ def set_contacts(session: Session, message: messages.SetContacts) -> MotionInfo:
 
 @command(messages.SetLabels)
 def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
-    """Set labels edited on the timeline."""
+    """Replace all labels of a motion, after an edit on the timeline."""
     from marey.core.labels import Label, Labels
 
     before = session.motions.motion(message.motion)
@@ -203,26 +203,26 @@ async def start_live(session: Session, message: StartLive) -> LiveStarted:
 
 @command(StopLive)
 async def stop_live(session: Session, message: StopLive) -> Nothing:
-    """Stop the stream."""
+    """Stop a live stream."""
     session.live.stop(message.stream)
     return Nothing()
 
 
 @command(EchoFrame, reads=True)
 async def echo_frame(session: Session, message: EchoFrame) -> Nothing:
-    """Record that the page has shown a frame."""
+    """Record that the page has shown a live frame."""
     session.live.record_echo(message.stream, message.frame, message.sent)
     return Nothing()
 
 
 @command(LiveFigures, reads=True)
 async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
-    """Return statistics of the stream."""
+    """Return the statistics of the live stream."""
     return session.live.report()
 
 
 def open_recording(places: Places, path: str, where: Where, clip: str | None = None) -> Opened:
-    """Load a file from the folder or the uploads."""
+    """Load a file from the folder or the uploads, and collect its warnings."""
     found = places.find(path, where)
     try:
         with _LOADING, warnings.catch_warnings(record=True) as caught:
@@ -235,7 +235,7 @@ def open_recording(places: Places, path: str, where: Where, clip: str | None = N
 
 
 def _rest_pose_warning(recording: Recording) -> tuple[str, ...]:
-    """Say that a leading rest pose, which would distort blends and metrics, is skipped."""
+    """Return a warning if a leading rest pose, which would distort blends and metrics, is skipped."""
     from marey.io.rest import starts_with_rest_pose
 
     if isinstance(recording, Motion) and starts_with_rest_pose(recording):
@@ -253,7 +253,7 @@ def _load(path: Path, clip: str | None) -> tuple[tuple[str, ...], Recording]:
 
 
 def _reword_error(text: str, path: Path) -> str:
-    """Reword a file error for the page: a remedy the page offers, and no folder path."""
+    """Reword a file error for the page: name a remedy that the page offers, and leave out the folder's path."""
     message = _strip_folder(text, path).replace(f" in {str(path.parent)!r}", " next to it")
     before, found, _ = message.partition("; pass the file with load(..., skeleton=")
     return f"{before}; drop the .asf file together with it, or put it in the open folder" if found else message
@@ -265,7 +265,7 @@ def _strip_folder(text: str, path: Path) -> str:
 
 
 def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:
-    """Replace the contact intervals of the named points; a motion without contacts first gets the default points."""
+    """Replace the contact intervals of the named points. A motion without contacts first gets the default points."""
     contacts = motion.contacts
     if contacts is None:
         from marey.clean.points import contact_points

@@ -11,11 +11,11 @@ ExportFormat = Literal["bvh", "glb", "npz"]
 
 
 class ListFolder(Message, do="list"):
-    """List the motion files of the open folder without loading them."""
+    """List the motion files in the open folder, without loading them."""
 
 
 class OpenFile(Message, do="open"):
-    """Load a file from the folder or the uploads; `clip` selects a clip of a GLB file."""
+    """Load a file from the folder or the uploads. `clip` selects a clip of a GLB file; null for the first."""
 
     path: str
     where: Where = "folder"
@@ -27,18 +27,18 @@ class GetMotion(MotionCommand, do="motion"):
 
 
 class GetFrames(SpanCommand, do="frames"):
-    """Get frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome."""
+    """Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames."""
 
 
 class GetCurves(MotionCommand, do="curves"):
-    """Get curves over time; `joint` is used for position and rotation."""
+    """Get curves over time. `joint` is a joint index, used only for position and rotation."""
 
     curve: CurveKind
     joint: int = 0
 
 
 class GetCloud(MotionCommand, do="cloud"):
-    """Get the point cloud around a frame."""
+    """Get the point cloud of `window` seconds centered on a frame."""
 
     frame: int
     window: float = 0.5
@@ -49,27 +49,27 @@ class CloseMotion(MotionCommand, do="close"):
 
 
 class DetectContacts(MotionCommand, do="detect_contacts"):
-    """Detect the floor and contacts; `floor` is its height in meters if known."""
+    """Detect the floor and the contacts of the feet and, if set, `hands`. `floor` is its height in meters, if known."""
 
     hands: bool = False
     floor: float | None = None
 
 
 class LaneEdit(Value):
-    """All intervals of one contact point."""
+    """All contact intervals of one contact point, in half-open frames."""
 
     name: str
     intervals: tuple[tuple[int, int], ...]
 
 
 class SetContacts(MotionCommand, do="set_contacts"):
-    """Set edited contacts; other points keep theirs. A motion without contacts gets the default points."""
+    """Set the contacts of some points; other points stay unchanged. A motion without contacts gets default points."""
 
     lanes: tuple[LaneEdit, ...]
 
 
 class SetLabels(MotionCommand, do="set_labels"):
-    """Set all labels."""
+    """Replace all labels of a motion."""
 
     labels: tuple[LabelSpan, ...]
 
@@ -79,7 +79,7 @@ class SaveSidecar(MotionCommand, do="save_sidecar"):
 
 
 class Saved(Value):
-    """The saved file and the current motion; for an uploaded file, `url` is the download address."""
+    """The name of the saved sidecar and the motion. For an uploaded file, `url` is the sidecar's download address."""
 
     path: str
     url: str | None
@@ -95,7 +95,7 @@ class Redo(MotionCommand, do="redo"):
 
 
 class Export(Message, do="export"):
-    """Prepare a file for download; several motions go into one GLB. `name` has no suffix."""
+    """Prepare a file for download. `name` has no suffix. Several motions are written to one GLB file."""
 
     motions: tuple[str, ...]
     format: ExportFormat
@@ -103,9 +103,10 @@ class Export(Message, do="export"):
 
 
 class Exported(Download):
-    """The download address, which needs the page's cookie.
+    """The download address of the file; downloads need the page's cookie.
 
-    `sidecar` is the address of its contacts, labels and floor, which no format stores; null if it has none.
+    `sidecar` is the address of the sidecar, with the contacts, labels and floor that no format stores; null if there is
+    none.
     """
 
     sidecar: str | None
@@ -113,26 +114,26 @@ class Exported(Download):
 
 
 class SaveInFolder(MotionCommand, do="save_in_folder"):
-    """Save a motion and its sidecar to the open folder; `name` has no suffix. Never overwrites files."""
+    """Save a motion and its sidecar to the open folder. `name` has no suffix. Existing files are never overwritten."""
 
     format: ExportFormat
     name: str
 
 
 class SavedInFolder(Value):
-    """The file's path in the folder, or null if the name is taken; `free` is a free name."""
+    """The file's path in the folder, or null if the name is taken. `free` is a similar name that is not taken."""
 
     path: str | None
     free: str
 
 
 class FreeName(Message, do="free_name"):
-    """Get a similar name that no motion in the open folder has."""
+    """Get a name, similar to `name`, that no motion in the open folder has."""
 
     name: str
 
 
 class NameFound(Value):
-    """The name without suffix."""
+    """A free file name, without suffix."""
 
     name: str

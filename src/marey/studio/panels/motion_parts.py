@@ -1,4 +1,4 @@
-"""Motions that are recomputed continuously while the user drags something; they have no undo history.
+"""Transfer motions that are recomputed continuously while the user drags a control. They have no undo history.
 
 The worker sends only the parts that change, as plain arrays: writing a file would take as long as the computation.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def to_parts(motion: Motion) -> dict[str, Any]:
-    """Return everything but the skeleton and the source file, as arrays and plain data."""
+    """Return everything of a motion except the skeleton and the source file, as arrays and plain data."""
     contacts = motion.contacts
     points = [] if contacts is None else [[each.name, each.joint, each.offset.tolist()] for each in contacts.points]
     return {
@@ -35,7 +35,7 @@ def to_parts(motion: Motion) -> dict[str, Any]:
 
 
 def from_parts(parts: Mapping[str, Any], like: Motion) -> Motion:
-    """Rebuild the motion from `to_parts`; `like` supplies the skeleton and the source."""
+    """Rebuild a motion from the result of `to_parts`. `like` supplies the skeleton and the source."""
     from marey.core.contacts import ContactPoint, Contacts
     from marey.core.labels import Label, Labels
     from marey.core.motion import Motion
@@ -57,9 +57,9 @@ def from_parts(parts: Mapping[str, Any], like: Motion) -> Motion:
 
 
 def replace_dragged(session: Session, name: str | None, motion: Motion, *made_from: str) -> str:
-    """Replace the open motion with id `name`, or add `motion` if there is none. Returns its id.
+    """Replace the open motion with id `name` by `motion`, or add `motion` if there is none. Returns its id.
 
-    Clears the undo history: a drag would fill it with useless states.
+    Clears the undo history, because a drag would fill it with useless states.
     """
     try:
         opened = None if name is None else session.motions.opened(name)

@@ -14,7 +14,8 @@ def replace_result(
 ) -> str:
     """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Returns the motion's id.
 
-    merge_undo : merge with the previous change, so that both are undone together.
+    what : name of the change in the undo history.
+    merge_undo : merge with the previous change; both are then undone together.
     """
     motions = session.motions
     if result is None or result not in motions.ids():
