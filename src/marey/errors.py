@@ -20,12 +20,15 @@
 
     MareyWarning (UserWarning)           the result is usable, but the input had a problem
 
-Every message is one sentence: what was expected, what was found, where, and how to fix it.
+Every message is one sentence: what was expected, what was found, where, and how to fix it. Where it refers to a
+parameter, it writes the name as Python does, in backticks: ```max_stretch=```, or ```crop=None``` with a value. The
+command line and the studio replace these references by their own names (`word_parameters`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "FileError",
@@ -47,11 +50,40 @@ __all__ = [
     "format_list",
     "require",
     "similar",
+    "word_parameters",
 ]
 
 
 class MareyError(Exception):
-    """Base class of every error that marey raises on purpose."""
+    """Base class of every error that marey raises on purpose.
+
+    Parameters
+    ----------
+    message : what was expected, what was found and where. Starts with the name of `parameter` if its value is wrong.
+    parameter : the parameter to change, or None.
+    remedy : how to fix it; the last part of the sentence.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None, remedy: str | None = None) -> None:
+        self.message = message
+        self.parameter = parameter
+        self.remedy = remedy
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+
+    def word(self, name: Callable[[str, str], str]) -> str:
+        """Return the message with parameters named by a front end. See `word_parameters` for `name`."""
+        text = str(self)
+        if self.parameter and text.startswith(f"{self.parameter} "):
+            text = name(self.parameter, "") + text[len(self.parameter) :]
+        return word_parameters(text, name)
+
+
+def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
+    """Replace references to parameters, such as ```crop=None```, by ``name("crop", "None")``; the value may be ""."""
+    return re.sub(r"`(\w+)=(\w*)`", lambda match: name(match[1], match[2]), text)
 
 
 class InvalidValue(MareyError, ValueError):
@@ -92,15 +124,22 @@ class FileError(MareyError):
     line : 1-based line number, if known.
     """
 
-    def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
-        self.message = message
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: object = None,
+        line: int | None = None,
+        parameter: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, parameter=parameter, remedy=remedy)
         self.path = None if path is None else str(path)
         self.line = line
-        super().__init__(message)
 
     def __str__(self) -> str:
         where = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
-        return f"{':'.join(where)}: {self.message}" if where else self.message
+        return f"{':'.join(where)}: {super().__str__()}" if where else super().__str__()
 
 
 class UnreadableFile(FileError, OSError):

@@ -390,15 +390,17 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
 
 class TestBadInput:
     def test_settings(self) -> None:
-        with pytest.raises(InvalidValue, match="fade must be a number of seconds from 0 to 10, got -1"):
-            CleanSettings(fade=-1.0)
-        with pytest.raises(InvalidValue, match="max_stretch must be at least 0 and less than 1, got"):
+        with pytest.raises(InvalidValue, match="fade_window must be a number of seconds from 0 to 10, not -1"):
+            CleanSettings(fade_window=-1.0)
+        with pytest.raises(InvalidValue, match="max_stretch must be a number at least 0 and less than 1, not"):
             CleanSettings(max_stretch=1.0)
-        with pytest.raises(InvalidValue, match="damping_from must be greater than 0 and at most pi radians, got"):
+        with pytest.raises(
+            InvalidValue, match="damping_from must be a number of radians greater than 0 and at most 3.14"
+        ):
             CleanSettings(damping_from=4.0)
-        with pytest.raises(InvalidValue, match="swivel must be from 0 to 1, got"):
+        with pytest.raises(InvalidValue, match="swivel must be a number from 0 to 1, not"):
             CleanSettings(swivel=1.5)
-        with pytest.raises(InvalidValue, match="roll must be 'source' or 'flat', got 'round'"):
+        with pytest.raises(InvalidValue, match="roll must be 'source' or 'flat', not 'round'"):
             CleanSettings(roll="round")
 
     def test_targets(self) -> None:
@@ -437,15 +439,15 @@ class TestBadInput:
             InvalidValue,
             match="contact point 'left_knee' is on 'LeftLeg', which is not part of a hand or foot, so it cannot",
         ):
-            clean(motion, Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
+            clean(motion, contacts=Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
         foot = motion.skeleton.roles["left_foot"]
         three = tuple(ContactPoint(f"p{k}", foot, np.full(3, 0.01 * k)) for k in range(3))
         with pytest.raises(
             InvalidValue, match=": a hand or foot can have at most two contact points, got p0, p1, p2; remove some"
         ):
-            clean(motion, Contacts(three, np.ones((len(motion), 3), dtype=bool)))
+            clean(motion, contacts=Contacts(three, np.ones((len(motion), 3), dtype=bool)))
         with pytest.raises(InvalidValue, match="contacts must have as many frames as the motion"):
-            clean(motion, Contacts(motion.contacts.points, np.zeros((7, 4), dtype=bool)))
+            clean(motion, contacts=Contacts(motion.contacts.points, np.zeros((7, 4), dtype=bool)))
 
     def test_a_limb_without_length(self) -> None:
         motion = walk(1.0)
@@ -470,9 +472,9 @@ class TestBadInput:
             clean(upper)
 
     def test_a_floor_far_above(self) -> None:
-        with pytest.raises(InvalidValue, match="floor is 9.00 m, more than a leg length above the highest foot"):
+        with pytest.raises(InvalidValue, match="the floor is at 9.00 m, more than a leg length above the highest foot"):
             clean(walk(1.0), floor=9.0)
-        with pytest.raises(InvalidValue, match="floor must be a finite height in meters, got"):
+        with pytest.raises(InvalidValue, match="floor must be a number of meters, or None, not"):
             clean(walk(1.0), floor=float("nan"))
 
     def test_a_floor_far_below_leaves_plants_at_their_height(self) -> None:
@@ -486,5 +488,5 @@ class TestBadInput:
 
     def test_no_contacts_at_all(self) -> None:
         motion = walk(1.0)
-        free = clean(motion, Contacts(motion.contacts.points, np.zeros((len(motion), 4), dtype=bool)))
+        free = clean(motion, contacts=Contacts(motion.contacts.points, np.zeros((len(motion), 4), dtype=bool)))
         np.testing.assert_allclose(free.world().positions, motion.world().positions, atol=1e-9)

@@ -85,7 +85,7 @@ def test_a_cartwheel_holds_its_hands(data_folder: Path) -> None:
     for k, name in enumerate(motion.contacts.names):
         if name.endswith(("wrist", "fingertips")):
             mask[:, k] = heights[:, k] < heights[:, k].min() + 0.03
-    result = clean_with_report(motion, Contacts(motion.contacts.points, mask))
+    result = clean_with_report(motion, contacts=Contacts(motion.contacts.points, mask))
     assert any(plant.point.endswith("wrist") for plant in result.plants)
     assert worst_plant(result) < HELD
     assert deepest(result.motion) < UNDER

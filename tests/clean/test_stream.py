@@ -53,8 +53,8 @@ def test_any_chunking_gives_the_batch(sizes: list[int]) -> None:
 
 OTHERS = [
     CleanSettings(smooth=False),
-    CleanSettings(gap=0.0, average=0.0, blend=0.0, root=0.0, fade=0.0),
-    CleanSettings(average=0.5, fade=0.1, roll="flat", max_stretch=0.0),
+    CleanSettings(gap=0.0, plant_window=0.0, orientation_window=0.0, body_window=0.0, fade_window=0.0),
+    CleanSettings(plant_window=0.5, fade_window=0.1, roll="flat", max_stretch=0.0),
 ]
 
 
@@ -88,7 +88,10 @@ def hanging(fps: float, pitch: float) -> Motion:
     return replace(motion, contacts=Contacts(points, mask), source=replace(motion.source, floor=0.0))
 
 
-@pytest.mark.parametrize("chosen", [CleanSettings(), CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)])
+_SHORT = CleanSettings(plant_window=0.1, orientation_window=0.1, body_window=0.1, fade_window=0.2)
+
+
+@pytest.mark.parametrize("chosen", [CleanSettings(), _SHORT])
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 @pytest.mark.parametrize("pitch", [1.4, 1.5, 1.6])
 def test_a_foot_that_hangs_when_it_is_let_go_does_not_jump_aside(
@@ -164,7 +167,7 @@ def test_late_frames_are_as_good_as_early_ones() -> None:
 def test_bad_input() -> None:
     motion = walk(1.0)
     make = motion.skeleton, motion.fps, motion.contacts.points
-    with pytest.raises(InvalidValue, match="floor must be a finite height in meters, got inf"):
+    with pytest.raises(InvalidValue, match="floor must be a number of meters, or None, not inf"):
         clean_stream(*make, floor=np.inf)
     stream = clean_stream(*make, floor=0.0)
     with pytest.raises(InvalidValue, match=r"rotations must have shape \(27, 4\)"):

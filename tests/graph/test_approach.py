@@ -100,7 +100,7 @@ def test_invalid_targets_are_refused(walk):
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
         walk.extend_into_clip("walk7", (1.0, 1.0), 0.0)
     with pytest.raises(
-        NoResult, match=r"no walk leads into the clip 'walk1' at that position: the best walk .* 0\.\d\d m"
+        NoResult, match=r"no walk leads to the clip 'walk1' at that position: the best walk .* 0\.\d\d m"
     ):
         walk.extend_into_clip("walk1", (1.0, 7.0), 0.0, max_error=1e-9)
 

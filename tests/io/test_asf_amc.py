@@ -204,7 +204,7 @@ def test_unit_only_if_the_file_states_one_and_the_body_size_agrees(factor, unit)
     raw = motion(skeleton=parsed(ASF.replace("length 0.45", f"length {factor}")))
     assert raw.unit == (None if unit is None else pytest.approx(unit))
     assert raw.up is None
-    assert any("the ASF says so" in told for told in raw.evidence) == (unit is not None)
+    assert any("the ASF file says so" in told for told in raw.evidence) == (unit is not None)
 
 
 def test_an_end_site_gives_way_to_a_bone_of_its_name():

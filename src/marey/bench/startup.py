@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import marey
 from marey.bench.files import python_command
 from marey.bench.results import BenchResult, against_floor, at_most
 from marey.bench.timing import best_commands
@@ -50,7 +49,7 @@ def bench_startup(path: str) -> Iterator[BenchResult]:
 
 def _first_uses() -> Iterator[BenchResult]:
     # Installing a wheel writes its bytecode. A checkout gets it here, even if the environment forbids writing it.
-    compileall.compile_dir(str(Path(marey.__file__).parent), quiet=2)
+    compileall.compile_dir(str(Path(__file__).parents[1]), quiet=2)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "clips").mkdir()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marey.clean import layout_kernels as layout
-from marey.clean.contacts import Plane, check_plane, find_contacts
+from marey.clean.contacts import check_plane, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline, make_options
@@ -19,6 +19,7 @@ from marey.clean.track import REFERENCE_LEG
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
@@ -30,6 +31,7 @@ _NEAR_FLOOR = 0.12
 _HOVER_HEIGHT = 0.03
 # Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
+GIVE_FLOOR = "pass its height as `floor=`"
 # A floor more than this far above all plants, in leg lengths, cannot be their floor.
 _FAR = 1.0
 
@@ -94,58 +96,28 @@ class CleanResult:
         return {**self.metrics, "limbs": list(self.limbs), "plants": [asdict(plant) for plant in self.plants]}
 
 
-def clean(
-    motion: Motion,
-    contacts: Contacts | None = None,
-    *,
-    hands: bool = False,
-    floor: float | None = None,
-    planes: Sequence[Plane] | None = None,
-    plants: Sequence[PlantAt] = (),
-    targets: Sequence[Target] = (),
-    settings: CleanSettings | None = None,
-) -> Motion:
+@operation(CleanSettings)
+def clean(motion: Motion, settings: CleanSettings) -> Motion:
     """Remove foot skate: hold feet, and hands that are in contact, in place while they are planted.
 
     Each contact point stays in one place while its contact lasts, no foot sinks below the floor, and joints rotate
     without jumps where contacts begin and end. Limbs that would otherwise snap straight are scaled slightly.
 
-    Parameters
-    ----------
-    contacts : the contacts to enforce. By default the motion's own; if it has none, they are detected.
-    hands : if contacts are detected, also detect those of the hands.
-    floor : height of the floor in meters. By default the one stored with the motion, else it is detected.
-    planes : supports in addition to the floor, as in `detect_contacts`. By default a foot clearly above the floor
-        stands on a support at its height; with () everything stands on the floor.
-    plants : fixed positions for contact points, each for the entire contact that it is part of.
-    targets : positions that hands and feet should reach in some frames, fixed or moving.
-    settings : time windows, limb scaling, damping, smoothness.
-
     Cleaning a cleaned motion changes nothing.
     """
-    return clean_with_report(
-        motion, contacts, hands=hands, floor=floor, planes=planes, plants=plants, targets=targets, settings=settings
-    ).motion
+    return clean_with_report(motion, settings=settings).motion
 
 
-def clean_with_report(
-    motion: Motion,
-    contacts: Contacts | None = None,
-    *,
-    hands: bool = False,
-    floor: float | None = None,
-    planes: Sequence[Plane] | None = None,
-    plants: Sequence[PlantAt] = (),
-    targets: Sequence[Target] = (),
-    settings: CleanSettings | None = None,
-) -> CleanResult:
+@operation(CleanSettings)
+def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
     """Clean a motion like `clean`, but also return limb scaling, residue and plants."""
-    chosen = settings or CleanSettings()
-    motion = _add_contacts(motion, contacts, hands, floor, planes)
+    plants, targets = settings.plants, settings.targets
+    motion = _add_contacts(motion, settings)
     held = motion.contacts
     if held is None or motion.source.floor is None:
         raise InvalidValue(
-            "cleanup needs contacts and a floor, but none were given or detected; pass contacts= and floor="
+            "cleanup needs contacts and a floor, but none were given or detected",
+            remedy="pass `contacts=` and `floor=`",
         )
     limbs = find_limbs(motion.skeleton, held.points, {target.effector for target in targets})
     _check_carried(motion, held, limbs)
@@ -153,7 +125,7 @@ def clean_with_report(
     slots = place_plants(held.names, limbs, wanted)
     check_targets_apart(targets)
     _check_within(len(motion), wanted, targets)
-    options = find_options(motion.skeleton, motion.fps, limbs, chosen, motion.source.floor, planes)
+    options = find_options(motion.skeleton, motion.fps, limbs, settings, motion.source.floor)
     pipeline = Pipeline(motion.skeleton, limbs, options, capacity=len(motion))
     offsets = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
     rows = pipeline.put(motion.root_positions, motion.rotations, offsets, held.mask)
@@ -163,15 +135,9 @@ def clean_with_report(
     return _collect_result(motion, held, limbs, pipeline, targets)
 
 
-def find_options(
-    skeleton: Skeleton,
-    fps: float,
-    limbs: Limbs,
-    settings: CleanSettings,
-    floor: float,
-    planes: Sequence[Plane] | None,
-) -> CleanOptions:
+def find_options(skeleton: Skeleton, fps: float, limbs: Limbs, settings: CleanSettings, floor: float) -> CleanOptions:
     """Convert the settings to the kernels' options for one body."""
+    planes = settings.planes
     scale = 1.0
     if any(name.endswith("foot") for name in limbs.names):
         scale = leg_length(skeleton) / REFERENCE_LEG
@@ -199,16 +165,12 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
     return placed
 
 
-def _add_contacts(
-    motion: Motion, contacts: Contacts | None, hands: bool, floor: float | None, planes: Sequence[Plane] | None
-) -> Motion:
+def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     """Return the motion with contacts and floor: the given, existing or detected ones."""
-    if floor is not None and not np.isfinite(floor):
-        raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
-    level = motion.source.floor if floor is None else float(floor)
-    held = motion.contacts if contacts is None else contacts
+    level = motion.source.floor if settings.floor is None else settings.floor
+    held = motion.contacts if settings.contacts is None else settings.contacts
     if held is None:
-        found = find_contacts(motion, hands=hands, floor=level, planes=planes)
+        found = find_contacts(motion, hands=settings.hands, floor=level, planes=settings.planes)
         held, level = found.contacts, found.floor
     if level is None:
         level = _estimate_floor(replace(motion, contacts=held))
@@ -219,11 +181,11 @@ def _estimate_floor(motion: Motion) -> float:
     """Estimate the floor height in meters: the 5th percentile of the foot points in contact."""
     contacts = motion.contacts
     if contacts is None:
-        raise InvalidValue("the floor cannot be found without contacts; pass its height as floor= or --floor")
+        raise InvalidValue("the floor cannot be found without contacts", remedy=GIVE_FLOOR)
     feet = [k for k, point in enumerate(contacts.points) if find_side(motion.skeleton, point) is not None]
     heights = point_paths(motion, contacts.points)[:, feet, 1][contacts.mask[:, feet]]
     if heights.size == 0:
-        raise InvalidValue("no foot is in contact, so the floor cannot be found; pass its height as floor= or --floor")
+        raise InvalidValue("no foot is in contact, so the floor cannot be found", remedy=GIVE_FLOOR)
     return float(np.quantile(heights, 0.05))
 
 
@@ -277,8 +239,9 @@ def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
     leg = leg_length(motion.skeleton)
     if floor - float(seen.max()) > _FAR * leg:
         raise InvalidValue(
-            f"floor is {floor:.2f} m, more than a leg length above the highest foot ({float(seen.max()):.2f} m); check "
-            "floor= or --floor, or leave it out to detect it"
+            f"the floor is at {floor:.2f} m, more than a leg length above the highest foot ({float(seen.max()):.2f} m)",
+            parameter="floor",
+            remedy="check `floor=`, or leave it out to detect it",
         )
 
 

@@ -50,13 +50,13 @@ def make_options(
     hover : meters; a foot this far above its plants hovers.
     planes : supports (height, a, b) in addition to the floor.
     """
-    root = round(settings.root * fps)
-    fade = max(round(settings.fade * fps), 1)
+    root = round(settings.body_window * fps)
+    fade = max(round(settings.fade_window * fps), 1)
     can_stretch = settings.max_stretch > 0
     return CleanOptions(
         gap=round(settings.gap * fps),
-        average=max(round(settings.average * fps), 1),
-        blend=max(round(settings.blend * fps), 1),
+        average=max(round(settings.plant_window * fps), 1),
+        blend=max(round(settings.orientation_window * fps), 1),
         root=root,
         fade=fade,
         lift=round(_LIFT_SECONDS * fps) if settings.smooth else 0,

@@ -2,75 +2,103 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array, set_readonly
+from marey.core.settings import Settings, option
+from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from marey.clean.contacts import Plane
+    from marey.core.contacts import Contacts
+
 EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
-_WINDOWS = ("gap", "average", "blend", "root", "fade")
 
 
-@dataclass(frozen=True, slots=True)
-class CleanSettings:
-    """Settings of the cleanup: time windows in seconds, and the treatment of limbs. L1 to L4 are those of Kovar 3.2.
+@renamed_fields(average="plant_window", blend="orientation_window", root="body_window", fade="fade_window")
+class CleanSettings(Settings):
+    """Settings of the cleanup. L1 to L4 are the time windows of Kovar 3.2."""
 
-    Parameters
-    ----------
-    gap : contacts of one point that are closer together than this form one plant.
-    average : L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet
-        drift throughout their stance.
-    blend : L2, window over which the orientation of a foot with two plants fades into frames with one.
-    root : L3, half the width of the bell-shaped window that smooths the displacement of the body.
-    fade : L4, window over which adjustments fade into free frames.
-    damping_from : radians. Knees and elbows straighter than this rotate less and less, and the limb is scaled instead.
-        pi disables damping.
-    swivel : in [0, 1], how far knee and elbow swivel to reduce the rotation of ankle and wrist.
-    max_stretch : in [0, 1), maximum scaling of a limb, or of a foot from heel to ball, as a fraction of its length.
-        Plants take priority: if damping would scale a limb more than this, the knee rotates after all. So with 0
-        (constant bone lengths) no knee is damped, and knees of nearly straight legs may snap. The remaining distance to
-        a plant that is out of reach is the residue.
-    smooth : True for velocities that are continuous where constraints begin and end (C1), False for continuous
-        positions only (C0, as in Kovar).
-    roll : roll of a foot with two plants about the line between them: "source" for the smallest change, or "flat" for
-        the ankle straight above.
-    """
-
-    gap: float = 0.05
-    average: float = 0.35
-    blend: float = 0.12
-    root: float = 0.45
-    fade: float = 0.4
-    damping_from: float = 0.75 * np.pi
-    swivel: float = 0.5
-    max_stretch: float = 0.2
-    smooth: bool = True
-    roll: str = "source"
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            number = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
-            if field.name in _WINDOWS and not (number and 0 <= value <= 10):
-                raise InvalidValue(f"{field.name} must be a number of seconds from 0 to 10, got {value!r}")
-            if field.name in ("damping_from", "swivel", "max_stretch") and not number:
-                raise InvalidValue(f"{field.name} must be a number, got {value!r}")
-        if not 0 < self.damping_from <= np.pi:
-            raise InvalidValue(f"damping_from must be greater than 0 and at most pi radians, got {self.damping_from:g}")
-        if not 0 <= self.swivel <= 1:
-            raise InvalidValue(f"swivel must be from 0 to 1, got {self.swivel:g}")
-        if not 0 <= self.max_stretch < 1:
-            raise InvalidValue(f"max_stretch must be at least 0 and less than 1, got {self.max_stretch:g}")
-        if self.roll not in ("source", "flat"):
-            raise InvalidValue(f"roll must be 'source' or 'flat', got {self.roll!r}")
+    contacts: Contacts | None = option(
+        default=None, help="The contacts to enforce. By default the motion's own; if it has none, they are detected."
+    )
+    hands: bool = option(
+        default=False, help="If contacts are detected, also detect those of the hands.", label="Lock hands too"
+    )
+    floor: float | None = option(
+        default=None, help="Height of the floor. By default the one stored with the motion, else it is detected.",
+        label="Floor height", unit="m", advanced=True,
+    )  # fmt: skip
+    planes: Sequence[Plane] | None = option(
+        default=None,
+        help="Supports in addition to the floor, as in `detect_contacts`. By default a foot clearly above the floor "
+        "stands on a support at its height; with () everything stands on the floor.",
+    )
+    plants: Sequence[PlantAt] = option(
+        default=(), help="Fixed positions for contact points, each for the entire contact that it is part of."
+    )
+    targets: Sequence[Target] = option(
+        default=(), help="Positions that hands and feet should reach in some frames, fixed or moving."
+    )
+    max_stretch: float = option(
+        default=0.2,
+        help="Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over "
+        "straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The "
+        "remaining distance to a plant that is out of reach is the residue.",
+        label="Max limb stretch", unit="fraction", least=0, below=1,
+    )  # fmt: skip
+    smooth: bool = option(
+        default=True,
+        help="Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).",
+    )
+    roll: Literal["source", "flat"] = option(
+        default="source",
+        help='Roll of a planted foot about the line from heel to ball: "source" for the smallest change, "flat" for '
+        "the ankle straight above it.",
+        label="Foot roll", advanced=True,
+    )  # fmt: skip
+    damping_from: float = option(
+        default=0.75 * math.pi,
+        help="Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 "
+        "degrees (pi radians) disable damping.",
+        label="Damp knees from", unit="rad", above=0, most=math.pi, advanced=True,
+    )  # fmt: skip
+    swivel: float = option(
+        default=0.5, help="How far knee and elbow swivel to reduce the rotation of ankle and wrist.",
+        label="Knee swivel", unit="fraction", least=0, most=1, advanced=True,
+    )  # fmt: skip
+    gap: float = option(
+        default=0.05, help="Contacts of one point that are closer together than this form one plant.",
+        label="Join contacts within", unit="s", least=0, most=10, advanced=True,
+    )  # fmt: skip
+    plant_window: float = option(
+        default=0.35,
+        help="L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet "
+        "drift throughout their stance.",
+        label="Plant averaging", unit="s", least=0, most=10, advanced=True,
+    )  # fmt: skip
+    orientation_window: float = option(
+        default=0.12,
+        help="L2, window over which the orientation of a foot with two plants fades into frames with one.",
+        label="Foot orientation fade", unit="s", least=0, most=10, advanced=True,
+    )  # fmt: skip
+    body_window: float = option(
+        default=0.45, help="L3, half the width of the bell-shaped window that smooths the displacement of the body.",
+        label="Body smoothing", unit="s", least=0, most=10, advanced=True,
+    )  # fmt: skip
+    fade_window: float = option(
+        default=0.4, help="L4, window over which adjustments fade into free frames.",
+        label="Fade into free frames", unit="s", least=0, most=10, advanced=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

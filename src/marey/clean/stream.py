@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marey.clean.cleanup import find_options, place_plants
-from marey.clean.contacts import Plane
+from marey.clean.cleanup import GIVE_FLOOR, find_options, place_plants
 from marey.clean.limbs import find_limbs
 from marey.clean.pipeline import Pipeline, count_needed_frames, find_delay
-from marey.clean.settings import CleanSettings, PlantAt, Target, check_targets_apart
+from marey.clean.settings import CleanSettings, check_targets_apart
 from marey.core.arrays import Floats, check_fps, convert_array
 from marey.core.contacts import ContactPoint
 from marey.core.motion import UNIT_TOLERANCE
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
@@ -52,20 +52,19 @@ class CleanStream:
         skeleton: Skeleton,
         fps: float,
         points: Sequence[ContactPoint],
-        floor: float,
-        planes: Sequence[Plane] | None,
-        plants: Sequence[PlantAt],
-        targets: Sequence[Target],
         settings: CleanSettings,
     ) -> None:
-        if not np.isfinite(floor):
-            raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
+        if settings.floor is None:
+            raise InvalidValue("a stream cannot detect the floor", parameter="floor", remedy=GIVE_FLOOR)
+        if settings.contacts is not None or settings.hands:
+            raise InvalidValue("contacts and hands do not apply to a stream", remedy="pass contacts with each frame")
+        plants, targets = settings.plants, settings.targets
         self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
         check_targets_apart(targets)
         self._plants = place_plants([point.name for point in self.points], limbs, plants)
         self._targets = tuple(targets)
-        options = find_options(skeleton, self.fps, limbs, settings, float(floor), planes)
+        options = find_options(skeleton, self.fps, limbs, settings, settings.floor)
         capacity = find_delay(options) + count_needed_frames(options) + 2 * _MAX_CHUNK
         self._pipeline = Pipeline(skeleton, limbs, options, capacity)
         self._gone = 0  # number of frames dropped from the tables
@@ -135,26 +134,19 @@ class CleanStream:
         return taken
 
 
+@operation(CleanSettings)
 def clean_stream(
-    skeleton: Skeleton,
-    fps: float,
-    points: Sequence[ContactPoint],
-    *,
-    floor: float,
-    planes: Sequence[Plane] | None = None,
-    plants: Sequence[PlantAt] = (),
-    targets: Sequence[Target] = (),
-    settings: CleanSettings | None = None,
+    skeleton: Skeleton, fps: float, points: Sequence[ContactPoint], settings: CleanSettings
 ) -> CleanStream:
     """Start a cleanup that accepts frames one by one and returns them after a fixed delay.
 
     Parameters
     ----------
     points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
-    floor : height of the floor in meters; a stream cannot detect it.
-    planes, settings : as in `clean`.
-    plants, targets : as in `clean`, with frames counted from the first one pushed. A given plant applies only to its
-        own frames, so it should cover the entire contact.
+
+    The options are those of `clean`, but `floor` is required and `contacts` and `hands` do not apply. Frames of plants
+    and targets count from the first one pushed. A given plant applies only to its own frames, so it should cover the
+    entire contact.
 
     Example
     -------
@@ -166,7 +158,7 @@ def clean_stream(
     >>> len(frames) == len(walk)
     True
     """
-    return CleanStream(skeleton, fps, points, floor, planes, plants, targets, settings or CleanSettings())
+    return CleanStream(skeleton, fps, points, settings)
 
 
 def _as_frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:

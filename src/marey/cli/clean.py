@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.clean.settings import CleanSettings
 from marey.cli.files import check_output, check_plot, plural, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
 
 if TYPE_CHECKING:
     from marey.clean.cleanup import CleanResult
+    from marey.clean.settings import Target
     from marey.core.motion import Motion
 
 # The metrics of `marey measure` that cleanup should improve or preserve.
@@ -24,12 +27,11 @@ _HELD = 1e-6
 _AT_LIMIT = 0.999
 
 
-@click.command("clean")
+@click.command("clean", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
 @click.argument("output", metavar="OUT")
 @reading
-@click.option("--hands", is_flag=True, help="When detecting contacts, include the hands.")
-@click.option("--floor", type=float, help="Height of the floor in meters.  [default: from the sidecar, else detected]")
+@add_settings("marey.clean.settings:CleanSettings")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
     help="A surface other than the floor: its height in meters, or the plane y = H + A x + B z. May be repeated.",
@@ -44,15 +46,8 @@ _AT_LIMIT = 0.999
     help="Move left_foot, right_foot, left_hand or right_hand to a position in meters, optionally with an orientation "
     "(quaternion).",
 )  # fmt: skip
-@click.option("--max-stretch", type=float, help="Maximum stretch of a limb, as a fraction; 0 for none.  [default: 0.2]")
-@click.option(
-    "--damping-from", type=float, metavar="DEGREES",
-    help="Knee angle above which knee rotation is damped.  [default: 135]",
-)  # fmt: skip
-@click.option("--flat", is_flag=True, help="Keep planted feet from rolling sideways.")
-@click.option(
-    "--c0", is_flag=True, help="Keep only positions, not velocities, continuous where contacts begin and end."
-)
+@click.option("--flat", "roll", flag_value="flat", hidden=True)
+@click.option("--c0", "smooth", flag_value=False, default=None, hidden=True)
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant, and report what cannot be reached.")
 @click.option("--plot", "picture", metavar="PNG|SVG", help="Plot heights and speeds of the feet, before and after.")
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
@@ -77,7 +72,10 @@ def command(
       marey clean walk.bvh clean.glb --plot feet.png
       marey clean reach.bvh button.bvh --target right_hand=1.2:1.5@-0.25,1.25,0.45
     """
+    import numpy as np
+
     from marey.clean.cleanup import clean_with_report
+    from marey.clean.settings import PlantAt
     from marey.io import save
 
     check_output(output, [file])
@@ -92,52 +90,30 @@ def command(
         if options["max_stretch"]:
             raise click.UsageError("--rigid allows no stretch; omit --max-stretch or set it to 0")
         options["max_stretch"] = 0.0
-    arguments = _make_arguments(motion, plants, targets, options)
-    result = clean_with_report(motion, **arguments)
+    settings = read_settings(
+        CleanSettings,
+        options,
+        planes=() if options["floor_only"] else options["planes"] or None,
+        plants=[PlantAt(one.name, *_frames(one, motion), np.array(one.place)) for one in plants],
+        targets=[_make_target(one, motion) for one in targets],
+    )
+    result = clean_with_report(motion, settings=settings)
     save(result.motion, output, rigid=rigid)
     before = _before(motion, result)
     if picture is not None:
         _draw(before, result.motion, picture)
-    report = _report(file, output, before, result, arguments["settings"].max_stretch)
+    report = _report(file, output, before, result, settings.max_stretch)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
     return 1 if report["residue_max_m"] > _HELD else 0
 
 
-def _make_arguments(
-    motion: Motion, plants: tuple[Stay, ...], targets: tuple[Stay, ...], options: dict[str, Any]
-) -> dict[str, Any]:
-    """Convert the options to arguments of `clean_with_report`."""
-    import math
-
+def _make_target(stay: Stay, motion: Motion) -> Target:
     import numpy as np
 
-    from marey.clean.settings import CleanSettings, PlantAt, Target
+    from marey.clean.settings import Target
 
-    settings: dict[str, Any] = {"smooth": not options["c0"], "roll": "flat" if options["flat"] else "source"}
-    if options["max_stretch"] is not None:
-        settings["max_stretch"] = options["max_stretch"]
-    if options["damping_from"] is not None:
-        if not 0.0 < options["damping_from"] <= 180.0:
-            raise click.UsageError(
-                f"--damping-from must be above 0 and at most 180 degrees, got {options['damping_from']:g}"
-            )
-        settings["damping_from"] = math.radians(options["damping_from"])
-    return {
-        "hands": options["hands"],
-        "floor": options["floor"],
-        "planes": () if options["floor_only"] else options["planes"] or None,
-        "plants": [PlantAt(one.name, *_frames(one, motion), np.array(one.place)) for one in plants],
-        "targets": [
-            Target(
-                one.name,
-                *_frames(one, motion),
-                np.array(one.place[:3]),
-                np.array(one.place[3:]) if one.place[3:] else None,
-            )
-            for one in targets
-        ],
-        "settings": CleanSettings(**settings),
-    }
+    place, orientation = np.array(stay.place[:3]), np.array(stay.place[3:])
+    return Target(stay.name, *_frames(stay, motion), place, orientation if len(orientation) else None)
 
 
 def _frames(stay: Stay, motion: Motion) -> tuple[int, int]:

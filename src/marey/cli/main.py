@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 from marey import __version__
-from marey.errors import MareyError, MareyWarning, NoResult
+from marey.cli.settings import name_option
+from marey.errors import MareyError, MareyWarning, NoResult, word_parameters
 
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
@@ -93,7 +94,7 @@ def main(arguments: list[str]) -> int:
         if debug:
             traceback.print_exc()
             return code
-        click.echo(f"marey: {error}", err=True)
+        click.echo(f"marey: {error.word(name_option)}", err=True)
         return code
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -115,7 +116,7 @@ def main(arguments: list[str]) -> int:
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print each of marey's own warnings on one line; ignore warnings of other packages."""
     if issubclass(category, MareyWarning):
-        click.echo(f"marey: warning: {message}", err=True)
+        click.echo(f"marey: warning: {word_parameters(str(message), name_option)}", err=True)
 
 
 def _show_log() -> None:

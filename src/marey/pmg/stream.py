@@ -38,7 +38,7 @@ __all__ = [
     "TransitionOption",
 ]
 
-STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
+STREAM_CLEANING = CleanSettings(plant_window=0.1, orientation_window=0.1, body_window=0.1, fade_window=0.2)
 """Cleanup settings of a stream, with shorter windows than for complete motions.
 
 Every second of cleanup lookahead delays the response by a second. Short windows are enough, because transitions follow

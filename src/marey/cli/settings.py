@@ -1,0 +1,124 @@
+"""Options of a command, derived from the settings of the operation that it runs."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from marey.core.settings import Option
+
+S = TypeVar("S")
+Command = Callable[..., Any]
+
+_METAVARS = {
+    "m": "METERS", "s": "SECONDS", "rad": "DEGREES", "fraction": "FRACTION", "1/s": "HZ", "m/s": "M/S", "": "NUMBER",
+}  # fmt: skip
+
+
+class _Placeholder(click.Option):
+    """Stands for the options of a class of settings, which is imported when the command runs or shows its help."""
+
+    def __init__(self, kind: str, skip: tuple[str, ...]) -> None:
+        super().__init__([f"--{kind}"], hidden=True, expose_value=False)
+        self.kind, self.skip = kind, skip
+
+    def load(self) -> list[click.Parameter]:
+        from marey.core.settings import options_of
+
+        module, _, name = self.kind.partition(":")
+        options = options_of(getattr(importlib.import_module(module), name))
+        return [_make_option(each) for each in options if each.kind != "object" and each.name not in self.skip]
+
+
+class SettingsCommand(click.Command):
+    """A command with options that `add_settings` derives."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        loaded = [each.load() if isinstance(each, _Placeholder) else [each] for each in self.params]
+        self.params = [each for group in loaded for each in group]
+        return super().get_params(ctx)
+
+
+def add_settings(kind: str, *, skip: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Add the options of a class of settings to a `SettingsCommand`. `read_settings` turns them into the settings.
+
+    Angles are given in degrees. Options that are objects, such as contacts, are not added; a command that can read them
+    has options of its own.
+
+    Parameters
+    ----------
+    kind : module and class, such as ``"marey.clean.settings:CleanSettings"``.
+    skip : names of options that the command declares itself.
+    """
+
+    def decorate(command: Any) -> Any:
+        # Decorators run from the bottom up, and click reverses the order in the end.
+        command.__click_params__ = [*getattr(command, "__click_params__", []), _Placeholder(kind, skip)]
+        return command
+
+    return decorate
+
+
+def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) -> S:
+    """Take the options that `add_settings` added out of `options` and return the settings.
+
+    more : values of options that the command declares itself; None for those that were not given.
+    """
+    from marey.core.settings import options_of
+
+    given = {}
+    for each in options_of(kind):
+        value = more[each.name] if each.name in more else options.pop(each.name, None)
+        if value is not None:
+            given[each.name] = _convert(each, value)
+    return kind(**given)
+
+
+def name_option(parameter: str, value: str = "") -> str:
+    """Return the option that stands for a parameter in the library's messages: "--crop none" for `crop=None`."""
+    name = f"--{parameter.replace('_', '-')}"
+    return name if value in ("", "True") else f"--no-{name[2:]}" if value == "False" else f"{name} {value.lower()}"
+
+
+def _make_option(each: Option) -> click.Option:
+    name = name_option(each.name)
+    text = each.help + _describe_default(each)
+    if each.kind == "flag":
+        names = f"{name}/--no-{name[2:]}" if each.default else name
+        return click.Option([names], default=None, help=text, is_flag=True)
+    if each.kind == "choice":
+        return click.Option([name], type=click.Choice(each.choices), help=text)
+    kind, metavar = {"integer": (int, "N"), "number": (float, _METAVARS[each.unit]), "text": (str, "TEXT")}[each.kind]
+    return click.Option([name], type=kind, metavar=metavar, help=text)
+
+
+def _describe_default(each: Option) -> str:
+    facts = [each.describe_range(lambda limit: _show(each, limit))]
+    if each.default is not None and each.kind != "flag":
+        facts.append(f"default: {each.default if isinstance(each.default, str) else _show(each, each.default)}")
+    elif each.default is True:
+        facts.append(f"default: {name_option(each.name)[2:]}")
+    said = "; ".join(fact for fact in facts if fact)
+    return f"  [{said}]" if said else ""
+
+
+def _show(each: Option, value: float) -> str:
+    return f"{math.degrees(value) if each.unit == 'rad' else value:g}"
+
+
+def _convert(each: Option, value: Any) -> Any:
+    """Convert degrees to radians, and report an angle that is out of range in degrees."""
+    if each.unit != "rad":
+        return value
+    from marey.errors import InvalidValue
+
+    try:
+        return each.check(math.radians(value))
+    except InvalidValue:
+        limits = each.describe_range(lambda limit: _show(each, limit))
+        raise click.UsageError(f"{name_option(each.name)} must be {limits} degrees, not {value:g}") from None

@@ -1,0 +1,289 @@
+"""Settings of an operation, declared once.
+
+An operation has one subclass of `Settings`, which declares each of its options with `option`: default, help, unit and
+range. Everything else is derived from it: the checks, the keywords of the library function (`operation`), the options
+of the command (`marey.cli.settings`), and the controls of the studio (`marey.studio.forms`)::
+
+    class CleanSettings(Settings):
+        max_stretch: float = option(default=0.2, help="Maximum stretch of a limb.", unit="fraction", below=1)
+
+    @operation(CleanSettings)
+    def clean(motion: Motion, settings: CleanSettings) -> Motion:
+        \"\"\"Remove foot skate.\"\"\"
+
+    clean(motion, max_stretch=0.1)
+    clean(motion, settings=CleanSettings(max_stretch=0.1))
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, dataclass_transform, overload
+
+from marey.deprecation import warn_renamed
+from marey.errors import InvalidValue, similar
+
+__all__ = ["Option", "Settings", "operation", "option", "options_of"]
+
+P = ParamSpec("P")
+S = TypeVar("S")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+R = TypeVar("R")
+S_co = TypeVar("S_co", covariant=True)
+
+Kind = Literal["number", "integer", "flag", "text", "choice", "object"]
+_KINDS: dict[str, Kind] = {"float": "number", "int": "integer", "bool": "flag", "str": "text"}
+# How units read in a sentence. Radians are shown as degrees by the command line and the studio.
+UNITS = {"s": "seconds", "m": "meters", "rad": "radians", "1/s": "frames per second", "m/s": "meters per second"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of an operation.
+
+    Attributes
+    ----------
+    name : name of the field and of the keyword.
+    kind : "number", "integer", "flag", "text", "choice", or "object" for anything else.
+    default : value if the option is not given.
+    is_optional : whether None is allowed.
+    help : what the option does, as sentences.
+    label : short name in the studio.
+    unit : "s", "m", "rad", "1/s", "m/s", "fraction", or "" for none.
+    choices : the allowed texts of a choice.
+    least, above, most, below : limits of a number; None for no limit. `above` and `below` are excluded.
+    is_advanced : whether the studio folds the control away.
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    is_optional: bool
+    help: str
+    label: str
+    unit: str
+    choices: tuple[str, ...]
+    least: float | None
+    above: float | None
+    most: float | None
+    below: float | None
+    is_advanced: bool
+
+    def describe_range(self, show: Callable[[float], str] = "{:g}".format) -> str:
+        """Return the limits as words, such as "at least 0 and less than 1"; "" if there are none."""
+        if self.least is not None and self.most is not None:
+            return f"from {show(self.least)} to {show(self.most)}"
+        words = (
+            ("at least", self.least),
+            ("greater than", self.above),
+            ("at most", self.most),
+            ("less than", self.below),
+        )
+        return " and ".join(f"{word} {show(limit)}" for word, limit in words if limit is not None)
+
+    def check(self, value: Any) -> Any:
+        """Return a valid value, numbers as int or float; else raise `InvalidValue`."""
+        if self.kind == "object" or (value is None and self.is_optional):
+            return value
+        if self.kind == "flag" and isinstance(value, bool):
+            return value
+        if self.kind == "text" and isinstance(value, str):
+            return value
+        if self.kind == "choice" and isinstance(value, str) and value in self.choices:
+            return value
+        if self.kind in ("number", "integer"):
+            number = _to_number(value, self.kind)
+            if number is not None and self._is_within(number):
+                return number
+        raise InvalidValue(f"{self.name} must be {self._describe_values()}, not {value!r}", parameter=self.name)
+
+    def _is_within(self, number: float) -> bool:
+        return (
+            (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.most is None or number <= self.most)
+            and (self.below is None or number < self.below)
+        )
+
+    def _describe_values(self) -> str:
+        if self.kind == "choice":
+            words = " or ".join(map(repr, self.choices))
+        elif self.kind in ("flag", "text"):
+            words = {"flag": "True or False", "text": "a text"}[self.kind]
+        else:
+            what = "an integer" if self.kind == "integer" else "a number"
+            of = f" of {UNITS[self.unit]}" if self.unit in UNITS else ""
+            words = " ".join(part for part in (what + of, self.describe_range()) if part)
+        return f"{words}, or None" if self.is_optional else words
+
+
+def _to_number(value: Any, kind: Kind) -> float | None:
+    """Return a finite number as int or float, also if it is one of NumPy; else None."""
+    if isinstance(value, bool):
+        return None
+    try:
+        if kind == "integer":
+            return value.__index__()  # type: ignore[no-any-return]
+        number = None if isinstance(value, str) else float(value)
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return number if number is not None and math.isfinite(number) else None
+
+
+def option(
+    *,
+    default: Any,
+    help: str,
+    label: str = "",
+    unit: str = "",
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    advanced: bool = False,
+) -> Any:
+    """Declare a field of `Settings`. See `Option` for the parameters."""
+    about = {
+        "help": help, "label": label, "unit": unit, "least": least, "above": above, "most": most, "below": below,
+        "is_advanced": advanced,
+    }  # fmt: skip
+    return dataclasses.field(default=default, metadata=about)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+class _Checked:
+    """Makes each subclass of `Settings` a frozen dataclass that checks its values."""
+
+    def __init_subclass__(cls) -> None:
+        if cls.__bases__ == (_Checked,):  # Settings itself, which declares `settings` for type checkers
+            return
+        dataclass(frozen=True, kw_only=True)(cls)
+        make: Callable[..., None] = cls.__init__
+
+        def init(self: Any, *, settings: Settings | None = None, **options: Any) -> None:
+            if settings is not None and not isinstance(settings, cls):
+                kind = type(settings).__name__
+                raise InvalidValue(f"settings must be {cls.__name__}, not {kind}", parameter="settings")
+            known = {each.name for each in options_of(cls)}
+            for name in options:
+                if name not in known:
+                    raise TypeError(f"{cls.__name__}: unknown option {name!r}{similar(name, known)}")
+            given = {} if settings is None else {name: getattr(settings, name) for name in known}
+            make(self, **{**given, **options})
+
+        cls.__init__ = init  # type: ignore[method-assign]
+
+
+class Settings(_Checked):
+    """Base class of the settings of operations: frozen dataclasses whose values are checked.
+
+    settings : other settings of the same class, whose values replace the defaults.
+    """
+
+    settings: dataclasses.InitVar[Settings | None] = None
+
+    def __post_init__(self, *_: Any) -> None:
+        for each in options_of(type(self)):
+            object.__setattr__(self, each.name, each.check(getattr(self, each.name)))
+        self.check()
+
+    def check(self) -> None:
+        """Raise `InvalidValue` if values contradict each other. Subclasses override this."""
+
+
+def options_of(kind: Any) -> tuple[Option, ...]:
+    """Return the options that a class of settings declares, in order."""
+    found: tuple[Option, ...] | None = vars(kind).get("_options")
+    if found is None:
+        found = kind._options = tuple(_read_option(field) for field in dataclasses.fields(kind))
+    return found
+
+
+def _read_option(field: dataclasses.Field[Any]) -> Option:
+    words = str(field.type).removesuffix(" | None")
+    choices: tuple[str, ...] = ()
+    kind: Kind = _KINDS.get(words, "object")
+    if words.startswith("Literal["):
+        kind, choices = "choice", tuple(ast.literal_eval(f"({words[8:-1]},)"))
+    if field.default is MISSING or "help" not in field.metadata:
+        raise TypeError(f"{field.name}: declare it with option(default=..., help=...)")
+    about = dict(field.metadata)
+    about["label"] = about["label"] or field.name.replace("_", " ").capitalize()
+    is_optional = words != field.type
+    return Option(name=field.name, kind=kind, default=field.default, is_optional=is_optional, choices=choices, **about)
+
+
+class _Decorator(Protocol[P, S_co]):
+    @overload
+    def __call__(self, function: Callable[[A, S_co], R], /) -> Callable[Concatenate[A, P], R]: ...
+    @overload
+    def __call__(self, function: Callable[[A, B, S_co], R], /) -> Callable[Concatenate[A, B, P], R]: ...
+    @overload
+    def __call__(self, function: Callable[[A, B, C, S_co], R], /) -> Callable[Concatenate[A, B, C, P], R]: ...
+
+
+def operation(kind: Callable[P, S]) -> _Decorator[P, S]:
+    """Give a function the options of a class of settings as keywords.
+
+    The last parameter of the function is `settings`. Its callers pass options by name, or `settings=`, or both: options
+    then replace those of the settings. Signature and docstring show every option.
+    """
+
+    make: Any = kind
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        signature = inspect.signature(function)
+        own = [each for name, each in signature.parameters.items() if name != "settings"]
+        names = {each.name for each in own}
+        known = options_of(make)
+
+        def run(*arguments: Any, **options: Any) -> Any:
+            data = {name: options.pop(name) for name in names & options.keys()}
+            if len(arguments) > len(own):
+                extra = [each.name for each in known[: len(arguments) - len(own)]]
+                warn_renamed(f"{function.__name__}(...) without names", f"{', '.join(extra)}=")
+                options |= dict(zip(extra, arguments[len(own) :], strict=True))
+                arguments = arguments[: len(own)]
+            return function(*arguments, **data, settings=make(**options))
+
+        call: Any = functools.wraps(function)(run)
+        call.__doc__ = _extend_doc(function.__doc__ or "", known, make.__name__)
+        call.__signature__ = signature.replace(parameters=[*own, *_keywords(make)])
+        return call
+
+    return decorate
+
+
+def _keywords(kind: Any) -> list[inspect.Parameter]:
+    """Return the keyword parameters that stand for the options."""
+    only = inspect.Parameter.KEYWORD_ONLY
+    out = [
+        inspect.Parameter(field.name, only, default=field.default, annotation=field.type)
+        for field in dataclasses.fields(kind)
+    ]
+    return [*out, inspect.Parameter("settings", only, default=None, annotation=f"{kind.__name__} | None")]
+
+
+def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
+    """Return a docstring with the options at the end of its section "Parameters"; the section is added if missing."""
+    head, _, rest = textwrap.dedent("    " + doc.strip("\n")).partition("Parameters\n----------\n")
+    own, blank, tail = rest.partition("\n\n")
+    rows = [own.rstrip("\n")] if own.strip() else []
+    for each in options:
+        limits = each.describe_range()
+        unit = UNITS.get(each.unit, each.unit)
+        facts = ", ".join(part for part in (unit, limits) if part)
+        text = f"{each.name} : {each.help}" + (f" ({facts})" if facts else "")
+        rows.append(textwrap.fill(text, 116, subsequent_indent="    "))
+    rows.append(f"settings : a `{kind}` whose values replace the defaults of the options.")
+    section = "Parameters\n----------\n" + "\n".join(rows)
+    return f"{head.rstrip()}\n\n{section}\n" + (f"\n{tail.strip()}\n" if blank and tail.strip() else "")

@@ -1,0 +1,49 @@
+"""Options of commands that are derived from settings."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from marey.clean import CleanSettings
+from marey.cli.clean import command
+from marey.cli.main import main
+from marey.cli.settings import name_option, read_settings
+from marey.core.settings import options_of
+from marey.errors import InvalidValue
+
+
+def test_every_option_of_the_cleanup_is_an_option_of_the_command() -> None:
+    import click
+
+    names = {each.name for each in command.get_params(click.Context(command))}
+    # Contacts are read from the sidecar.
+    assert {each.name for each in options_of(CleanSettings)} - names == {"contacts"}
+
+
+def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:
+    settings = read_settings(CleanSettings, {"damping_from": 90.0, "hands": None, "other": 1}, plants=None)
+    assert settings == CleanSettings(damping_from=math.radians(90.0))
+
+
+def test_messages_name_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["samples", str(tmp_path), "-n", "walk"]) == 0
+    for arguments, text in (
+        (["--swivel", "2"], "--swivel must be a number from 0 to 1, not 2.0"),
+        (["--damping-from", "190"], "--damping-from must be greater than 0 and at most 180 degrees, not 190"),
+        (["--floor", "9"], "check --floor, or leave it out to detect it"),
+    ):
+        assert main(["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "out.bvh"), *arguments]) == 2
+        assert text in capsys.readouterr().err
+
+
+def test_references_to_parameters() -> None:
+    error = InvalidValue(
+        "crop must be 'auto' or None, not 3", parameter="crop", remedy="use `crop=None` or `max_stretch=`"
+    )
+    assert str(error) == "crop must be 'auto' or None, not 3; use `crop=None` or `max_stretch=`"
+    assert error.word(name_option) == "--crop must be 'auto' or None, not 3; use --crop none or --max-stretch"
+    assert name_option("force", "True") == "--force"
+    assert name_option("smooth", "False") == "--no-smooth"
