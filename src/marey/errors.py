@@ -22,7 +22,8 @@
 
 Every message is one sentence: what was expected, what was found, where, and how to fix it. Where it refers to a
 parameter, it writes the name as Python does, in backticks: ```max_stretch=```, or ```crop=None``` with a value. The
-command line and the studio replace these references by their own names (`word_parameters`).
+command line and the studio replace these references by their own names (`word_parameters`). A message has at most
+`MAX_MESSAGE` characters, whatever values it quotes: longer ones lose their middle.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ __all__ = [
     "word_parameters",
 ]
 
+# Maximum number of characters of a message, without the file's name.
+MAX_MESSAGE = 380
+_END_LENGTH = 140
+
 
 class MareyError(Exception):
     """Base class of every error that marey raises on purpose.
@@ -65,13 +70,13 @@ class MareyError(Exception):
     """
 
     def __init__(self, message: str = "", *, parameter: str | None = None, remedy: str | None = None) -> None:
-        self.message = message
+        self.message = _shorten(message)
         self.parameter = parameter
         self.remedy = remedy
-        super().__init__(message)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+        return _shorten(f"{self.message}; {self.remedy}") if self.remedy else self.message
 
     def word(self, name: Callable[[str, str], str]) -> str:
         """Return the message with parameters named by a front end. See `word_parameters` for `name`."""
@@ -79,6 +84,14 @@ class MareyError(Exception):
         if self.parameter and text.startswith(f"{self.parameter} "):
             text = name(self.parameter, "") + text[len(self.parameter) :]
         return word_parameters(text, name)
+
+
+def _shorten(message: str) -> str:
+    """Return a message as one line of at most `MAX_MESSAGE` characters; the middle of a longer one is left out."""
+    line = message if message.isprintable() else " ".join(message.split())
+    if len(line) <= MAX_MESSAGE:
+        return line
+    return f"{line[: MAX_MESSAGE - _END_LENGTH - 3]}...{line[-_END_LENGTH:]}"
 
 
 def word_parameters(text: str, name: Callable[[str, str], str]) -> str:

@@ -169,18 +169,18 @@ def test_what_makes_no_map_is_refused(gaze, tmp_path):
         (
             lambda c: json.dumps({**c, "examples": [{"goal": [0, 1]}, 2]}),
             ParseError,
-            "is not a valid gaze map: an example lacks 'pose'",
+            "is not a valid gaze map .'pose' is missing.",
         ),
         (
             lambda c: json.dumps({**c, "examples": c["examples"][:1]}),
             ParseError,
-            "is not a valid gaze map: examples must have at least two different goals, got 1",
+            "is not a valid gaze map .examples must have at least two different goals, got 1",
         ),
         (lambda c: json.dumps({**c, "k": "many"}), ParseError, "k must be an integer"),
         (
             lambda c: json.dumps({**c, "examples": [{**e, "pose": [9] * 15} for e in c["examples"]]}),
             ParseError,
-            "is not a valid gaze map: pose of an example must be 15 numbers from -pi to pi",
+            "is not a valid gaze map .pose of an example must be 15 numbers from -pi to pi",
         ),
         (
             lambda c: json.dumps({**c, "examples": [{**e, "length": "long"} for e in c["examples"]]}),

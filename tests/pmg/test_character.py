@@ -250,7 +250,7 @@ def test_bad_files_are_refused(tmp_path):
     for change, kind, text in (
         ({"format": "other"}, UnknownVersion, "expected a character"),
         ({"version": 99}, UnknownVersion, "this version of marey reads 1"),
-        ({"nodes": [{"name": "walk"}]}, ParseError, "is not a valid character file .*; save the character again"),
+        ({"nodes": [{"name": "walk"}]}, ParseError, "is not a valid character .*; build it again"),
         ({"nodes": []}, UnknownName, "no node 'walk'"),
     ):
         path.write_text(json.dumps(report | change))

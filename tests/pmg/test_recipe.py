@@ -169,7 +169,7 @@ def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
         ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, got 1"),
         ("fps = 30", "fps = true", "fps must be a number above 0, got True"),
         ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, got 1.5"),
-        ("samples = [4, 20]", "samples = [4]", "samples must be two whole numbers of at least 2"),
+        ("samples = [4, 20]", "samples = [4]", "samples must be two whole numbers from 2 to 10000"),
         ('name = "ducker"', "", "the recipe: name is missing"),
         ('variation = 0', 'from = "duck-0.2"', "from must be seconds, or a moment such as 'walk:start-0.3'"),
         ("[[edges]]", "[edges]", "edges must be tables, written"),

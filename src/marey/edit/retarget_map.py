@@ -13,7 +13,7 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, ParseError
+from marey.errors import InvalidValue
 from marey.maths import quat
 
 FORMAT, VERSION = "marey.retarget", 1
@@ -134,10 +134,10 @@ class RetargetMap(FrozenRecord):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RetargetMap:
         """Read a map that `save` wrote."""
-        from marey.io.archive import read_json
+        from marey.io.archive import read_json, validating
 
         content = read_json(path, FORMAT, VERSION)
-        try:
+        with validating(path, FORMAT):
             body = content["target"]
             target = Skeleton(tuple(body["names"]), body["parents"], body["offsets"], body.get("roles") or {})
             names = tuple(content["source"])
@@ -154,8 +154,6 @@ class RetargetMap(FrozenRecord):
                 content["source_stand"],
                 content["target_stand"],
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ParseError(f"malformed retarget map ({type(error).__name__}: {error})", path=path) from None
 
 
 class _Reference:

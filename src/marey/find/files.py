@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.errors import MareyError, ParseError
+from marey.core.arrays import freeze_array
+from marey.errors import InvalidValue
 from marey.find.cells import Cells
 from marey.find.match_web import MatchWeb
 from marey.find.region import NUMBERS, WebOptions
@@ -51,15 +52,15 @@ def load_web(path: str | os.PathLike[str]) -> MatchWeb:
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, *_RETIRED))
     clips = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, FORMAT):
         return MatchWeb(clips, _read_options(arrays), _read_pairs(arrays, [len(clip) for clip in clips]))
-    except (MareyError, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise ParseError(f"is not a valid match web ({error}); build it again", path=name) from None
 
 
 def _read_options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
     markers = arrays["markers"].tolist()
-    numbers = dict(zip(NUMBERS, arrays["numbers"].tolist(), strict=True))
+    numbers = dict(zip(NUMBERS, freeze_array(arrays["numbers"], "numbers", (len(NUMBERS),)).tolist(), strict=True))
+    if min(numbers.values()) < 0.0:
+        raise InvalidValue(f"options must not be negative, got {min(numbers.values()):g}")
     return WebOptions(
         markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
         bool(arrays["remove_height"]),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.arrays import Floats, FrozenRecord, Ints
-from marey.errors import InvalidValue, MareyError, ParseError
+from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.table_kernels import EdgeGains, iterate_values
 from marey.io import archive
@@ -82,7 +82,7 @@ class DirectionTable(FrozenRecord):
         """Load a table that `save` wrote."""
         name = os.fspath(path)
         arrays = archive.read_arrays(path, FORMAT, VERSION, ("choices", "values", "label", "speed", "sweeps"))
-        try:
+        with archive.validating(name, FORMAT):
             speed = float(arrays["speed"])
             label = str(arrays["label"])
             return cls(
@@ -92,8 +92,6 @@ class DirectionTable(FrozenRecord):
                 None if np.isnan(speed) else speed,
                 int(arrays["sweeps"]),
             )
-        except (MareyError, ValueError, TypeError) as error:
-            raise ParseError(f"is not a valid direction table ({error}); build it again", path=name) from None
 
 
 def direction_table(

@@ -7,7 +7,6 @@ from dataclasses import fields
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError
 from marey.graph.build import BuildInfo
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
@@ -52,7 +51,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
     required = (*clip_arrays.REQUIRED, *_OWN, *_COMPONENTS)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
     clips = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, FORMAT):
         labels = _read_labels(arrays["component_labels"])
         found = tuple(
             Component(label, int(kept), int(total), tuple(np.array(labels)[reach].tolist()))
@@ -76,8 +75,6 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
             tuple(arrays["findings"].tolist()),
             how,
         )
-    except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"is not a valid motion graph ({error}); build it again", path=name) from None
 
 
 def _read_labels(names: np.ndarray) -> tuple[str, ...]:

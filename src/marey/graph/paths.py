@@ -130,11 +130,11 @@ def _from_csv(text: str, path: str) -> Floats:
 def _from_svg(text: str, path: str) -> Floats:
     """Read the points of the first path of a drawing and convert them to floor coordinates: y points down the page, z
     up."""
-    found = re.search(r"<path\b[^>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
+    found = re.search(r"<path\b[^<>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
     if found is not None:
         points = np.array(list(_svg_points(found[2], path)))
     else:
-        line = re.search(r"<poly(?:line|gon)\b[^>]*?\spoints\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
+        line = re.search(r"<poly(?:line|gon)\b[^<>]*?\spoints\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
         if line is None:
             raise ParseError("the file has no <path> or <polyline>; draw one", path=path)
         numbers = [float(number) for number in _NUMBER.findall(line[2])]

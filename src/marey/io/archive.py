@@ -24,7 +24,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.errors import InvalidValue, LimitExceeded, MareyError, ParseError, UnknownFormat, UnknownVersion
+from marey.errors import (
+    FileError,
+    InvalidValue,
+    LimitExceeded,
+    MareyError,
+    ParseError,
+    UnknownFormat,
+    UnknownName,
+    UnknownVersion,
+)
 from marey.io import limits
 from marey.io.files import read_bytes, split_name, write_bytes
 
@@ -39,6 +48,7 @@ __all__ = [
     "read_format",
     "read_json",
     "text_array",
+    "validating",
     "write_arrays",
     "write_json",
 ]
@@ -94,6 +104,22 @@ def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], ki
         raise UnknownFormat(f"{kind} is saved as {known}, got {got}; change the file name", path=os.fspath(path))
 
 
+@contextmanager
+def validating(path: str | os.PathLike[str], form: str) -> Iterator[None]:
+    """Report any exception about wrong content, raised while an object of format `form` is built, as a ParseError."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (FileError, UnknownName):
+        raise
+    except (MareyError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        kind = KINDS[form].partition(" ")[2]
+        raise ParseError(f"is not a valid {kind} ({reason}); build it again", path=path) from None
+    except MemoryError:
+        raise LimitExceeded(f"{KINDS[form]} of this size does not fit into memory; build it again", path=path) from None
+
+
 def check_format(got: tuple[object, object], expected: tuple[str, int], path: str | os.PathLike[str]) -> None:
     """Raise UnknownVersion if a file has another format or version; `got` and `expected` are (format name, version)."""
     (form, version), (expected_form, expected_version) = got, expected
@@ -128,7 +154,7 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     kind = KINDS[form]
     check_suffix(path, ".json", kind)
     try:
-        content = json.loads(read_bytes(path).decode("utf-8-sig"))
+        content = json.loads(read_bytes(path).decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         reason = getattr(error, "msg", None) or str(error)
@@ -138,6 +164,10 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     stated = {"format": form, "version": None if required else version} | content
     check_format((stated["format"], stated["version"]), (form, version), path)
     return content
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def write_json(path: str | os.PathLike[str], form: str, version: int, content: Mapping[str, Any]) -> None:
@@ -359,4 +389,17 @@ def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray
         codes = np.frombuffer(content, np.dtype("u4").newbyteorder(head.dtype.byteorder))
         if (codes > sys.maxunicode).any() or (codes >> 11 == _SURROGATES).any():
             raise ParseError(f"array {name!r} holds invalid characters", path=path)
-    return np.ndarray(head.shape, head.dtype, content, order="F" if head.fortran else "C")
+    array: NDArray[Any] = np.ndarray(head.shape, head.dtype, content, order="F" if head.fortran else "C")
+    if head.dtype.kind in "fiu" and array.size:
+        _check_magnitude(array, name, path)
+    return array
+
+
+def _check_magnitude(array: NDArray[Any], name: str, path: str) -> None:
+    """Raise LimitExceeded for finite numbers that no result has; their squares may overflow."""
+    most = limits.MAX_NUMBER
+    if float(np.fmax.reduce(array, axis=None)) <= most and float(np.fmin.reduce(array, axis=None)) >= -most:
+        return
+    sizes = np.abs(array[np.isfinite(array)].astype(np.float64))
+    if sizes.size and sizes.max() > most:
+        raise LimitExceeded(f"array {name!r} has a value of {sizes.max():.3g} (maximum {most:g})", path=path)

@@ -14,7 +14,7 @@ from marey.core.motion import Motion
 from marey.core.roles import find_roles
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, MareyWarning, ParseError
-from marey.io import axes, recognize
+from marey.io import axes, limits, recognize
 from marey.io.raw import RawMotion
 
 # Rates outside this range come from frame times in milliseconds, or from rates written as frame times.
@@ -50,7 +50,7 @@ def to_motion(
             raise ParseError(
                 "the file does not state its frame rate; pass file_fps= or --file-fps", path=raw.source.path
             )
-        return Motion(
+        motion = Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
             root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * meters),
             rotations=set_readonly(axes.rotations_from_file(raw.rotations, up_axis)),
@@ -59,6 +59,8 @@ def to_motion(
             bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * meters),
             source=replace(raw.source, unit=meters, up=up_axis, evidence=tuple(evidence)),
         )
+        limits.check_motion(motion, raw.source.path)
+        return motion
     except JointNotFound:  # in the caller's role map
         raise
     except InvalidValue as error:

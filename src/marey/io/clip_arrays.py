@@ -38,8 +38,9 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.errors import InvalidValue, MareyError, ParseError
-from marey.io.archive import text_array
+from marey.errors import InvalidValue
+from marey.io import limits
+from marey.io.archive import text_array, validating
 
 REQUIRED = (
     *("clip_names", "clip_lengths", "clip_fps", "joint_names", "joint_parents", "joint_offsets"),
@@ -91,12 +92,11 @@ def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
 
 def clips_from(arrays: Mapping[str, NDArray[Any]], path: str) -> tuple[Motion, ...]:
     """Rebuild the clips from their arrays; `path` is for messages."""
-    try:
-        return _clips(arrays)
-    except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(
-            f"the clips in this file are inconsistent ({error}); build and save it again", path=path
-        ) from None
+    with validating(path, "marey.motion"):
+        clips = _clips(arrays)
+        for clip in clips:
+            limits.check_motion(clip, path)
+        return clips
 
 
 def _clips(arrays: Mapping[str, NDArray[Any]]) -> tuple[Motion, ...]:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from marey.errors import LimitExceeded
+from typing import TYPE_CHECKING
+
+from marey.errors import InvalidValue, LimitExceeded
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
 
 MAX_JOINTS = 20_000
 MAX_DEPTH = 10_000
 MAX_FRAMES = 20_000_000
 MAX_MARKERS = 20_000
+# Frames per second. The range includes rates that come from a frame time in milliseconds, or from a rate in its place.
+MIN_FPS, MAX_FPS = 1e-5, 1e5
+# Largest coordinate of a joint, in meters. Beyond it, single precision cannot resolve a step, and squares may overflow.
+MAX_METERS = 1e7
+# Largest finite number in an array of a built result, and the most frames that one motion of a space may have.
+MAX_NUMBER = 1e12
+MAX_BLEND_FRAMES = 200_000
 
 # A motion takes 32 bytes per joint and frame in memory. Real files need at least a few bytes for each; a small file
 # that expands to more than this multiple of its size is broken or hostile.
 MAX_EXPANSION = 16
 EXPANSION_FLOOR = 32 * 2**20
+
+# A recipe is written by hand. The time to parse a dotted key grows with the square of its parts.
+MAX_TOML_CHARS = 2**20
+MAX_TOML_DOTS = 1000
 
 
 def check_joints(n_joints: int, path: object) -> None:
@@ -47,3 +63,40 @@ def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> N
             f"{file_bytes / 2**20:.2f} MB; the number of joints or frames is implausible",
             path=path,
         )
+
+
+def check_fps(fps: float, path: object) -> None:
+    if not MIN_FPS <= fps <= MAX_FPS:
+        raise LimitExceeded(f"the frame rate must be from {MIN_FPS:g} to {MAX_FPS:g} Hz, got {fps:g}", path=path)
+
+
+def check_toml(text: str, path: object) -> None:
+    if len(text) > MAX_TOML_CHARS or any(line.count(".") > MAX_TOML_DOTS for line in text.splitlines()):
+        raise LimitExceeded(
+            f"the file has more than {MAX_TOML_CHARS} characters, or a line with more than {MAX_TOML_DOTS} dots; "
+            "this is not a recipe",
+            path=path,
+        )
+
+
+def check_blend_frames(seconds: float, fps: float) -> None:
+    """Raise InvalidValue for a space whose motions would last `seconds` and have more frames than any action."""
+    if not 0.0 <= seconds * fps <= MAX_BLEND_FRAMES:
+        raise InvalidValue(
+            f"motions of a space may have at most {MAX_BLEND_FRAMES} frames, got {seconds:.4g} s at {fps:.4g} Hz"
+        )
+
+
+def check_motion(motion: Motion, path: object) -> None:
+    """Raise LimitExceeded for a frame rate or coordinates that no recording has."""
+    check_fps(motion.fps, path)
+    for what, values in (
+        ("a root position", motion.root_positions),
+        ("a bone offset", motion.skeleton.offsets),
+        ("a bone offset", motion.bone_offsets),
+    ):
+        size = 0.0 if values is None else float(max(values.max(), -values.min()))
+        if size > MAX_METERS:
+            raise LimitExceeded(
+                f"{what} has a coordinate of {size:.3g} m (maximum {MAX_METERS:g}); check the file's unit", path=path
+            )

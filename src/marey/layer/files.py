@@ -7,7 +7,6 @@ import os
 import numpy as np
 
 from marey.core.arrays import set_readonly
-from marey.errors import MareyError, ParseError
 from marey.io import archive, clip_arrays
 from marey.layer.runtime import PreparedClip, SpliceSet
 
@@ -36,7 +35,7 @@ def load_set(path: str | os.PathLike[str]) -> SpliceSet:
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
     clips = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, FORMAT):
         n_clips, n_frames = len(clips), sum(len(clip) for clip in clips)
         wanted = {"cycles": (n_frames,), "hips": (n_frames, 4), "postures": (n_clips, 2, 3), "loops": (n_clips, 4)}
         for key, shape in (wanted | {"begins": (n_clips,), "base": ()}).items():
@@ -59,7 +58,3 @@ def load_set(path: str | os.PathLike[str]) -> SpliceSet:
             for k in range(n_clips)
         )
         return SpliceSet(tuple(clips), int(arrays["base"]), prepared)
-    except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(
-            f"the splice set in this file is inconsistent ({error}); build and save it again", path=name
-        ) from None

@@ -37,12 +37,9 @@ def load_map(path: str | os.PathLike[str]) -> GazeMap:
     listed = content.get("examples")
     if not isinstance(listed, list) or len(listed) > _MAX_EXAMPLES:
         raise ParseError(f"examples must be a list of at most {_MAX_EXAMPLES}", path=path)
-    try:
+    with archive.validating(path, FORMAT):
         examples = [_example_from_json(entry) for entry in listed]
         return GazeMap.build(examples, k=content.get("k", 6), rng=content.get("seed", 0))
-    except (InvalidValue, KeyError, TypeError, ValueError) as error:
-        reason = f"an example lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ParseError(f"is not a valid gaze map: {reason}", path=path) from None
 
 
 def _example_to_json(example: GazeShift) -> dict[str, Any]:

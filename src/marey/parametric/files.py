@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, ParseError
 from marey.io import archive, clip_arrays
+from marey.io.limits import check_blend_frames
 from marey.parametric.features import Feature, as_features, feature_from_dict
 from marey.parametric.space import ParametricMotion
 from marey.register.curves import AlignmentCurve, TimewarpCurve
@@ -48,6 +49,8 @@ from marey.register.registration import RegistrationCurve
 FORMAT = "marey.parametric"
 VERSION = 1
 
+# Largest deviation of the sum of a sample's weights from 1.
+_SUM_TOLERANCE = 1e-3
 _SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale")
 _OWN = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "moments", "about", "kept", *_SPACE)
 
@@ -90,21 +93,21 @@ def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricM
     required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, optional)
     clips = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, FORMAT):
         about = json.loads(str(arrays["about"]))
         described = [dict(each) for each in about["features"]]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ParseError(f"is not a valid parametric space ({error}); build it again", path=name) from None
     features = _load_features(described, feature, name)
-    try:
+    with archive.validating(name, FORMAT):
         reg = _load_registration(arrays, about, _restore_sources(clips, about["sources"]))
         notes = tuple(str(note) for note in about["notes"][0])
         moments = tuple(arrays["moments"].tolist())
         parts: dict[str, Any] = {part: arrays[part] for part in _SPACE} | {"example_indices": arrays["kept"]}
         parts |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
-        return ParametricMotion(reg, features, moments, **parts)
-    except (MareyError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"is not a valid parametric space ({error}); build it again", path=name) from None
+        space = ParametricMotion(reg, features, moments, **parts)
+        if space.k < 1 or not (np.abs(space.sample_weights.sum(axis=1) - 1.0) <= _SUM_TOLERANCE).all():
+            raise InvalidValue("k must be at least 1, and the weights of each sample must add up to 1")
+        check_blend_frames(float(reg.timewarp.durations.max()), reg.fps)
+        return space
 
 
 def _load_features(described: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:

@@ -22,9 +22,10 @@ from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.source import Source
 from marey.deprecation import renamed_classmethod
 from marey.errors import InvalidValue, NoResult
+from marey.io.limits import check_blend_frames
 from marey.maths import quat, rigid2d
 from marey.parametric.space import ParametricMotion
-from marey.pmg.blended import make_motion, strip_source
+from marey.pmg.blended import check_contact_columns, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.space import check_box
 from marey.pmg.stance import make_soles
@@ -109,6 +110,12 @@ class ActionSpace(FrozenRecord):
         self._freeze(misses=(*(None,) * d, d))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
+        check_contact_columns(self.base, self.contacts)
+        if not n or g < 2 or not (np.diff(self.times, axis=1) > 0.0).all() or not (self.times[:, 0] >= 0.0).all():
+            raise InvalidValue("an action space needs examples with at least two sample points at increasing times")
+        check_blend_frames(float(self.times.max()), self.base.fps)
+        if min(self.misses.shape[:-1]) < 2:
+            raise InvalidValue(f"misses must have at least 2 values per parameter, not {self.misses.shape[:-1]}")
         bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
         paths = (self.ways, self.times[..., None])
         self._put(_values=np.concatenate([*bare_parts, *paths], axis=2))

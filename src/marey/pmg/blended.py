@@ -10,9 +10,10 @@ from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.core.source import Source
+from marey.errors import InvalidValue
 from marey.pmg.gait_kernels import place_frames
 
-__all__ = ["make_motion", "strip_source"]
+__all__ = ["check_contact_columns", "make_motion", "strip_source"]
 
 
 def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, name: str, source: Source) -> Motion:
@@ -43,6 +44,13 @@ def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, n
         contacts=contacts,
         source=source,
     )
+
+
+def check_contact_columns(base: Motion, contacts: Floats) -> None:
+    """Raise an error unless contacts (n, G, K) have as many columns as `base` has contact points, or none."""
+    n_points = 0 if base.contacts is None else len(base.contacts.points)
+    if contacts.shape[2] not in (0, n_points):
+        raise InvalidValue(f"contacts must have {n_points} columns, one per contact point, not {contacts.shape[2]}")
 
 
 def strip_source(source: Source) -> Source:

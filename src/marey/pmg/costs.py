@@ -46,6 +46,8 @@ class Seams:
             raise InvalidValue(f"length of a transition must be above 0 s, not {self.length:g}")
         if not 0.0 < self.region <= 0.5:
             raise InvalidValue(f"region must be a fraction of the clip above 0 and at most 0.5, not {self.region}")
+        if not isinstance(self.markers, str):
+            raise InvalidValue(f"markers must be the name of a set of points, such as 'body', not {self.markers!r}")
 
 
 class Windows(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError, UnknownName
+from marey.errors import ParseError, UnknownName
 from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 from marey.parametric.space import ParametricMotion
@@ -98,7 +98,7 @@ def load_character(
     """Read a character from a file written by `save_character`; see `ParametricMotionGraph.load`."""
     name = os.fspath(path)
     described = archive.read_json(path, FORMAT, VERSION)
-    try:
+    with archive.validating(name, FORMAT):
         transitions = described["transitions"]
         graph = ParametricMotionGraph(
             described["name"], **{key: transitions[key] for key in ("length", "region", "markers")}
@@ -113,10 +113,6 @@ def load_character(
             fields: dict[str, Any] = {key: each[key] for key in _PLAIN}
             fields |= {name: np.array(each[_KEYS.get(name, name)], dtype=np.float64) for name in _ARRAYS}
             graph._put(edge=Edge(**fields))
-    except MareyError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"is not a valid character file ({error!r}); save the character again", path=name) from None
     return graph
 
 

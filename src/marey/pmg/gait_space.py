@@ -20,7 +20,8 @@ from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue, NoResult
-from marey.pmg.blended import make_motion, strip_source
+from marey.io.limits import check_blend_frames
+from marey.pmg.blended import check_contact_columns, make_motion, strip_source
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
 from marey.pmg.stance import make_soles
@@ -34,6 +35,7 @@ _UNITS = {"turn": "rad", "speed": "m/s"}
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
 _MOST_TILTS = 60
+_MAX_MARGIN = 100.0
 # Phase at which each foot's step begins: the foot, which comes down next, passes the other.
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
 # Weights below this fraction of the largest weight are set to 0.
@@ -82,6 +84,8 @@ class GaitSpace(FrozenRecord):
         d = len(self.names)
         if self.span not in (0.5, 1.0):
             raise InvalidValue(f"span must be 1 or 0.5 cycles, not {self.span:g}")
+        if not 0.0 <= self.margin <= _MAX_MARGIN:
+            raise InvalidValue(f"margin must be from 0 to {_MAX_MARGIN:g} cycles, not {self.margin:g}")
         points = len(grid_phases(self.margin, self.span))
         if g != points:
             raise InvalidValue(
@@ -98,6 +102,11 @@ class GaitSpace(FrozenRecord):
         )
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
+        check_contact_columns(self.base, self.contacts)
+        seconds = self.steps[..., 3]
+        if not n or not (seconds > 0.0).all():
+            raise InvalidValue("a gait space needs clips whose steps all take longer than 0 s")
+        check_blend_frames(float(seconds.sum(axis=1).max()), self.base.fps)
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._measure_feet())
         # Single precision, as in files: a blend reads about fifty clips and is mostly limited by memory bandwidth.
         self._put(_values=set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))

@@ -47,6 +47,7 @@ from types import MappingProxyType
 from typing import Any
 
 from marey.errors import MareyError, ParseError, UnreadableFile, similar
+from marey.io import limits
 from marey.io.files import read_bytes
 from marey.pmg.costs import Seams
 from marey.pmg.recipe_keys import Keys
@@ -191,9 +192,10 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
                 path=name,
             )
         text = (resources.files("marey.pmg") / _SHIPPED / f"{name}.toml").read_text("utf-8")
+    limits.check_toml(text, name)
     try:
         described = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ParseError(f"is not valid TOML ({error})", path=name) from None
     return _parse_recipe(Keys(described, name, "the recipe"), name)
 

@@ -119,8 +119,11 @@ class Keys:
     def pair(self, key: str, default: tuple[int, int]) -> tuple[int, int]:
         value = self._take(key, list(default))
         good = isinstance(value, list | tuple) and len(value) == 2
-        if not good or not all(isinstance(each, int) and not isinstance(each, bool) and each >= 2 for each in value):
-            self.fail(f"{key} must be two whole numbers of at least 2, of source and target, got {value!r}")
+        fits = good and all(
+            isinstance(each, int) and not isinstance(each, bool) and 2 <= each <= _MAX_VALUES for each in value
+        )
+        if not fits:
+            self.fail(f"{key} must be two whole numbers from 2 to {_MAX_VALUES}, of source and target, got {value!r}")
         return int(value[0]), int(value[1])
 
     def moment(self, key: str) -> float | str | None:

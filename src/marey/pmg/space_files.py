@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import InvalidValue, MareyError, ParseError, UnknownVersion
+from marey.errors import InvalidValue, UnknownVersion
 from marey.io import archive, clip_arrays
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
@@ -54,7 +54,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
     (base,) = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, FORMAT):
         return GaitSpace(
             base,
             tuple(arrays["parameters"].tolist()),
@@ -69,8 +69,6 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             tuple(arrays["sources"].tolist()),
             float(arrays.get("span", 1.0)),
         )
-    except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"is not a valid gait space ({error}); build it again", path=name) from None
 
 
 def _check_rotations(stored: Any) -> Floats:
@@ -112,10 +110,8 @@ def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
     required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
     arrays = archive.read_arrays(path, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
     (base,) = clip_arrays.clips_from(arrays, name)
-    try:
+    with archive.validating(name, ACTION_FORMAT):
         parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
         parts |= {key: arrays[key] for key in _ACTION_PLAIN}
         parts |= {"turns": _check_rotations(arrays["turns"])}
         return ActionSpace(base, contacts=arrays["contacts"].astype(np.float64), **parts)
-    except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"is not a valid action space ({error}); build it again", path=name) from None

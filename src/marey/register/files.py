@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from marey.core.clips import name_clip
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError
-from marey.io.archive import Head, read_arrays, write_arrays
+from marey.io.archive import Head, read_arrays, validating, write_arrays
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
 from marey.register.prepare import prepare_motions
@@ -92,7 +92,7 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
     where = str(os.fspath(path))
     arrays = read_arrays(path, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where))
     loops, crops, distances = arrays.get("loops"), arrays["crops"], arrays["distances"]
-    try:
+    with validating(where, FORMAT):
         about = json.loads(str(arrays["about"]))
         reference, fps = int(about["reference"]), float(about["fps"])
         keys, names, points, notes = (
@@ -105,8 +105,6 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
         n = timewarp.n_motions
         if not len(keys) == len(names) == len(crops) == len(distances) == alignment.n_motions == n:
             raise ValueError("its arrays are for different numbers of motions")
-    except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
-        raise ParseError(f"is not a valid registration file ({error}); save it again", path=where) from None
     found = _match_motions(tuple(motions), keys, names, fps, crops, loops, where)
     return RegistrationCurve(
         motions=found,
