@@ -1,13 +1,13 @@
 """Hypothesis strategies that the tests share: batches of quaternions, vectors and floor-plane transforms.
 
-Rotations are drawn with extra weight near no rotation and near a half turn, where formulas lose digits.
+Rotations are drawn with extra weight near no rotation and near a half turn, where formulas lose digits. Hypothesis
+draws the seed of an array, not each of its numbers, which would take longer than the tests themselves.
 """
 
 from __future__ import annotations
 
 import math
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -40,9 +40,25 @@ def angles(limit: float = math.pi) -> st.SearchStrategy[float]:
     return st.one_of(st.floats(-limit, limit), quarter, near)
 
 
+def numbers(shape: tuple[int, ...], limit: float) -> st.SearchStrategy[Floats]:
+    """(*shape,) of numbers within +-limit, half of them 0, +-limit or tiny."""
+    return _generators().map(lambda rng: _numbers(rng, shape, limit))
+
+
+def turns(shape: tuple[int, ...]) -> st.SearchStrategy[Floats]:
+    """(*shape,) of angles within one turn either way, half of them at a quarter turn or near one."""
+    return _generators().map(lambda rng: _turns(rng, shape))
+
+
 def vectors(shape: tuple[int, ...] = (), limit: float = 10.0) -> st.SearchStrategy[Floats]:
     """(*shape, 3) of components within +-limit; zero vectors occur."""
-    return hnp.arrays(np.float64, (*shape, 3), elements=st.floats(-limit, limit))
+
+    def make(rng: np.random.Generator) -> Floats:
+        some = _numbers(rng, (*shape, 3), limit)
+        some[rng.random(shape) < 0.1] = 0.0
+        return some
+
+    return _generators().map(make)
 
 
 def directions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
@@ -52,20 +68,40 @@ def directions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
 
 def quaternions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
     """(*shape, 4) of unit quaternions wxyz with either sign, often near the identity or near a half turn."""
-    turn = hnp.arrays(np.float64, shape, elements=angles(2.0 * math.pi))
-    return st.builds(_from_axis_angle, directions(shape), turn)
+    return st.builds(_from_axis_angle, directions(shape), turns(shape))
 
 
 def rigid2ds(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
     """(*shape, 3) of floor-plane transforms (theta, x, z), theta in any turn, x and z within 10 m."""
-    theta = hnp.arrays(np.float64, (*shape, 1), elements=angles(2.0 * math.pi))
-    shift = hnp.arrays(np.float64, (*shape, 2), elements=st.floats(-10.0, 10.0))
-    return st.builds(lambda *parts: np.concatenate(parts, axis=-1), theta, shift)
+    parts = turns((*shape, 1)), numbers((*shape, 2), 10.0)
+    return st.builds(lambda *parts: np.concatenate(parts, axis=-1), *parts)
 
 
 def weights(count: int) -> st.SearchStrategy[Floats]:
     """(count,) of weights above 0."""
-    return hnp.arrays(np.float64, count, elements=st.floats(0.01, 1.0))
+    return numbers((count,), 1.0).map(lambda some: np.maximum(np.abs(some), 0.01))
+
+
+def _generators() -> st.SearchStrategy[np.random.Generator]:
+    return st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def _numbers(rng: np.random.Generator, shape: tuple[int, ...], limit: float) -> Floats:
+    sign = rng.choice([-1.0, 1.0], shape)
+    kinds = [
+        rng.uniform(0.0, limit, shape),
+        np.zeros(shape),
+        np.full(shape, limit),
+        10.0 ** rng.integers(-17, 0, shape),
+    ]
+    return sign * np.choose(rng.choice(4, shape, p=[0.5, 0.2, 0.1, 0.2]), kinds)
+
+
+def _turns(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    quarter = 0.5 * math.pi * rng.integers(-2, 3, shape)
+    near = quarter + rng.choice([-1.0, 1.0], shape) * 10.0 ** rng.integers(-17, 0, shape)
+    anywhere = rng.uniform(-2.0 * math.pi, 2.0 * math.pi, shape)
+    return np.choose(rng.choice(3, shape, p=[0.5, 0.2, 0.3]), [anywhere, quarter, near])
 
 
 def _unit(vector: Floats) -> Floats:

@@ -27,7 +27,7 @@ FIRST = 4  # calls of each kernel that are kept, then the 8th, the 16th and so o
 PATIENCE = 0.7  # seconds of Python for each kernel
 LONGEST = 20.0  # seconds for the smallest of its calls
 REPEATS = 10_000
-REPEATING = float(os.environ.get("MAREY_REPEATING", "0.3"))  # seconds for each kernel
+REPEATING = float(os.environ.get("MAREY_REPEATING", "0.05"))  # seconds for each kernel
 
 
 class Call(NamedTuple):

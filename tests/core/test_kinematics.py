@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +13,7 @@ from marey.core.kinematics import joint_path
 from marey.core.kinematics_kernels import forward_pose
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
-from tests.strategies import LAWS, quaternions, vectors
+from tests.strategies import LAWS, numbers, quaternions, vectors
 from tests.twins.kinematics import motion_matrices
 
 SAME = {"rtol": 0.0, "atol": 1e-12}
@@ -26,7 +25,7 @@ def motions(draw):
     n_frames = draw(st.integers(1, 3))
     parents = [-1] + [draw(st.integers(0, j - 1)) for j in range(1, n_joints)]
     skeleton = Skeleton([f"j{j}" for j in range(n_joints)], parents, draw(vectors((n_joints,), 2.0)))
-    moving = hnp.arrays(np.float64, (n_frames, n_joints, 3), elements=st.floats(-2.0, 2.0))
+    moving = numbers((n_frames, n_joints, 3), 2.0)
     return Motion(
         skeleton,
         draw(vectors((n_frames,))),

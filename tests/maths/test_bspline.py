@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from scipy.interpolate import BSpline
 
 from marey.errors import InvalidValue
 from marey.maths import bspline
-from tests.strategies import LAWS
+from tests.strategies import LAWS, numbers, weights
 from tests.twins.timewarp import increasing_fit
 
 
@@ -27,7 +26,7 @@ def rising(n_points, columns=(), seed=0, least=0.01):
 
 
 def steps():
-    return hnp.arrays(np.float64, st.integers(2, 12), elements=st.floats(0.02, 1.0))
+    return st.integers(2, 12).flatmap(weights).map(lambda sizes: np.maximum(sizes, 0.02))
 
 
 @pytest.mark.parametrize("columns", [(), (3,), (2, 3)])
@@ -58,7 +57,7 @@ def test_beyond_the_ends_it_goes_on_straight():
     np.testing.assert_allclose(bspline.derivative(points, [-3.0, 3.0]), ends, atol=1e-13)
 
 
-@given(steps(), st.booleans(), hnp.arrays(np.float64, 20, elements=st.floats(-2.0, 3.0)))
+@given(steps(), st.booleans(), numbers((20,), 2.5).map(lambda u: u + 0.5))
 @LAWS
 def test_inverse_is_exact_both_ways(sizes, cyclic, u):
     points = np.concatenate([[0.3], 0.3 + np.cumsum(sizes)])
@@ -139,7 +138,7 @@ def test_increasing_fit_is_the_best_increasing_one(noise, seed):
 
 
 @given(
-    hnp.arrays(np.float64, st.tuples(st.integers(4, 40), st.just(2)), elements=st.floats(-3.0, 3.0)),
+    st.integers(4, 40).flatmap(lambda n: numbers((n, 2), 3.0)),
     st.integers(3, 14),
     st.booleans(),
     st.booleans(),

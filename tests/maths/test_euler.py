@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue
 from marey.maths import euler, quat
-from tests.strategies import LAWS_OF_MANY, SHAPES, angles, batch_shapes, quaternions
+from tests.strategies import LAWS_OF_MANY, SHAPES, batch_shapes, numbers, quaternions, turns
 
 every_order = pytest.mark.parametrize("order", euler.ORDERS)
 
@@ -23,7 +22,7 @@ def has_three_axes(order):
 
 
 def euler_angles(shape=(), count=3):
-    return hnp.arrays(np.float64, (*shape, count), elements=angles(2 * np.pi))
+    return turns((*shape, count))
 
 
 def scipy_quat(given_angles, axes):
@@ -175,7 +174,7 @@ def test_continuous_has_no_jumps_after_to_euler(order):
 @LAWS_OF_MANY
 @given(data=st.data())
 def test_continuous_is_its_slow_twin_on_any_angles(order, data):
-    drawn = data.draw(hnp.arrays(np.float64, (12, 3), elements=st.floats(-20.0, 20.0)))
+    drawn = data.draw(numbers((12, 3), 20.0))
     # Rough angles leave ties to rounding only where they are made of round numbers.
     drawn = drawn + np.random.default_rng(0).uniform(-0.3, 0.3, size=drawn.shape)
     out = euler.continuous(drawn, order)

@@ -87,21 +87,12 @@ KINDS = ("matches", "blend_paths", "foot_heights", "timewarp")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_plots_are_complete_have_their_size_and_are_reproducible(kind: str, tmp_path: Path) -> None:
+def test_plots_are_complete_have_their_size_are_reproducible_and_freed(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     width, height = drawn(kind).get_size_inches()
     assert width == WIDTH
     assert 2.0 <= height <= 6.6
-    for name in ("a.png", "b.png", "a.svg"):
-        write(kind, tmp_path / name)
-    assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
-    assert svg_size(tmp_path / "a.svg") == pytest.approx((72 * width, 72 * height), abs=0.1)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-    with pytest.raises(UnknownFormat, match="a plot is saved as .png or .svg"):
-        write(kind, tmp_path / "a.gif")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_plot_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     inner = style.write_figure
 
@@ -110,9 +101,15 @@ def test_a_plot_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypa
         inner(figure, path)
 
     monkeypatch.setattr(style, "write_figure", spy)
-    write(kind, tmp_path / "a.png")
+    for name in ("a.png", "b.png", "a.svg"):
+        write(kind, tmp_path / name)
     gc.collect()
-    assert [each() for each in seen] == [None]
+    assert [each() for each in seen] == 3 * [None]
+    assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
+    assert svg_size(tmp_path / "a.svg") == pytest.approx((72 * width, 72 * height), abs=0.1)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    with pytest.raises(UnknownFormat, match="a plot is saved as .png or .svg"):
+        write(kind, tmp_path / "a.gif")
 
 
 # Constraint matches ------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pickle
 import re
 from dataclasses import FrozenInstanceError
 
-import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,7 +27,7 @@ from marey.register.curves import (
 )
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
 from marey.samples import sample
-from tests.strategies import LAWS, rigid2ds
+from tests.strategies import LAWS, numbers, rigid2ds
 
 U = np.linspace(0.0, 1.0, 401)
 
@@ -255,7 +254,7 @@ def test_a_jump_near_half_a_turn_is_refused():
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 
-@given(rigid2ds((4,)), hnp.arrays(np.float64, 5, elements=st.floats(-3.0, 3.0)))
+@given(rigid2ds((4,)), numbers((5,), 3.0))
 @LAWS
 def test_fractions_of_a_move_add_up(moves, share):
     assert apart(interpolate_moves(moves, np.ones(())), moves) < 1e-9
@@ -265,7 +264,7 @@ def test_fractions_of_a_move_add_up(moves, share):
 
 
 @given(
-    hnp.arrays(np.float64, (30, 3, 3), elements=st.floats(-2.0, 2.0)),
+    numbers((30, 3, 3), 2.0),
     rigid2ds((3,)),
     st.integers(0, 2),
 )
