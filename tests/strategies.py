@@ -78,7 +78,7 @@ def rigid2ds(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
 
 
 def weights(count: int) -> st.SearchStrategy[Floats]:
-    """(count,) of weights above 0."""
+    """(count,) of weights greater than 0."""
     return numbers((count,), 1.0).map(lambda some: np.maximum(np.abs(some), 0.01))
 
 

@@ -351,7 +351,7 @@ def test_a_motion_pushed_away_from_another_goes_on_away_from_it(walk_and_run):
     ("weights", "options", "message"),
     [
         ([1.0], {}, "weights must be 2 numbers"),
-        ([0.0, 0.0], {}, "sum above 0"),
+        ([0.0, 0.0], {}, "sum greater than 0"),
         ([np.nan, 1.0], {}, "finite"),
         (lambda t: [1.0, 0.0, 0.0], {}, "weights must be 2 numbers.*at 0 s"),
         ([0.5, 0.5], {"fps": 0.0}, "must be a positive number of frames"),

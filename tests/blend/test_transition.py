@@ -194,7 +194,7 @@ def test_feet_can_be_required_to_agree(walk, run):
         ({"at": (0.1, 2.0)}, NoResult, "does not fit here.*begins"),
         ({"at": (2.0, 4.9)}, NoResult, "does not fit here.*ends"),
         ({"boundaries": "round"}, InvalidValue, "boundaries must be"),
-        ({"search": TransitionSearch(region_a=(3.0, 99.0))}, InvalidValue, "must lie within 0 to 6.00 s"),
+        ({"search": TransitionSearch(region_a=(3.0, 99.0))}, InvalidValue, "must be within 0 to 6.00 s"),
         ({"search": TransitionSearch(region_a=3.0)}, InvalidValue, r"must be \(start, end\) in seconds"),
         ({"search": TransitionSearch(region_b=(4.8, 5.0))}, NoResult, "leaves no room between 4.8 and 5 s"),
         ({"window": -1.0}, InvalidValue, "window"),

@@ -55,9 +55,9 @@ def test_speed_weights_change_without_jumps_as_weights_do():
     [
         ([1.0], "weights must be 2 numbers, one per motion, not 1 numbers"),
         ([[1.0, 2.0]], r"weights must be 2 numbers, one per motion, not shape \(1, 2\)"),
-        ([0.0, 0.0], "sum above 0"),
-        ([1.0, -1.0], "sum above 0"),
-        ([-1.0, 0.0], "sum above 0"),
+        ([0.0, 0.0], "sum greater than 0"),
+        ([1.0, -1.0], "sum greater than 0"),
+        ([-1.0, 0.0], "sum greater than 0"),
         ([np.nan, 1.0], "finite"),
         ([np.inf, 1.0], "finite"),
         (["a", "b"], "numbers"),
@@ -92,7 +92,7 @@ def test_keys_are_met_and_passed_smoothly():
     [
         ([0.0, 0.0], [[1, 0], [0, 1]], "increase"),
         ([0.0, 1.0], [[1, 0]], "one row per time"),
-        ([0.0, 1.0], [[1, 0], [0, 0]], "sum above 0.*at 1 s"),
+        ([0.0, 1.0], [[1, 0], [0, 0]], "sum greater than 0.*at 1 s"),
         ([], [], "one row per time"),
     ],
 )

@@ -168,8 +168,8 @@ def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
         (["--replace"], "--replace requires --write"),
         (["--write", "--fps", "30"], "write a copy with -o OUT"),
         (["--write", "-o", "x.bvh"], "give only one"),
-        (["--enter-speed", "2"], "enter_speed must be greater than 0 and at most keep_speed, got 2 and 0.6"),
-        (["--gap", "-1"], "gap must be a number of at least 0, got -1.0"),
+        (["--enter-speed", "2"], "enter_speed must be greater than 0 and at most keep_speed, not 2 and 0.6"),
+        (["--gap", "-1"], "gap must be a number of at least 0, not -1.0"),
         (["--floor", "-2", "--floor-only"], "nothing touches the floor at -2.000 m"),
     ],
 )
@@ -185,7 +185,7 @@ def test_bad_input_is_told_in_a_sentence(run, clip, tmp_path):
     marey.save(walk[0], one)
     code, _, err = run(one)
     assert code == 2
-    assert "must have at least 4 frames for contacts to be detected, got 1" in err
+    assert "must have at least 4 frames for contacts to be detected, not 1" in err
     box = tmp_path / "box.bvh"
     box.write_text(
         "HIERARCHY\nROOT Box\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"

@@ -300,11 +300,11 @@ def test_thresholds_choose_what_counts():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"enter_speed": 0.7}, "enter_speed must be greater than 0 and at most keep_speed, got 0.7 and 0.6"),
-        ({"enter_height": 0.0}, "enter_height must be greater than 0 and at most keep_height, got 0 and 0.035"),
-        ({"gap": -1.0}, "gap must be a number of at least 0, got -1.0"),
-        ({"duration": float("nan")}, "duration must be a number of at least 0, got nan"),
-        ({"duration": "long"}, "duration must be a number of at least 0, got 'long'"),
+        ({"enter_speed": 0.7}, "enter_speed must be greater than 0 and at most keep_speed, not 0.7 and 0.6"),
+        ({"enter_height": 0.0}, "enter_height must be greater than 0 and at most keep_height, not 0 and 0.035"),
+        ({"gap": -1.0}, "gap must be a number of at least 0, not -1.0"),
+        ({"duration": float("nan")}, "duration must be a number of at least 0, not nan"),
+        ({"duration": "long"}, "duration must be a number of at least 0, not 'long'"),
     ],
 )
 def test_wrong_thresholds_are_refused(given, message):
@@ -314,11 +314,11 @@ def test_wrong_thresholds_are_refused(given, message):
 
 def test_bad_input_is_told_in_a_sentence():
     walk = sample("walk").motion
-    with pytest.raises(InvalidValue, match="'walk' must have at least 4 frames for contacts to be detected, got 1"):
+    with pytest.raises(InvalidValue, match="'walk' must have at least 4 frames for contacts to be detected, not 1"):
         detect_contacts(walk[3])
-    with pytest.raises(InvalidValue, match=r"a plane must be a height in meters or .*got 'high'"):
+    with pytest.raises(InvalidValue, match=r"a plane must be a height in meters or .*not 'high'"):
         detect_contacts(walk, planes=["high"])
-    with pytest.raises(InvalidValue, match="floor must be a finite height in meters, got nan"):
+    with pytest.raises(InvalidValue, match="floor must be a finite height in meters, not nan"):
         detect_contacts(walk, floor=float("nan"))
     wrong = walk.skeleton.with_roles({"left_foot": "Head"})
     with pytest.raises(InvalidValue, match="left foot 'Head' is not a descendant of the left thigh 'LeftUpLeg'"):

@@ -53,7 +53,7 @@ def test_no_rest_no_floor():
 
 def test_bad_input_is_told_in_a_sentence():
     walk = sample("walk").motion
-    with pytest.raises(InvalidValue, match="must have at least 4 frames for contacts to be detected, got 1"):
+    with pytest.raises(InvalidValue, match="must have at least 4 frames for contacts to be detected, not 1"):
         find_floor(walk[0])
     box = Skeleton(("Box",), np.array([-1]), np.zeros((1, 3)))
     with pytest.raises(JointNotFound, match="role 'left_foot' was not found"):

@@ -189,7 +189,7 @@ def test_regions_may_be_given(clips, capsys):
     ("arguments", "code", "message"),
     [
         ([*BLEND, "--weights", "1"], 2, "weights must be 2 numbers, one per motion, not 1 numbers"),
-        ([*BLEND, "--weights", "0", "0"], 2, "sum above 0"),
+        ([*BLEND, "--weights", "0", "0"], 2, "sum greater than 0"),
         ([*BLEND, "--weights", "nan", "1"], 2, "finite"),
         ([*BLEND, "--weights", "heavy"], 2, "must be numbers or a .csv file, not 'heavy'"),
         ([*BLEND, "--weights", "none.csv"], 2, "none.csv: no such file"),

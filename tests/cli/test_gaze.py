@@ -155,9 +155,9 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         (["walk.bvh", "out.bvh", "--at", "1:2:3"], "expected T:X:Y:Z in seconds and meters"),
         (
             ["walk.bvh", "out.bvh", "--look", "9:20:0"],
-            "times of goals must be within walk, which ends at 4.00 s, got 9 s",
+            "times of goals must be within walk, which ends at 4.00 s, not 9 s",
         ),
-        (["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"], "times of goals must increase"),
+        (["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"], "times of goals must be strictly increasing"),
         (["walk.bvh", "walk.bvh", "--look", "1:20:0"], "walk.bvh: is an input"),
         (
             ["walk.bvh", "out.bvh", "--look", "1:20:0", "--map", "walk.bvh"],
@@ -166,7 +166,7 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         (["walk.bvh", "out.bvh", "--look", "1:20:0", "--eyes", "LeftEye"], "joint 'LeftEye' not in skeleton"),
         (["map", "looks.csv", "-o", "no/person.json"], "the folder 'no' does not exist"),
         (["map", "look0.bvh", "-o", "person.json"], "expected FILE:YAW:PITCH in degrees"),
-        (["map", "look0.bvh:60:0", "-o", "person.json"], "examples must have at least two different goals, got 1"),
+        (["map", "look0.bvh:60:0", "-o", "person.json"], "examples must have at least two different goals, not 1"),
         (
             ["map", "look0.bvh:600:0", "look1.bvh:0:0", "-o", "p.json"],
             "expected FILE:YAW:PITCH in degrees, yaw of at most 180 and pitch of at most 90",

@@ -70,11 +70,11 @@ def test_the_stated_memory_is_not_exceeded(memory, align):
 
 def test_bad_input_is_refused_before_the_first_block():
     a = wandering(200)
-    with pytest.raises(InvalidValue, match="memory must be at least .* kB for this grid, got 1 kB"):
+    with pytest.raises(InvalidValue, match="memory must be at least .* kB for this grid, not 1 kB"):
         grid_blocks(a, memory=KB)
-    with pytest.raises(InvalidValue, match="memory must be an integer, got 1.5"):
+    with pytest.raises(InvalidValue, match="memory must be an integer, not 1.5"):
         grid_blocks(a, memory=1.5)
-    with pytest.raises(InvalidValue, match="window_seconds must be at least 0 s, got"):
+    with pytest.raises(InvalidValue, match="window_seconds must be at least 0 s, not"):
         grid_blocks(a, settings=GridSettings(window=-1))
-    with pytest.raises(InvalidValue, match="threshold must be at least 0 m, got -1"):
+    with pytest.raises(InvalidValue, match="threshold must be at least 0 m, not -1"):
         grid_minima(a, threshold=-1)

@@ -73,11 +73,11 @@ def test_weights_by_name_by_joint_and_by_marker():
     ("ask", "kind", "message"),
     [
         (lambda: point_clouds(WALK, []), InvalidValue, "markers must name at least one marker, got none"),
-        (lambda: point_clouds(WALK, "bodies"), UnknownName, "got 'bodies'; similar: 'body'"),
+        (lambda: point_clouds(WALK, "bodies"), UnknownName, "not 'bodies'; similar: 'body'"),
         (lambda: point_clouds(WALK, ["hips", "hips"]), InvalidValue, "'hips' occurs twice"),
         (lambda: point_clouds(WALK, ["left_hnd"]), JointNotFound, "similar: 'left_hand'"),
-        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "per_joint must be 1, 2 or 3, got 4"),
-        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "keys of weights must be markers, got"),
+        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "per_joint must be 1, 2 or 3, not 4"),
+        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "keys of weights must be markers, not"),
         (
             lambda: point_clouds(WALK, ["hips"], weights=[0.0]),
             InvalidValue,
@@ -87,18 +87,18 @@ def test_weights_by_name_by_joint_and_by_marker():
         (
             lambda: point_clouds(WALK, ["hips"], weights=[1, 2]),
             InvalidValue,
-            "weights must have 1 values, one for each of 'hips', got 2",
+            "weights must have 1 values, one for each of 'hips', not 2",
         ),
         (lambda: point_clouds(WALK, ["hips"], weights=[np.nan]), InvalidValue, "must be finite"),
         (lambda: Clouds(np.zeros((3, 0, 3)), np.zeros(0), 30.0), InvalidValue, "3 frames and 0 markers"),
         (lambda: Clouds(np.zeros((0, 1, 3)), np.ones(1), 30.0), InvalidValue, "0 frames and 1 markers"),
-        (lambda: Clouds(np.full((1, 1, 3), np.nan), np.ones(1), 30.0), InvalidValue, " must be finite, got nan"),
+        (lambda: Clouds(np.full((1, 1, 3), np.nan), np.ones(1), 30.0), InvalidValue, " must be finite, not nan"),
         (lambda: Clouds(np.zeros((1, 2, 3)), np.ones(2), 30.0), InvalidValue, "divide them by their sum"),
         (lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 0.0), InvalidValue, "fps must be a positive number"),
         (
             lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 30.0, "", ("a", "b")),
             InvalidValue,
-            "names must have 1 marker names or none, got 2",
+            "names must have 1 marker names or none, not 2",
         ),
     ],
 )
@@ -171,7 +171,7 @@ def test_recorded_markers_by_name_and_wrong_use():
         point_clouds(markers, ["e"])
     with pytest.raises(InvalidValue, match="recorded markers have no roles"):
         point_clouds(markers, "large")
-    with pytest.raises(InvalidValue, match="per_joint must be 1 for recorded markers, which are single points, got 2"):
+    with pytest.raises(InvalidValue, match="per_joint must be 1, not 2, because recorded markers are single points"):
         point_clouds(markers, per_joint=2)
     with pytest.raises(
         InvalidValue, match="none of the 4 markers of 'take' is visible in enough frames to be compared"

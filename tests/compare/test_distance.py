@@ -119,15 +119,15 @@ def test_one_frame_one_marker():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a, b, w: frame_distance(a, 20, b, 0, w), "frame of 'clip1' must be from 0 to 19, got 20"),
-        (lambda a, b, w: frame_distance(a, 0, b, -1, w), "frame of 'clip2' must be from 0 to 19, got -1"),
-        (lambda a, b, w: frame_distance(a, 0.5, b, 0, w), "frame must be an integer, got 0.5"),
-        (lambda a, b, w: align_frames(a, [0, 1], b, [0], w), "at_a and at_b must have equal lengths, got 2 and 1"),
-        (lambda a, b, w: align_frames(a, [19.5], b, [0], w), "frames of 'clip1' must be from 0 to 19, got 19.5"),
-        (lambda a, b, w: align_frames(a, [np.nan], b, [0], w), "frames of 'clip1' must be from 0 to 19, got nan"),
+        (lambda a, b, w: frame_distance(a, 20, b, 0, w), "frame of 'clip1' must be from 0 to 19, not 20"),
+        (lambda a, b, w: frame_distance(a, 0, b, -1, w), "frame of 'clip2' must be from 0 to 19, not -1"),
+        (lambda a, b, w: frame_distance(a, 0.5, b, 0, w), "frame must be an integer, not 0.5"),
+        (lambda a, b, w: align_frames(a, [0, 1], b, [0], w), "at_a and at_b must have equal lengths, not 2 and 1"),
+        (lambda a, b, w: align_frames(a, [19.5], b, [0], w), "frames of 'clip1' must be from 0 to 19, not 19.5"),
+        (lambda a, b, w: align_frames(a, [np.nan], b, [0], w), "frames of 'clip1' must be from 0 to 19, not nan"),
         (lambda a, b, w: frame_distance(a, 0, b, 0, [1.0, 1.0]), "frame weights must be an odd number of values"),
         (lambda a, b, w: frame_distance(a, 0, b, 0, []), "frame weights must be an odd number of values"),
-        (lambda a, b, w: frame_distance(a, 0, b, 0, [-1.0]), "none negative"),
+        (lambda a, b, w: frame_distance(a, 0, b, 0, [-1.0]), "values of at least 0"),
         (lambda a, b, w: frame_distance(a, 0, wandering(5, 4), 0, w), "clips need the same markers, got 5 and 4"),
         (
             lambda a, b, w: frame_distance(a, 0, wandering(5, fps=60.0), 0, w),

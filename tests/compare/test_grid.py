@@ -102,7 +102,7 @@ def test_transforms_of_any_cells():
     assert (grid.transform(3, 4) == moves[0]).all()
     assert grid.transform(np.arange(40)[:, None], np.arange(30)).shape == (40, 30, 3)
     assert (distance_grid(a, b, align=False).transform([1, 2], [3, 4]) == 0).all()
-    with pytest.raises(InvalidValue, match="rows of the grid must be from 0 to 39, got 40"):
+    with pytest.raises(InvalidValue, match="rows of the grid must be from 0 to 39, not 40"):
         grid.transform(40, 0)
     with pytest.raises(InvalidValue, match="whole numbers"):
         grid.transform(1.5, 0)
@@ -168,17 +168,17 @@ def test_a_grid_is_a_value():
     grid = distance_grid(wandering(10), wandering(12, seed=1))
     assert not grid.values.flags.writeable
     assert not grid.frame_weights.flags.writeable
-    with pytest.raises(InvalidValue, match=r"grid values must have shape \(10, 12\), got \(3, 3\)"):
+    with pytest.raises(InvalidValue, match=r"grid values must have shape \(10, 12\), not \(3, 3\)"):
         DistanceGrid(grid.a, grid.b, np.zeros((3, 3)), grid.frame_weights)
 
 
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda a, b: distance_grid(a, b, window=-0.1), "window_seconds must be at least 0 s, got -0.1"),
-        (lambda a, b: distance_grid(a, b, window=np.nan), "window_seconds must be at least 0 s, got nan"),
-        (lambda a, b: distance_grid(a, b, window=None), "window_seconds must be at least 0 s, got None"),
-        (lambda a, b: distance_grid(a, b, shape="triangel"), "got 'triangel'; similar: 'triangle'"),
+        (lambda a, b: distance_grid(a, b, window=-0.1), "window_seconds must be at least 0 s, not -0.1"),
+        (lambda a, b: distance_grid(a, b, window=np.nan), "window_seconds must be at least 0 s, not nan"),
+        (lambda a, b: distance_grid(a, b, window=None), "window_seconds must be at least 0 s, not None"),
+        (lambda a, b: distance_grid(a, b, shape="triangel"), "not 'triangel'; similar: 'triangle'"),
         (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; detect them first"),
         (
             lambda a, b: distance_grid(a, b, markers="upper"),
@@ -188,7 +188,7 @@ def test_a_grid_is_a_value():
             lambda a, b: distance_grid(a, wandering(9, fps=25.0)),
             "resample one of them with marey.edit.resample or `marey edit resample`",
         ),
-        (lambda a, b: distance_grid(a, "walk.bvh"), "recording must be a Motion, Markers or Clouds, got str"),
+        (lambda a, b: distance_grid(a, "walk.bvh"), "recording must be a Motion, Markers or Clouds, not str"),
         (
             lambda a, b: distance_grid(
                 flags(a, np.ones((20, 2), bool)), flags(b, np.ones((20, 1), bool), ("toe",)), contacts=1.0
@@ -197,11 +197,11 @@ def test_a_grid_is_a_value():
         ),
         (
             lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts="forbid"),
-            "contacts must be None, 'refuse', or a penalty of at least 0 m, got 'forbid'",
+            "contacts must be None, 'refuse', or a penalty of at least 0 m, not 'forbid'",
         ),
         (
             lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts=-1),
-            "contacts must be None, 'refuse', or a penalty of at least 0 m, got -1",
+            "contacts must be None, 'refuse', or a penalty of at least 0 m, not -1",
         ),
         (
             lambda a, b: distance_grid(replace(a, names=tuple("abcde")), replace(b, names=tuple("abxdy"))),

@@ -52,10 +52,10 @@ def test_the_threshold_is_a_distance():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: local_minima(np.zeros(3)), "values must be a two-dimensional grid, got shape (3,)"),
-        (lambda: local_minima(np.zeros((3, 3)), -0.1), "threshold must be at least 0 m, got -0.1"),
-        (lambda: local_minima(np.zeros((3, 3)), np.nan), "threshold must be at least 0 m, got nan"),
-        (lambda: local_minima(np.zeros((3, 3)), min_lag=1.5), "min_lag must be an integer, got 1.5"),
+        (lambda: local_minima(np.zeros(3)), "values must be a two-dimensional grid, not shape (3,)"),
+        (lambda: local_minima(np.zeros((3, 3)), -0.1), "threshold must be at least 0 m, not -0.1"),
+        (lambda: local_minima(np.zeros((3, 3)), np.nan), "threshold must be at least 0 m, not nan"),
+        (lambda: local_minima(np.zeros((3, 3)), min_lag=1.5), "min_lag must be an integer, not 1.5"),
     ],
 )
 def test_bad_input(ask, message):

@@ -23,13 +23,13 @@ MASK = np.array([[0, 1], [1, 1], [1, 0], [0, 0], [1, 1]], dtype=bool)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("", 1, np.zeros(3)), "name of a contact point must be a non-empty string, got ''"),
-        ((7, 1, np.zeros(3)), "name of a contact point must be a non-empty string, got 7"),
-        (("heel", -1, np.zeros(3)), "joint of contact point 'heel' must be a joint index of at least 0, got -1"),
-        (("heel", 1.5, np.zeros(3)), "the joint of contact point 'heel' must be an integer, got 1.5"),
-        (("heel", "Foot", np.zeros(3)), "the joint of contact point 'heel' must be an integer, got 'Foot'"),
-        (("heel", 1, np.zeros(2)), r"offset of contact point 'heel' must have shape \(3,\), got \(2,\)"),
-        (("heel", 1, (0, np.nan, 0)), r"offset of contact point 'heel' must be finite, got nan at index"),
+        (("", 1, np.zeros(3)), "name of a contact point must be a non-empty string, not ''"),
+        ((7, 1, np.zeros(3)), "name of a contact point must be a non-empty string, not 7"),
+        (("heel", -1, np.zeros(3)), "joint of contact point 'heel' must be a joint index of at least 0, not -1"),
+        (("heel", 1.5, np.zeros(3)), "the joint of contact point 'heel' must be an integer, not 1.5"),
+        (("heel", "Foot", np.zeros(3)), "the joint of contact point 'heel' must be an integer, not 'Foot'"),
+        (("heel", 1, np.zeros(2)), r"offset of contact point 'heel' must have shape \(3,\), not \(2,\)"),
+        (("heel", 1, (0, np.nan, 0)), r"offset of contact point 'heel' must be finite, not nan at index"),
     ],
 )
 def test_bad_points_are_refused(arguments, message):
@@ -40,11 +40,11 @@ def test_bad_points_are_refused(arguments, message):
 @pytest.mark.parametrize(
     ("points", "mask", "message"),
     [
-        ((HEEL, HEEL), MASK, "contact points must have different names, got left_heel, left_heel"),
-        ((HEEL,), MASK, r"contact mask must have shape \(any, 1\), got \(5, 2\)"),
-        ((HEEL, BALL), MASK[0], r"contact mask must have shape \(any, 2\), got \(2,\)"),
-        ((HEEL, BALL), 0.5 * MASK, "contact mask must hold True and False, got 0.5"),
-        ((HEEL, BALL), [["yes", "no"]], "contact mask must be an array of numbers, got 'yes'"),
+        ((HEEL, HEEL), MASK, "contact points must have different names, not left_heel, left_heel"),
+        ((HEEL,), MASK, r"contact mask must have shape \(any, 1\), not \(5, 2\)"),
+        ((HEEL, BALL), MASK[0], r"contact mask must have shape \(any, 2\), not \(2,\)"),
+        ((HEEL, BALL), 0.5 * MASK, "contact mask must hold True and False, not 0.5"),
+        ((HEEL, BALL), [["yes", "no"]], "contact mask must be an array of numbers, but it contains 'yes'"),
     ],
 )
 def test_bad_contacts_are_refused(points, mask, message):
@@ -117,10 +117,10 @@ def test_from_intervals_joins_overlaps_and_leaves_out_what_is_not_named():
         ({"left_heel": [(2, 2)]}, 5, "must have 0 <= start < stop <= 5"),
         ({"left_heel": [(-1, 2)]}, 5, "must have 0 <= start < stop <= 5"),
         ({"left_heel": [(3, 6)]}, 5, "must have 0 <= start < stop <= 5"),
-        ({"left_heel": [(0.5, 2)]}, 5, "start and stop of a contact of 'left_heel' must be an integer, got 0.5"),
+        ({"left_heel": [(0.5, 2)]}, 5, "start and stop of a contact of 'left_heel' must be an integer, not 0.5"),
         ({"right_heel": []}, 5, "no contact point 'right_heel'; the contact points are left_heel, left_ball; similar:"),
-        ({}, -1, "n_frames must be at least 0, got -1"),
-        ({}, 2.5, "n_frames must be an integer, got 2.5"),
+        ({}, -1, "n_frames must be at least 0, not -1"),
+        ({}, 2.5, "n_frames must be an integer, not 2.5"),
     ],
 )
 def test_bad_intervals_are_refused(spans, n_frames, message):

@@ -138,7 +138,7 @@ def test_joint_path_is_that_joints_column(moving):
         path = joint_path(motion.skeleton, motion.root_positions, motion.rotations, j, motion.bone_offsets)
         np.testing.assert_allclose(path, world[:, j], **SAME)
         assert not path.flags.writeable
-    with pytest.raises(JointNotFound, match="joint must be an index from 0 to 8, got 9"):
+    with pytest.raises(JointNotFound, match="joint must be an index from 0 to 8, not 9"):
         joint_path(motion.skeleton, motion.root_positions, motion.rotations, 9)
 
 
@@ -184,11 +184,11 @@ def test_the_world_is_read_only_and_a_pose_is_the_callers():
 @pytest.mark.parametrize(
     ("root", "local", "bones", "message"),
     [
-        ((2, 3), (3, 4, 4), None, r"root_positions must have shape \(3, 3\), got \(2, 3\)"),
-        ((3, 3), (3, 5, 4), None, r"rotations must have shape \(3, 4, 4\), got \(3, 5, 4\)"),
-        ((3, 3), (3, 4, 3), None, r"rotations must have shape \(3, 4, 4\), got \(3, 4, 3\)"),
-        ((3, 3), (3, 4, 4), (1, 4, 3), r"bone_offsets must have shape \(3, 4, 3\), got \(1, 4, 3\)"),
-        ((3, 3), (3, 4, 4), (3, 3, 3), r"bone_offsets must have shape \(3, 4, 3\), got \(3, 3, 3\)"),
+        ((2, 3), (3, 4, 4), None, r"root_positions must have shape \(3, 3\), not \(2, 3\)"),
+        ((3, 3), (3, 5, 4), None, r"rotations must have shape \(3, 4, 4\), not \(3, 5, 4\)"),
+        ((3, 3), (3, 4, 3), None, r"rotations must have shape \(3, 4, 4\), not \(3, 4, 3\)"),
+        ((3, 3), (3, 4, 4), (1, 4, 3), r"bone_offsets must have shape \(3, 4, 3\), not \(1, 4, 3\)"),
+        ((3, 3), (3, 4, 4), (3, 3, 3), r"bone_offsets must have shape \(3, 4, 3\), not \(3, 3, 3\)"),
     ],
 )
 def test_wrong_shapes_never_reach_the_kernel(root, local, bones, message):
@@ -201,9 +201,9 @@ def test_wrong_shapes_never_reach_the_kernel(root, local, bones, message):
 @pytest.mark.parametrize(
     ("root", "local", "bones", "message"),
     [
-        ((1, 3), (4, 4), None, r"root_position must have shape \(3,\), got \(1, 3\)"),
-        ((3,), (3, 4), None, r"rotations must have shape \(4, 4\), got \(3, 4\)"),
-        ((3,), (4, 4), (5, 3), r"bone_offsets must have shape \(4, 3\), got \(5, 3\)"),
+        ((1, 3), (4, 4), None, r"root_position must have shape \(3,\), not \(1, 3\)"),
+        ((3,), (3, 4), None, r"rotations must have shape \(4, 4\), not \(3, 4\)"),
+        ((3,), (4, 4), (5, 3), r"bone_offsets must have shape \(4, 3\), not \(5, 3\)"),
     ],
 )
 def test_wrong_shapes_of_a_pose_never_reach_the_kernel(root, local, bones, message):

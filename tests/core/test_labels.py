@@ -28,14 +28,14 @@ def labels(draw, n_frames=12):
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (("", 0, 1), "name of a label must be a non-empty string, got ''"),
-        ((None, 0, 1), "name of a label must be a non-empty string, got None"),
-        (("walk", -1, 1), "label 'walk' must have 0 <= start < stop, got -1 to 1"),
-        (("walk", 3, 3), "label 'walk' must have 0 <= start < stop, got 3 to 3"),
-        (("walk", 4, 3), "label 'walk' must have 0 <= start < stop, got 4 to 3"),
-        (("walk", 0.5, 3), "the ends of label 'walk' must be an integer, got 0.5"),
-        (("walk", 0, "3"), "the ends of label 'walk' must be an integer, got '3'"),
-        (("walk", 0), r"a label must be \(name, start, stop\), got \('walk', 0\)"),
+        (("", 0, 1), "name of a label must be a non-empty string, not ''"),
+        ((None, 0, 1), "name of a label must be a non-empty string, not None"),
+        (("walk", -1, 1), "label 'walk' must have 0 <= start < stop, not -1 to 1"),
+        (("walk", 3, 3), "label 'walk' must have 0 <= start < stop, not 3 to 3"),
+        (("walk", 4, 3), "label 'walk' must have 0 <= start < stop, not 4 to 3"),
+        (("walk", 0.5, 3), "the ends of label 'walk' must be an integer, not 0.5"),
+        (("walk", 0, "3"), "the ends of label 'walk' must be an integer, not '3'"),
+        (("walk", 0), r"a label must be \(name, start, stop\), not \('walk', 0\)"),
     ],
 )
 def test_bad_labels_are_refused(item, message):

@@ -437,11 +437,11 @@ def test_the_hinge_need_not_be_of_unit_length():
         ({"upper_offset": np.zeros(3)}, ": upper_offset must not have zero length; both bones of a limb need a length"),
         ({"lower_offset": np.zeros(3)}, ": lower_offset must not have zero length; both bones of a limb need a length"),
         ({"hinge": np.zeros(3)}, "solve_limb: the hinge axis must not have zero length"),
-        ({"target": np.array([0, np.nan, 0])}, "solve_limb: target must be finite, got nan"),
-        ({"base": np.array([0, np.inf, 0])}, "solve_limb: base must be finite, got inf"),
+        ({"target": np.array([0, np.nan, 0])}, "solve_limb: target must be finite, not nan"),
+        ({"base": np.array([0, np.inf, 0])}, "solve_limb: base must be finite, not inf"),
         ({"target": np.zeros(2)}, r"solve_limb: target must have shape"),
         ({"knee": np.zeros(3)}, r"solve_limb: knee must have shape"),
-        ({"target": "there"}, "solve_limb: target must be an array of numbers, got 'there'"),
+        ({"target": "there"}, "solve_limb: target must be an array of numbers, but it contains 'there'"),
         (
             {"target": np.zeros((2, 3)), "base": np.zeros((3, 3))},
             r"the leading axes of all arguments must broadcast together, got base \(3, 3\), .*target \(2, 3\)",
@@ -456,12 +456,12 @@ def test_bad_arguments_are_refused(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"damping_from": 0.0}, r"damping_from must be greater than 0 and less than pi radians, got 0.0"),
-        ({"damping_from": 135.0}, r"damping_from must be greater than 0 and less than pi radians, got 135.0"),
-        ({"swivel": 1.5}, r"swivel must be from 0 to 1, got 1.5"),
-        ({"swivel": np.nan}, r"swivel must be from 0 to 1, got nan"),
-        ({"max_stretch": -0.1}, r"max_stretch must be at least 0 and less than 1, got -0.1"),
-        ({"max_stretch": 1.0}, r"max_stretch must be at least 0 and less than 1, got 1.0"),
+        ({"damping_from": 0.0}, r"damping_from must be greater than 0 and less than pi radians, not 0.0"),
+        ({"damping_from": 135.0}, r"damping_from must be greater than 0 and less than pi radians, not 135.0"),
+        ({"swivel": 1.5}, r"swivel must be from 0 to 1, not 1.5"),
+        ({"swivel": np.nan}, r"swivel must be from 0 to 1, not nan"),
+        ({"max_stretch": -0.1}, r"max_stretch must be at least 0 and less than 1, not -0.1"),
+        ({"max_stretch": 1.0}, r"max_stretch must be at least 0 and less than 1, not 1.0"),
     ],
 )
 def test_bad_settings_are_refused(changes, message):

@@ -41,19 +41,19 @@ def holed(value, index):
     ("changes", "message"),
     [
         ({"names": ("LASI", "LASI")}, "marker names must differ, but 'LASI' occurs twice"),
-        ({"names": ("LASI", "")}, "marker names must be non-empty strings, got ''"),
-        ({"names": ("LASI", 3)}, "marker names must be non-empty strings, got 3"),
-        ({"names": ("LASI",)}, r"valid must have shape \(any, 1\), got \(4, 2\)"),
-        ({"valid": np.ones(F, bool)}, r"valid must have shape \(any, 2\), got \(4,\)"),
-        ({"valid": np.full((F, 2), 0.5)}, "valid must hold True and False, got 0.5"),
+        ({"names": ("LASI", "")}, "marker names must be non-empty strings, not ''"),
+        ({"names": ("LASI", 3)}, "marker names must be non-empty strings, not 3"),
+        ({"names": ("LASI",)}, r"valid must have shape \(any, 1\), not \(4, 2\)"),
+        ({"valid": np.ones(F, bool)}, r"valid must have shape \(any, 2\), not \(4,\)"),
+        ({"valid": np.full((F, 2), 0.5)}, "valid must hold True and False, not 0.5"),
         ({"valid": np.ones((0, 2), bool)}, "positions must have at least one frame, got none"),
-        ({"positions": positions()[:3]}, r"positions must have shape \(4, 2, 3\), got \(3, 2, 3\)"),
-        ({"positions": positions()[:, :1]}, r"positions must have shape \(4, 2, 3\), got \(4, 1, 3\)"),
-        ({"positions": np.zeros(3)}, r"positions must have shape \(4, 2, 3\), got \(3,\)"),
-        ({"positions": "here"}, "positions must be an array of numbers, got 'here'"),
-        ({"positions": holed(np.nan, (2, 1, 0))}, r"positions must be finite, got nan at index"),
-        ({"fps": 0}, "fps must be a positive number, got 0"),
-        ({"fps": "120 Hz"}, "fps must be a positive number, got '120 Hz'"),
+        ({"positions": positions()[:3]}, r"positions must have shape \(4, 2, 3\), not \(3, 2, 3\)"),
+        ({"positions": positions()[:, :1]}, r"positions must have shape \(4, 2, 3\), not \(4, 1, 3\)"),
+        ({"positions": np.zeros(3)}, r"positions must have shape \(4, 2, 3\), not \(3,\)"),
+        ({"positions": "here"}, "positions must be an array of numbers, but it contains 'here'"),
+        ({"positions": holed(np.nan, (2, 1, 0))}, r"positions must be finite, not nan at index"),
+        ({"fps": 0}, "fps must be a positive number, not 0"),
+        ({"fps": "120 Hz"}, "fps must be a positive number, not '120 Hz'"),
     ],
 )
 def test_bad_recordings_are_refused(changes, message):
@@ -127,7 +127,7 @@ def test_runs_of_frames():
     assert [len(frame) for frame in markers] == [1] * F
     for run, message in (
         (slice(3, 1), r"\[3:1\] selects no frames; use 0 <= start < stop <= 4"),
-        (slice(0, 4, 2), "the step of a frame slice must be 1, got 2; use resample to change the frame rate"),
+        (slice(0, 4, 2), "the step of a frame slice must be 1, not 2; use resample to change the frame rate"),
         (4, "frame must be from 0 to 3, or from -"),
     ):
         with pytest.raises(InvalidValue, match=message):

@@ -62,28 +62,28 @@ GOOD = make()
     ("changes", "message"),
     [
         ({"rotations": np.zeros((0, 3, 4)), "root_positions": np.zeros((0, 3))}, "a motion needs at least one frame"),
-        ({"rotations": GOOD.rotations[:, :2]}, r"rotations must have shape \(any, 3, 4\), got \(12, 2, 4\)"),
-        ({"rotations": GOOD.rotations[0]}, r"rotations must have shape \(any, 3, 4\), got \(3, 4\)"),
+        ({"rotations": GOOD.rotations[:, :2]}, r"rotations must have shape \(any, 3, 4\), not \(12, 2, 4\)"),
+        ({"rotations": GOOD.rotations[0]}, r"rotations must have shape \(any, 3, 4\), not \(3, 4\)"),
         (
             {"rotations": bad(GOOD.rotations, (4, 1, 2), np.nan)},
-            r"rotations must be finite, got nan at index",
+            r"rotations must be finite, not nan at index",
         ),
         ({"rotations": bad(GOOD.rotations, (4, 1), 0)}, "frame 4 of 'Spine' has length 0; normalize them first"),
         ({"rotations": 1.001 * GOOD.rotations}, "must be unit quaternions; frame 0 of 'Hips' has length 1.001"),
-        ({"rotations": "stand"}, "rotations must be an array of numbers, got 'stand'"),
-        ({"root_positions": GOOD.root_positions[:5]}, r"root_positions must have shape \(12, 3\), got \(5, 3\)"),
+        ({"rotations": "stand"}, "rotations must be an array of numbers, but it contains 'stand'"),
+        ({"root_positions": GOOD.root_positions[:5]}, r"root_positions must have shape \(12, 3\), not \(5, 3\)"),
         (
             {"root_positions": bad(GOOD.root_positions, (3, 0), np.inf)},
-            r"root_positions must be finite, got inf at index",
+            r"root_positions must be finite, not inf at index",
         ),
-        ({"fps": 0}, "fps must be a positive number, got 0"),
-        ({"fps": -30}, "fps must be a positive number, got -30"),
-        ({"fps": np.nan}, "fps must be a positive number, got nan"),
-        ({"fps": np.inf}, "fps must be a positive number, got inf"),
-        ({"fps": "fast"}, "fps must be a positive number, got 'fast'"),
-        ({"fps": None}, "fps must be a positive number, got None"),
-        ({"bone_offsets": np.zeros((F, 2, 3))}, r"bone_offsets must have shape \(12, 3, 3\), got \(12, 2, 3\)"),
-        ({"bone_offsets": np.full((F, 3, 3), np.nan)}, r"bone_offsets must be finite, got nan at index"),
+        ({"fps": 0}, "fps must be a positive number, not 0"),
+        ({"fps": -30}, "fps must be a positive number, not -30"),
+        ({"fps": np.nan}, "fps must be a positive number, not nan"),
+        ({"fps": np.inf}, "fps must be a positive number, not inf"),
+        ({"fps": "fast"}, "fps must be a positive number, not 'fast'"),
+        ({"fps": None}, "fps must be a positive number, not None"),
+        ({"bone_offsets": np.zeros((F, 2, 3))}, r"bone_offsets must have shape \(12, 3, 3\), not \(12, 2, 3\)"),
+        ({"bone_offsets": np.full((F, 3, 3), np.nan)}, r"bone_offsets must be finite, not nan at index"),
         ({"contacts": Contacts((), np.zeros((F + 1, 0), bool))}, "contacts must have as many frames as the motion"),
         (
             {"contacts": Contacts((ContactPoint("toe", 3, np.zeros(3)),), np.zeros((F, 1), bool))},
@@ -227,13 +227,13 @@ def test_a_run_of_frames_keeps_everything_that_belongs_to_it(run, start, stop):
     [
         (F, "frame must be from 0 to 11, or from -"),
         (-F - 1, "frame must be from 0 to 11, or from -"),
-        (1.0, "a frame must be an integer, got 1.0"),
-        ("walk", "a frame must be an integer, got 'walk'"),
-        ((1, 2), r"a frame must be an integer, got \(1, 2\)"),
-        (slice(0, 8, 2), "the step of a frame slice must be 1, got 2; use resample to change the frame rate"),
-        (slice(None, None, -1), "the step of a frame slice must be 1, got -1; use resample to change the frame rate"),
-        (slice(None, None, 0), "the step of a frame slice must be 1, got 0; use resample to change the frame rate"),
-        (slice(0.5, 1.0), r"frames must be integers, got 0.5 to 1.0; the frame at a time in seconds is "),
+        (1.0, "a frame must be an integer, not 1.0"),
+        ("walk", "a frame must be an integer, not 'walk'"),
+        ((1, 2), r"a frame must be an integer, not \(1, 2\)"),
+        (slice(0, 8, 2), "the step of a frame slice must be 1, not 2; use resample to change the frame rate"),
+        (slice(None, None, -1), "the step of a frame slice must be 1, not -1; use resample to change the frame rate"),
+        (slice(None, None, 0), "the step of a frame slice must be 1, not 0; use resample to change the frame rate"),
+        (slice(0.5, 1.0), r"frames must be integers, not 0.5 to 1.0; the frame at a time in seconds is "),
         (slice(7, 3), r"\[7:3\] selects no frames; use 0 <= start < stop <= 12"),
         (slice(4, 4), r"\[4:4\] selects no frames; use 0 <= start < stop <= 12"),
         (slice(99, None), r"\[99:\] selects no frames; use 0 <= start < stop <= 12"),
@@ -322,23 +322,23 @@ def test_times_come_in_any_order_and_annotations_stay_behind():
 def test_one_frame_has_one_time():
     motion = make()[3]
     np.testing.assert_array_equal(motion.at(0.0).rotations, motion.rotations)
-    with pytest.raises(InvalidValue, match="seconds must be from 0 to 0 s, got 0.1 to 0.1 s"):
+    with pytest.raises(InvalidValue, match="seconds must be from 0 to 0 s, not 0.1 to 0.1 s"):
         motion.at(0.1)
 
 
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (-0.01, "seconds must be from 0 to 0.366667 s, got -0.01 to -0.01 s"),
-        ([0.1, 0.4], "seconds must be from 0 to 0.366667 s, got 0.1 to 0.4 s"),
+        (-0.01, "seconds must be from 0 to 0.366667 s, not -0.01 to -0.01 s"),
+        ([0.1, 0.4], "seconds must be from 0 to 0.366667 s, not 0.1 to 0.4 s"),
         ([], "seconds must have at least one time, got none"),
-        (np.nan, "seconds must be finite, got nan at index"),
+        (np.nan, "seconds must be finite, not nan at index"),
         ([[0.1, 0.2]], r"seconds must have shape"),
         (
             [[0.1, 0.2], [0.3]],
             "seconds must be an array of numbers: setting an array element with a sequence. The requested",
         ),
-        ("soon", "seconds must be an array of numbers, got 'soon' in it"),
+        ("soon", "seconds must be an array of numbers, but it contains 'soon'"),
     ],
 )
 def test_times_that_are_none_are_refused(times, message):
@@ -390,8 +390,8 @@ def test_moved_keeps_annotations_and_the_original():
 @pytest.mark.parametrize(
     ("transform", "message"),
     [
-        ((1.0, 2.0), r"transform must have shape \(3,\), got \(2,\)"),
-        ((1.0, np.nan, 0.0), r"transform must be finite, got nan at index"),
+        ((1.0, 2.0), r"transform must have shape \(3,\), not \(2,\)"),
+        ((1.0, np.nan, 0.0), r"transform must be finite, not nan at index"),
     ],
 )
 def test_what_is_no_transform_is_refused(transform, message):
@@ -451,12 +451,12 @@ def test_travel_without_hips_says_how_to_name_them():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit": 0.0}, "unit must be a positive number of meters, got 0.0"),
-        ({"unit": np.nan}, "unit must be a positive number of meters, got nan"),
-        ({"up": "north"}, "up must be one of x, y, z, -x, -y, -z, got 'north'"),
-        ({"floor": np.inf}, "floor must be a finite height in meters, got inf"),
-        ({"file_offsets": np.zeros(3)}, r"file_offsets must have shape \(any, 3\), got \(3,\)"),
-        ({"channel_values": np.zeros(3)}, r"channel_values must have shape \(any, any\), got \(3,\)"),
+        ({"unit": 0.0}, "unit must be a positive number of meters, not 0.0"),
+        ({"unit": np.nan}, "unit must be a positive number of meters, not nan"),
+        ({"up": "north"}, "up must be one of x, y, z, -x, -y, -z, not 'north'"),
+        ({"floor": np.inf}, "floor must be a finite height in meters, not inf"),
+        ({"file_offsets": np.zeros(3)}, r"file_offsets must have shape \(any, 3\), not \(3,\)"),
+        ({"channel_values": np.zeros(3)}, r"channel_values must have shape \(any, any\), not \(3,\)"),
     ],
 )
 def test_bad_sources_are_refused(changes, message):

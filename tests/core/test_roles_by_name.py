@@ -302,7 +302,7 @@ def test_a_map_with_unknown_role_or_joint():
         ),
         (["a", "b"], [0, 0], np.zeros((2, 3)), "-1 for joint 0"),
         (["a", "b"], [-1, -1], np.zeros((2, 3)), "-1 for joint 0"),
-        (["a", "b"], [-1, 0], np.zeros((2, 2)), r"offsets must be finite and of shape \(2, 3\), got shape \(2, 2\)"),
+        (["a", "b"], [-1, 0], np.zeros((2, 2)), r"offsets must be finite and of shape \(2, 3\), not shape \(2, 2\)"),
         (["a", "b"], [-1, 0], [[0, 0, 0], [0, np.nan, 0]], "offsets must be finite"),
     ],
 )
@@ -312,12 +312,12 @@ def test_wrong_arrays_are_refused(names, parents, offsets, message):
 
 
 def test_wrong_positions_are_refused():
-    with pytest.raises(InvalidValue, match=r"positions must be finite and of shape \(38, 3\), got shape \(2, 3\)"):
+    with pytest.raises(InvalidValue, match=r"positions must be finite and of shape \(38, 3\), not shape \(2, 3\)"):
         cmu_roles(positions=np.zeros((2, 3)))
 
 
 def test_roles_check_what_they_are_given():
     with pytest.raises(JointNotFound, match="unknown role 'tail'; the roles are"):
         Roles({"tail": 0}, (), "map", ("a",))
-    with pytest.raises(InvalidValue, match="role 'hips' must be a joint index below 1, got 1"):
+    with pytest.raises(InvalidValue, match="role 'hips' must be a joint index below 1, not 1"):
         Roles({"hips": 1}, (), "map", ("a",))

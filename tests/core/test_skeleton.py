@@ -35,28 +35,28 @@ def cmu():
     ("changes", "message"),
     [
         ({"names": ()}, "a skeleton needs at least one joint"),
-        ({"names": "Hips"}, "names must be a list of joint names, got the string 'Hips'"),
-        ({"names": ("a", "", "c", "d", "e")}, "joint names must be non-empty strings, got ''"),
-        ({"names": ("a", 2, "c", "d", "e")}, "joint names must be non-empty strings, got 2"),
+        ({"names": "Hips"}, "names must be a list of joint names, not the string 'Hips'"),
+        ({"names": ("a", "", "c", "d", "e")}, "joint names must be non-empty strings, not ''"),
+        ({"names": ("a", 2, "c", "d", "e")}, "joint names must be non-empty strings, not 2"),
         ({"names": ("a", "b", "c", "b", "e")}, "joint names must differ, but 'b' occurs twice"),
-        ({"parents": (-1, 0, 1, 2)}, r"parents must have shape \(5,\), got \(4,\)"),
+        ({"parents": (-1, 0, 1, 2)}, r"parents must have shape \(5,\), not \(4,\)"),
         ({"parents": (0, 0, 1, 2, 0)}, "the parent of joint 0"),
         ({"parents": (-1, 0, -1, 2, 0)}, r"parents must come before children, but 'Head' \(joint 2\) has parent -1"),
         ({"parents": (-1, 0, 1, 4, 0)}, r"parents must come before children, but 'HeadEnd' \(joint 3\) has parent 4"),
         ({"parents": (-1, 0, 2, 1, 0)}, r"but 'Head' \(joint 2\) has parent 2"),
-        ({"parents": (-1, 0, 0.5, 1, 0)}, "parents must hold whole numbers, got 0.5"),
-        ({"parents": (-1, 0, np.nan, 1, 0)}, "parents must hold whole numbers, got nan"),
-        ({"parents": ("-1", "0", "0", "0", "0")}, "parents must be an array of numbers, got '-1' in it"),
-        ({"parents": None}, "parents must be an array of numbers, got None in it"),
-        ({"offsets": OFFSETS[:4]}, r"offsets must have shape \(5, 3\), got \(4, 3\)"),
-        ({"offsets": OFFSETS.ravel()}, r"offsets must have shape \(5, 3\), got \(15,\)"),
+        ({"parents": (-1, 0, 0.5, 1, 0)}, "parents must hold whole numbers, not 0.5"),
+        ({"parents": (-1, 0, np.nan, 1, 0)}, "parents must hold whole numbers, not nan"),
+        ({"parents": ("-1", "0", "0", "0", "0")}, "parents must be an array of numbers, but it contains '-1'"),
+        ({"parents": None}, "parents must be an array of numbers, but it contains None"),
+        ({"offsets": OFFSETS[:4]}, r"offsets must have shape \(5, 3\), not \(4, 3\)"),
+        ({"offsets": OFFSETS.ravel()}, r"offsets must have shape \(5, 3\), not \(15,\)"),
         ({"offsets": [[1, 2, 3], [1, 2]]}, "offsets must be an array of numbers: "),
-        ({"offsets": OFFSETS + 1j}, "offsets must be an array of numbers, got "),
+        ({"offsets": OFFSETS + 1j}, "offsets must be an array of numbers, but it contains "),
         (
             {"offsets": np.where(OFFSETS == 0.5, np.nan, OFFSETS)},
-            r"offsets must be finite, got nan at index",
+            r"offsets must be finite, not nan at index",
         ),
-        ({"offsets": np.where(OFFSETS == 0.5, -np.inf, OFFSETS)}, r"offsets must be finite, got -inf"),
+        ({"offsets": np.where(OFFSETS == 0.5, -np.inf, OFFSETS)}, r"offsets must be finite, not -inf"),
     ],
 )
 def test_bad_skeletons_are_refused(changes, message):
@@ -129,9 +129,9 @@ def test_arrays_are_in_c_order_and_aligned_whatever_came_in():
 
 def test_flags_must_be_flags():
     np.testing.assert_array_equal(freeze_array([0, 1, 1], "mask", (3,), np.bool_), [False, True, True])
-    with pytest.raises(InvalidValue, match="mask must hold True and False, got 2"):
+    with pytest.raises(InvalidValue, match="mask must hold True and False, not 2"):
         freeze_array([0, 2], "mask", (2,), np.bool_)
-    with pytest.raises(InvalidValue, match="mask must hold True and False, got nan"):
+    with pytest.raises(InvalidValue, match="mask must hold True and False, not nan"):
         freeze_array([0, np.nan], "mask", (2,), np.bool_)
 
 
@@ -208,9 +208,9 @@ def test_an_unknown_joint_is_told_with_similar_ones():
     with pytest.raises(JointNotFound, match="joint 'xyzzy' not in skeleton$"):
         make().index("xyzzy")
     for joint in (5, -1):
-        with pytest.raises(JointNotFound, match=f"joint must be an index from 0 to 4, got {joint}"):
+        with pytest.raises(JointNotFound, match=f"joint must be an index from 0 to 4, not {joint}"):
             make().chain(joint)
-    with pytest.raises(InvalidValue, match="a joint must be an integer, got 'Head'"):
+    with pytest.raises(InvalidValue, match="a joint must be an integer, not 'Head'"):
         make().chain("Head")
 
 

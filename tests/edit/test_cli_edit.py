@@ -128,12 +128,12 @@ def test_bvh_and_glb_come_out():
         (["crop", "walk.npz", "out.npz", "--from", "x"], "expected seconds such as 1.2, or a frame such as 36f"),
         (
             ["cycle", "walk.npz", "out.npz", "--to", "181f"],
-            "--to must be a frame of the motion, at most 180f, got 181f",
+            "--to must be a frame of the motion, at most 180f, not 181f",
         ),
         (["timewarp", "walk.npz", "out.npz", "--key", "1.0"], "expected NOW=THEN such as 1.0=1.4"),
         (
             ["timewarp", "walk.npz", "out.npz", "--key", "1=2", "--key", "2=1"],
-            "both times of each key must be later than those of the key before, got (1, 2) and",
+            "both times of each key must be later than those of the key before, not (1, 2) and",
         ),
         (["warp", "walk.npz", "out.npz"], "nothing to do; give --move, --reach or --turn"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand=0,0,0"], "expected NAME@TIME=X,Y,Z"),

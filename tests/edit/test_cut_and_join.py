@@ -43,9 +43,9 @@ def test_crop_takes_frames_with_their_notes():
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 5), (5, 5), (9, 4), (0, 1000), (1000, None)])
 def test_crop_refuses_frames_that_are_not_there(start, stop):
-    with pytest.raises(InvalidValue, match=r"0 <= start < stop <= 181, got"):
+    with pytest.raises(InvalidValue, match=r"0 <= start < stop <= 181, not"):
         crop(walk(), start, stop)
-    with pytest.raises(InvalidValue, match="start must be an integer, got 0.5"):
+    with pytest.raises(InvalidValue, match="start must be an integer, not 0.5"):
         crop(walk(), 0.5, 10)
 
 
@@ -93,9 +93,9 @@ def test_what_turns_goes_on_turning():
 @pytest.mark.parametrize(
     ("start", "stop", "repeats", "message"),
     [
-        (0, 181, 1, "stop must be at most 180, got 181; it is the frame that closes the loop"),
-        (10, 12, 1, "start and stop must be at least 4 frames apart, got 2"),
-        (10, 60, 0, "repeats must be at least 1, got 0"),
+        (0, 181, 1, "stop must be at most 180, not 181; it is the frame that closes the loop"),
+        (10, 12, 1, "start and stop must be at least 4 frames apart, not 2"),
+        (10, 60, 0, "repeats must be at least 1, not 0"),
     ],
 )
 def test_cycles_that_cannot_be(start, stop, repeats, message):
@@ -109,7 +109,7 @@ def test_a_single_frame_has_no_cycle():
         match=r"a loop needs at least 0.4 s, but only 0.00 s are available; use a longer range, or pass both",
     ):
         cycle(walk()[3])
-    with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, got 500"):
+    with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, not 500"):
         cycle(walk(), 500)
     with pytest.raises(
         InvalidValue,
@@ -285,7 +285,7 @@ def test_connect_refuses_what_does_not_fit():
     taller = replace(motion, skeleton=replace(motion.skeleton, offsets=motion.skeleton.offsets * 1.1))
     with pytest.raises(InvalidValue, match=r"offsets differ at .* by 4.\d cm.*; retarget one first"):
         connect(motion, taller)
-    with pytest.raises(InvalidValue, match="gap in seconds must be a number of at least 0, got -1"):
+    with pytest.raises(InvalidValue, match="gap in seconds must be a number of at least 0, not -1"):
         connect(motion, motion, gap=-1)
 
 
@@ -386,15 +386,15 @@ def test_contacts_that_the_offset_drags_are_dropped():
 
 def test_seams_that_are_none():
     motion = walk()
-    with pytest.raises(InvalidValue, match="must have at least 2 frames to have a seam, got 1"):
+    with pytest.raises(InvalidValue, match="must have at least 2 frames to have a seam, not 1"):
         deseam(motion[:1], 1)
-    with pytest.raises(InvalidValue, match="frame must be from 1 to 180, got 0"):
+    with pytest.raises(InvalidValue, match="frame must be from 1 to 180, not 0"):
         deseam(motion, 0)
     with pytest.raises(InvalidValue, match="seconds and half_life must not both be given; pass one of them"):
         deseam(motion, 5, seconds=0.1, half_life=0.1)
-    with pytest.raises(InvalidValue, match="seconds must be a number greater than 0, got 0"):
+    with pytest.raises(InvalidValue, match="seconds must be a number greater than 0, not 0"):
         deseam(motion, 5, seconds=0)
-    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0, got 0"):
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0, not 0"):
         deseam(motion, 5, half_life=0)
 
 

@@ -91,15 +91,15 @@ def test_a_recorded_walk(data_folder):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ([[0, 0]], "path must have at least two different points, got 1 points that do not differ"),
-        ([[0, 0], [0, 0]], "path must have at least two different points, got 2 points that do not differ"),
+        ([[0, 0]], "path must have at least two different points, not 1 equal ones"),
+        ([[0, 0], [0, 0]], "path must have at least two different points, not 2 equal ones"),
         (
             [[0, 0], [0, 1]],
-            r"path must be at least 3.. m long, the distance the motion travels, got 1 m; lengthen it, or",
+            r"path must be at least 3.. m long, the distance the motion travels, not 1 m; lengthen it, or",
         ),
         ([[0, 0, 0], [0, 1, 0]], r"path must have shape \(any, 2\)"),
         ([[0, 0], [0, np.nan]], "path must be finite"),
-        ([[0, 0], [0, 1e9]], "path must be at most 1e6 m long, got"),
+        ([[0, 0], [0, 1e9]], "path must be at most 1e6 m long, not"),
     ],
 )
 def test_wrong_paths(path, message):
@@ -111,6 +111,6 @@ def test_who_does_not_travel_has_no_path():
     from marey.samples import sample
 
     still = walk()[:2]
-    with pytest.raises(InvalidValue, match="m to be bent, got 0.* m"):
+    with pytest.raises(InvalidValue, match="m to be bent, not 0.* m"):
         edit_path(still, [[0, 0], [0, 5]])
     assert len(sample("walk", seconds=1.0).motion) > 2

@@ -204,9 +204,9 @@ def test_a_rest_pose_that_is_no_pose_asks_for_another():
         match=r"so rotations cannot be compared with it; pass target_pose= or --onto-pose, a frame in which",
     ):
         retarget(walk(), skeleton_of(BANDAI))
-    with pytest.raises(InvalidValue, match="the target must be a motion to choose a reference frame, got a skeleton"):
+    with pytest.raises(InvalidValue, match="the target must be a motion to choose a reference frame, not a skeleton"):
         retarget(walk(), FIGURE, target_pose=0)
-    with pytest.raises(UnknownName, match="hands must be 'together', 'targets' or None, got 'free'"):
+    with pytest.raises(UnknownName, match="hands must be 'together', 'targets' or None, not 'free'"):
         retarget(walk(), FIGURE, hands="free")
 
 

@@ -107,12 +107,15 @@ def test_wide_grids_have_wide_columns():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"row_counts": [1, 0]}, "row_counts must add up to the number of runs, 2, got 1"),
+        ({"row_counts": [1, 0]}, "row_counts must add up to the number of runs, 2, not 1"),
         ({"row_counts": [2]}, r"row_counts must have shape \(2,\)"),
-        ({"run_lengths": [3, 1]}, "run_lengths must be above 0 and add up to the number of runs and rises, 5, got 4"),
-        ({"run_lengths": [5, 0]}, "run_lengths must be above 0"),
-        ({"run_lengths": [300, 2]}, "run_lengths must be from 0 to 255, got 2 to 300"),
-        ({"run_first": [-1, 5]}, "run_first must be from 0 to 65535, got -1 to 5"),
+        (
+            {"run_lengths": [3, 1]},
+            "run_lengths must be greater than 0 and add up to the number of runs and rises, 5, not 4",
+        ),
+        ({"run_lengths": [5, 0]}, "run_lengths must be greater than 0"),
+        ({"run_lengths": [300, 2]}, "run_lengths must be from 0 to 255, not 2 to 300"),
+        ({"run_first": [-1, 5]}, "run_first must be from 0 to 65535, not -1 to 5"),
         ({"run_first": [0, 7]}, "the grid has 8 columns"),
         ({"run_first": [3, 0]}, "the runs of a row must be sorted"),
         ({"run_first": [0, 2]}, "the runs of a row must be sorted"),

@@ -71,11 +71,11 @@ def test_roots_are_rounded_to_units_and_capped():
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [("max_rise", -1.0, "max_rise must be a fraction"),
-     ("max_distance", 0.7, "max_distance must be meters from 1e-05 to 0.65535, got 0.7"),
-     ("max_bridge_seconds", "x", "max_bridge_seconds must be seconds from 0 to 60, got 'x'"),
+     ("max_distance", 0.7, "max_distance must be meters from 1e-05 to 0.65535, not 0.7"),
+     ("max_bridge_seconds", "x", "max_bridge_seconds must be seconds from 0 to 60, not 'x'"),
      ("max_chain_distance", float("nan"), "max_chain_distance must be meters"),
      ("min_level_seconds", 2.5, "a level path of 2.5 s covers 300 cells at 60 fps .maximum 250"),
-     ("min_level_seconds", -1.0, "min_level_seconds must be seconds from 0 to 60, got -1"),
+     ("min_level_seconds", -1.0, "min_level_seconds must be seconds from 0 to 60, not -1"),
      ("min_chain_seconds", 3.0, "a chain of 3 s covers 360 cells at 60 fps .maximum 250")],
 )  # fmt: skip
 def test_invalid_options_are_refused(name, value, told):

@@ -205,8 +205,8 @@ def test_bad_queries(given, message):
     [
         ({"overlap": (0.2, 0.8)}, "0 <= new <= same < 1"),
         ({"overlap": 0.8}, r"such as \(0\.8, 0\.2\)"),
-        ({"max_matches": 0}, "max_matches must be at least 1, got 0"),
-        ({"max_tiers": 0}, "max_tiers must be at least 1, got 0"),
+        ({"max_matches": 0}, "max_matches must be at least 1, not 0"),
+        ({"max_tiers": 0}, "max_tiers must be at least 1, not 0"),
     ],
 )
 def test_bad_options(options, message):

@@ -79,7 +79,7 @@ def test_nothing_to_suggest():
 
 @pytest.mark.parametrize("thresholds", [[0.0, 0.1], [[0.1]], [-1.0]])
 def test_bad_thresholds(thresholds):
-    with pytest.raises(InvalidValue, match="meters above 0"):
+    with pytest.raises(InvalidValue, match="meters greater than 0"):
         count_matches(web(), 0, 10, 40, thresholds)
 
 
@@ -91,10 +91,10 @@ def test_bad_thresholds(thresholds):
     ],
 )
 def test_bad_limits(call):
-    with pytest.raises(InvalidValue, match="max_matches must be at least 1, got 0"):
+    with pytest.raises(InvalidValue, match="max_matches must be at least 1, not 0"):
         call()
 
 
 def test_bad_tiers():
-    with pytest.raises(InvalidValue, match="max_tiers must be at least 1, got 0"):
+    with pytest.raises(InvalidValue, match="max_tiers must be at least 1, not 0"):
         suggest_threshold(web(), 0, 10, 40, max_tiers=0)

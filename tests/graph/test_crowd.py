@@ -55,7 +55,7 @@ def test_a_character_that_left_is_no_obstacle(graph):
     ("paths", "options", "message"),
     [
         ([], {}, "paths must contain at least one path"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"min_distance": 0.0}, "min_distance must be a distance above 0 m"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"min_distance": 0.0}, "min_distance must be a distance greater than 0 m"),
         ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "seconds must be at least one frame"),
     ],
 )
@@ -65,5 +65,5 @@ def test_bad_input(graph, paths, options, message):
 
 
 def test_bad_circles():
-    with pytest.raises(InvalidValue, match="n must be at least 1 and radius above 0 m"):
+    with pytest.raises(InvalidValue, match="n must be at least 1 and radius greater than 0 m"):
         crossing_paths(0, 5.0)

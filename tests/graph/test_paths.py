@@ -110,5 +110,5 @@ def test_every_letter_is_one_stroke_from_left_to_right_within_the_line(letter):
 
 @pytest.mark.parametrize(("word", "width"), [("", 3.0), ("Hélas", 3.0), ("on", 0.0), ("on", float("nan"))])
 def test_bad_words(word, width):
-    with pytest.raises(InvalidValue, match=r"word must contain only|width must be above 0 m"):
+    with pytest.raises(InvalidValue, match=r"word must contain only|width must be greater than 0 m"):
         word_path(word, width)

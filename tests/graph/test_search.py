@@ -233,7 +233,7 @@ def test_ways_to_a_label_lead_there():
 def test_what_cannot_be_is_said(graph):
     with pytest.raises(NoResult, match="no walk satisfies the objective and its constraints"):
         search(graph, KeepOut(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
-    with pytest.raises(InvalidValue, match="step must be above 0 and at most window=0.3 s, not 0.6"):
+    with pytest.raises(InvalidValue, match="step must be greater than 0 and at most window=0.3 s, not 0.6"):
         search(graph, KeepSpeed(1.0, 2.0), window=0.3, step=0.6)
     with pytest.raises(InvalidValue, match="must return costs of at least 0, not -1.0"):
         search(graph, FunctionObjective(lambda walk, edge: -1.0, lambda walk: False), start=0)

@@ -102,8 +102,8 @@ def test_too_different_clips_are_reported():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"threshold": 0.0}, "above 0 and at most 1"),
-        ({"threshold": 1.5}, "above 0 and at most 1"),
+        ({"threshold": 0.0}, "greater than 0 and at most 1"),
+        ({"threshold": 1.5}, "greater than 0 and at most 1"),
         ({"options": SimilarityOptions(fade=0.0)}, "fade in seconds"),
         ({"options": SimilarityOptions(fade=8.0)}, "too short for fade"),
         ({"options": SimilarityOptions(velocity=-1.0)}, "velocity"),

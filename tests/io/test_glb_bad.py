@@ -49,30 +49,30 @@ def sparse(component: int) -> dict[str, Any]:
 
 
 WRONG = [
-    (put("nodes", 5), "'nodes' must be an array, got 5"),
-    (put("nodes", [1, 2]), r"'nodes\[0\]' must be an object, got 1"),
+    (put("nodes", 5), "'nodes' must be an array, not 5"),
+    (put("nodes", [1, 2]), r"'nodes\[0\]' must be an object, not 1"),
     (put("nodes", []), "the file has no nodes and therefore no skeleton"),
-    (put("nodes", 0, "children", 1), r"'nodes\[0\].children' must be an array, got 1"),
+    (put("nodes", 0, "children", 1), r"'nodes\[0\].children' must be an array, not 1"),
     (put("nodes", 0, "children", [9]), r"'nodes\[0\].children' is 9, but there are only 4 of them"),
-    (put("nodes", 0, "children", [True]), "must be a whole number of at least 0, got True"),
-    (put("nodes", 0, "children", [-1]), "must be a whole number of at least 0, got -1"),
-    (put("nodes", 0, "children", [10**400]), "must be a whole number of at least 0, got 1000"),
+    (put("nodes", 0, "children", [True]), "must be a whole number of at least 0, not True"),
+    (put("nodes", 0, "children", [-1]), "must be a whole number of at least 0, not -1"),
+    (put("nodes", 0, "children", [10**400]), "must be a whole number of at least 0, not 1000"),
     (put("nodes", 0, "children", [1, 2]), "node 2 is a child of node 0 and of node 1; expected a tree"),
     (put("nodes", 2, "children", [0]), "node 0 is in a cycle or a descendant of one; expected a tree"),
     (put("nodes", 3, "children", [3]), "node 3 is a child of node 1 and of node 3"),
-    (put("nodes", 0, "name", 7), r"'nodes\[0\].name' must be a string, got 7"),
-    (put("nodes", 0, "translation", [1, 2]), "translation' must be an array of 3 numbers, got an array of 2"),
+    (put("nodes", 0, "name", 7), r"'nodes\[0\].name' must be a string, not 7"),
+    (put("nodes", 0, "translation", [1, 2]), "translation' must be an array of 3 numbers, not an array of 2"),
     (put("nodes", 0, "translation", [1, 2, "x"]), r"'nodes\[0\].translation' must hold numbers only"),
     (put("nodes", 0, "translation", [1, 2, 10**400]), r"'nodes\[0\].translation' must hold finite numbers"),
     (put("nodes", 0, "rotation", [0, 0, 0, 0]), r"'nodes\[0\].rotation' has length 0"),
     (scale_up, "the scales and translations of the nodes multiply to numbers that are not finite"),
     (put("nodes", 0, "matrix", [1e308] * 16), "numbers that are not finite|has no rotation in it"),
-    (put("skins", {"joints": [0]}), "'skins' must be an array, got an object"),
+    (put("skins", {"joints": [0]}), "'skins' must be an array, not an object"),
     (put("skins", 0, "joints", [0, 99]), r"'skins\[0\].joints' is 99, but there are only 4 of them"),
-    (put("animations", "walk"), "'animations' must be an array, got 'walk'"),
-    (put("animations", 0, "name", []), r"'animations\[0\].name' must be a string, got an array of 0"),
-    (put("animations", 0, "channels", 3), "'animation.channels' must be an array, got 3"),
-    (put("animations", 0, "channels", 0, "target", []), "target' must be an object, got an array of 0"),
+    (put("animations", "walk"), "'animations' must be an array, not 'walk'"),
+    (put("animations", 0, "name", []), r"'animations\[0\].name' must be a string, not an array of 0"),
+    (put("animations", 0, "channels", 3), "'animation.channels' must be an array, not 3"),
+    (put("animations", 0, "channels", 0, "target", []), "target' must be an object, not an array of 0"),
     (put("animations", 0, "channels", 0, "target", "node", 4), r"channels\[0\].target.node' is 4, but"),
     (put("animations", 0, "channels", 0, "sampler", 2), r"'animation.channels\[0\].sampler' is 2, but"),
     (put("animations", 0, "samplers", 0, "input", 4), r"'animation.samplers\[0\].input' is 4, but"),
@@ -81,10 +81,10 @@ WRONG = [
     (put("accessors", 1, "count", 3), "4 key times for 3 values; expected 4 values"),
     (put("accessors", 0, "count", 10**9), r"reaches to byte 4000000000 of bufferViews\[0\], which has 16"),
     (put("accessors", 0, "count", 0), r"'accessors\[0\].count' must be at least 1"),
-    (put("accessors", 0, "count", None), "count' must be a whole number of at least 0, got nothing"),
+    (put("accessors", 0, "count", None), "count' must be a whole number of at least 0, not nothing"),
     (put("accessors", 0, "byteOffset", 4), "reaches to byte 20 of"),
     (put("accessors", 0, "componentType", 5130), r"'accessors\[0\].componentType' must be one of"),
-    (put("accessors", 0, "type", "VEC3"), r"'accessors\[0\].type' must be 'SCALAR' here, got 'VEC3'"),
+    (put("accessors", 0, "type", "VEC3"), r"'accessors\[0\].type' must be 'SCALAR' here, not 'VEC3'"),
     (put("accessors", 0, "bufferView", 17), r"'accessors\[0\].bufferView' is 17, but"),
     (put("accessors", 0, "sparse", {"count": 9}), r"'accessors\[0\].sparse.count' must be 1 to 4"),
     (put("accessors", 0, "sparse", sparse(5126)), "sparse.indices.componentType' must be an unsigned"),
@@ -134,7 +134,7 @@ def test_wrong_keys_are_refused() -> None:
     glb = Glb(arm(), [0, 1, 2])
     shared = glb.accessor(np.zeros((4, 3)))
     glb.key(1, "rotation", TIMES, shared)
-    with pytest.raises(ParseError, match="type' must be 'VEC4' here, got 'VEC3'"):
+    with pytest.raises(ParseError, match="type' must be 'VEC4' here, not 'VEC3'"):
         read_glb(glb.pack(), "bad.glb")
 
 

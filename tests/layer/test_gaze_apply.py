@@ -270,7 +270,7 @@ def test_eyes_as_joints(gaze, walk):
         match="joint 'LeftHand' cannot be an eye, because it is not a child of the head joint 'Head'; leave",
     ):
         gaze.apply(walk, [(1.0, 1.0, 0.3)], eyes=["LeftHand"])
-    with pytest.raises(InvalidValue, match="eyes must be 'add' or a list of children of the head joint, got"):
+    with pytest.raises(InvalidValue, match="eyes must be 'add' or a list of children of the head joint, not"):
         gaze.apply(walk, [(1.0, 1.0, 0.3)], eyes="Eyes")
     with pytest.raises(JointNotFound, match="joint 'LeftEye' not in skeleton"):
         gaze.apply(walk, [(1.0, 1.0, 0.3)], eyes=["LeftEye"])
@@ -299,7 +299,7 @@ def test_straight_ahead_is_the_clips_the_rest_poses_or_given(gaze):
         (3, "goals must be a list"),
         (
             [(1.0, 60.0, 10.0)],
-            r"the goal at 1 s must be angles in radians, yaw from -3.142 to 3.142, got 60; convert degrees",
+            r"the goal at 1 s must be angles in radians, yaw from -3.142 to 3.142, not 60; convert degrees",
         ),
         ([(1.0, "left", 0.0)], "must be two angles in radians"),
         ([(1.0, np.nan, 0.0)], "must be two angles in radians"),
@@ -307,8 +307,8 @@ def test_straight_ahead_is_the_clips_the_rest_poses_or_given(gaze):
         ([(1.0, 0.1, 0.2, 0.3)], r"a goal must be"),
         ([(1.0, (1.0, 2.0))], "the point to look at from 1 s must be x, y and z in meters"),
         ([(-1.0, 0.1, 0.2)], "the time of a goal must be a number of at least 0"),
-        ([(7.0, 0.1, 0.2)], "times of goals must be within walk, which ends at 6.00 s, got"),
-        ([(1.0, 0.1, 0.2), (1.0, 0.3, 0.2)], "times of goals must increase, got 1 s followed by 1 s"),
+        ([(7.0, 0.1, 0.2)], "times of goals must be within walk, which ends at 6.00 s, not"),
+        ([(1.0, 0.1, 0.2), (1.0, 0.3, 0.2)], "times of goals must be strictly increasing, not 1 s followed by 1 s"),
     ],
 )
 def test_goals_that_are_none_are_refused(gaze, walk, goals, message):
@@ -317,7 +317,7 @@ def test_goals_that_are_none_are_refused(gaze, walk, goals, message):
 
 
 def test_look_at_takes_points_alone(gaze, walk):
-    with pytest.raises(InvalidValue, match=r"in seconds and meters, got"):
+    with pytest.raises(InvalidValue, match=r"in seconds and meters, not"):
         gaze.look_at(walk, [(1.0, 0.2, 0.3)])
 
 

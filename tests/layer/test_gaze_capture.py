@@ -148,7 +148,7 @@ def test_without_rest_start_and_stop_are_required():
     assert starts.max() < 0.5
     assert overshoot < 0.02
     with pytest.raises(
-        InvalidValue, match="start and stop must be frames from 0 to 164, more than 27 apart, got 5 and 9"
+        InvalidValue, match="start and stop must be frames from 0 to 164, more than 27 apart, not 5 and 9"
     ):
         gaze_example(take.motion, take.goal, start=5, stop=9)
 
@@ -219,13 +219,13 @@ def test_a_goal_that_eyes_cannot_meet_is_refused_or_raises_a_warning():
         (
             {"pelvis": ["LB1", "LB2"]},
             InvalidValue,
-            "triads must give at least three markers for 'pelvis', which define its rotation, got 2",
+            "triads must give at least three markers for 'pelvis', which define its rotation, not 2",
         ),
-        ({"neck": None}, InvalidValue, "triads must give a list of marker names for 'neck', got None"),
+        ({"neck": None}, InvalidValue, "triads must give a list of marker names for 'neck', not None"),
         (
             {"tail": ["HD1"]},
             InvalidValue,
-            "keys of triads must be base, pelvis, lower_spine, upper_spine, neck, front or back, got 'tail'",
+            "keys of triads must be base, pelvis, lower_spine, upper_spine, neck, front or back, not 'tail'",
         ),
         ({"base": "BASS"}, UnknownName, "no marker 'BASS' in the recording; similar: 'BASE'"),
         ({"front": ["HD1"]}, InvalidValue, "both front and back"),
@@ -259,7 +259,7 @@ def test_what_is_no_look_is_refused(tmp_path):
         gaze_example(take.markers(), take.goal)
     with pytest.raises(InvalidValue, match="triads must be None for a Motion"):
         gaze_example(take.motion, take.goal, GAZE_TRIADS)
-    with pytest.raises(InvalidValue, match="source must be Markers or a Motion, got str"):
+    with pytest.raises(InvalidValue, match="source must be Markers or a Motion, not str"):
         gaze_example("look.c3d", take.goal)
     missing = {part: names for part, names in GAZE_TRIADS.items() if part != "lower_spine"}
     with pytest.raises(InvalidValue, match=", but 'lower_spine' is missing"):

@@ -135,20 +135,20 @@ def test_two_looks_make_a_map_of_a_line():
 
 def test_what_makes_no_map_is_refused(gaze, tmp_path):
     take = shift_of(gaze_take(1.0, 0.0))
-    with pytest.raises(InvalidValue, match="examples must have at least two different goals, got 1"):
+    with pytest.raises(InvalidValue, match="examples must have at least two different goals, not 1"):
         GazeMap.build([take])
     with pytest.raises(InvalidValue, match="examples 0 and 1 have the same goal, yaw 57.3 and pitch 0.0 degrees"):
         GazeMap.build([take, take])
     with pytest.raises(
-        InvalidValue, match="examples must be GazeShift objects, as gaze_example returns them, got tuple"
+        InvalidValue, match="examples must be GazeShift objects, as gaze_example returns them, not tuple"
     ):
         GazeMap.build([(1.0, 0.0)])
     with pytest.raises(
         InvalidValue,
-        match="k must be at least 4, got 2: the farthest neighbor gets no weight, and two angles need at least three",
+        match="k must be at least 4, not 2: the farthest neighbor gets no weight, and two angles need at least three",
     ):
         GazeMap.build(gaze.examples, k=2)
-    with pytest.raises(InvalidValue, match="method must be 'grid' or 'neighbors', got 'cubic'"):
+    with pytest.raises(InvalidValue, match="method must be 'grid' or 'neighbors', not 'cubic'"):
         gaze.shift((0.1, 0.1), method="cubic")
     with pytest.raises(UnreadableFile):
         GazeMap.load(tmp_path / "none.json")
@@ -174,7 +174,7 @@ def test_what_makes_no_map_is_refused(gaze, tmp_path):
         (
             lambda c: json.dumps({**c, "examples": c["examples"][:1]}),
             ParseError,
-            "is not a valid gaze map .examples must have at least two different goals, got 1",
+            "is not a valid gaze map .examples must have at least two different goals, not 1",
         ),
         (lambda c: json.dumps({**c, "k": "many"}), ParseError, "k must be an integer"),
         (

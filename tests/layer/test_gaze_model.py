@@ -82,10 +82,10 @@ def test_left_is_positive_yaw_and_up_positive_pitch():
     [
         (
             (60.0, 10.0),
-            "must be angles in radians, yaw from -3.142 to 3.142, got 60; convert degrees with math.radians",
+            "must be angles in radians, yaw from -3.142 to 3.142, not 60; convert degrees with math.radians",
         ),
-        ((0.5, 10.0), "pitch from -1.571 to 1.571, got 10"),
-        ((0.5,), "two angles in radians, yaw to the left and pitch upward, got"),
+        ((0.5, 10.0), "pitch from -1.571 to 1.571, not 10"),
+        ((0.5,), "two angles in radians, yaw to the left and pitch upward, not"),
         (("left", "up"), "two angles in radians"),
         ((np.nan, 0.0), "two angles in radians"),
         (None, "two angles in radians"),
@@ -99,10 +99,10 @@ def test_goals_that_are_no_angles_are_refused(goal, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"length": 0.0}, "length must be from 0.05 to 20.0 s, got 0"),
-        ({"peak": 1.0}, "peak must be a fraction of the length, greater than 0 and less than 1, got 1"),
+        ({"length": 0.0}, "length must be from 0.05 to 20.0 s, not 0"),
+        ({"peak": 1.0}, "peak must be a fraction of the length, greater than 0 and less than 1, not 1"),
         ({"starts": (0.9, 0.1, 0.1, 0.1)}, "starts must be at least 0 and less than the peak"),
-        ({"overshoot": -0.1}, "overshoot must be a fraction from 0 to 1, got"),
+        ({"overshoot": -0.1}, "overshoot must be a fraction from 0 to 1, not"),
         ({"pose": np.zeros((5, 4))}, "five unit quaternions"),
     ],
 )

@@ -153,9 +153,9 @@ def test_a_clip_without_steps_is_refused_and_transplanting_offered(still):
 
 def test_wrong_options_are_refused():
     walk = sample("walk", seconds=2.0).motion
-    with pytest.raises(InvalidValue, match="align must be 'loop' or 'first_minimum', got 'best'"):
+    with pytest.raises(InvalidValue, match="align must be 'loop' or 'first_minimum', not 'best'"):
         align_motions(walk, walk, align="best")
-    with pytest.raises(InvalidValue, match="slope_limit must be from 1 to 20, got 0"):
+    with pytest.raises(InvalidValue, match="slope_limit must be from 1 to 20, not 0"):
         align_motions(walk, walk, slope_limit=0)
     with pytest.raises(InvalidValue, match="slope_limit must be an integer"):
         align_motions(walk, walk, slope_limit=1.5)

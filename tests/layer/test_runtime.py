@@ -167,15 +167,15 @@ def test_sets_that_cannot_be_built_are_refused(clips):
 def test_wrong_requests_are_refused(splices):
     with pytest.raises(UnknownName, match="lower: no clip 'curv' in the splice set; similar: 'curve'"):
         splices.splicer("curv", "base")
-    with pytest.raises(InvalidValue, match="upper must be a clip index from 0 to 3, got 9"):
+    with pytest.raises(InvalidValue, match="upper must be a clip index from 0 to 3, not 9"):
         splices.splicer(0, 9)
     with pytest.raises(InvalidValue, match="average must be 'running' or 'stored'"):
         splices.splicer(0, 1, average="none")
-    with pytest.raises(InvalidValue, match="frame must be from 0 to 360, got 361"):
+    with pytest.raises(InvalidValue, match="frame must be from 0 to 360, not 361"):
         splices.splicer("curve", "base").frame(361)
     with pytest.raises(InvalidValue, match="the posture wanted must have shape"):
         splices.splicer(0, 1, postures=(np.zeros((2, 3)), np.zeros(3)))
     with pytest.raises(
-        InvalidValue, match="prepared must have one entry for each clip, and base must be the index of a clip, got"
+        InvalidValue, match="prepared must have one entry for each clip, and base must be the index of a clip, but"
     ):
         SpliceSet(splices.clips, 0, splices.prepared[:1])

@@ -118,18 +118,18 @@ def test_wrong_requests_are_refused(walk, reach):
     with pytest.raises(JointNotFound, match=r"'lft_arm' is not a limb \(left_arm.*similar: 'left_arm'"):
         transplant(walk, reach, joints="lft_arm")
     with pytest.raises(
-        InvalidValue, match="joints must be descendants of the hips, got 'Hips', which would move the whole body"
+        InvalidValue, match="joints must be descendants of the hips, not 'Hips', which would move the whole body"
     ):
         transplant(walk, reach, joints="hips")
     with pytest.raises(InvalidValue, match="at least one limb"):
         transplant(walk, reach, joints=[])
-    with pytest.raises(InvalidValue, match="weight of 'head' must be from 0 to 1, got 2"):
+    with pytest.raises(InvalidValue, match="weight of 'head' must be from 0 to 1, not 2"):
         transplant(walk, reach, joints={"head": 2.0})
     with pytest.raises(InvalidValue, match="falloff must be None if joints is a mapping"):
         transplant(walk, reach, joints={"head": 1.0}, falloff=1)
-    with pytest.raises(InvalidValue, match="falloff must be at least 0 joints, got -1"):
+    with pytest.raises(InvalidValue, match="falloff must be at least 0 joints, not -1"):
         transplant(walk, reach, joints="head", falloff=-1)
-    with pytest.raises(InvalidValue, match="at must be from 0 to 6 s, the duration of the base, got 9 s"):
+    with pytest.raises(InvalidValue, match="at must be from 0 to 6 s, the duration of the base, not 9 s"):
         transplant(walk, reach, joints="head", at=9.0)
     with pytest.raises(InvalidValue, match="ease in seconds must be a number of at least 0"):
         transplant(walk, reach, joints="head", ease=-1.0)

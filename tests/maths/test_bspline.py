@@ -215,29 +215,29 @@ def test_number_of_points(n_samples, every, expected):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bspline.evaluate([1.0, 2.0], 0.5), " with K at least 3, got shape (2,)"),
+        (lambda: bspline.evaluate([1.0, 2.0], 0.5), " with K at least 3, not shape (2,)"),
         (
             lambda: bspline.inverse([1.0, 1.0, 2.0], 0.5),
             "points must have shape (K,) and increase",
         ),
         (lambda: bspline.inverse(np.ones((4, 2)), 0.5), "and increase; otherwise there is no unique u"),
         (lambda: bspline.fit([], 4), "samples must have shape (N, ...) with N at least 1"),
-        (lambda: bspline.fit([1.0, np.nan], 4), ": samples must be finite, got nan"),
-        (lambda: bspline.fit([1.0, 2.0], 2), "n_points must be at least 3, got 2"),
+        (lambda: bspline.fit([1.0, np.nan], 4), ": samples must be finite, not nan"),
+        (lambda: bspline.fit([1.0, 2.0], 2), "n_points must be at least 3, not 2"),
         (
             lambda: bspline.fit([1.0, 2.0], 4, at=[0.5, 0.2]),
             "at must have one value from 0 to 1 for each of the 2 samples",
         ),
-        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), ": smooth must be at least 0, got -1"),
+        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), ": smooth must be at least 0, not -1"),
         (
             lambda: bspline.fit_increasing([2.0, 1.0], 4),
-            ": the last sample must be greater than the first, got a difference of -1",
+            ": the last sample must be greater than the first, not a difference of -1",
         ),
         (
             lambda: bspline.fit_increasing([1.0, 2.0], 4, least=1.0),
-            ": least must be greater than 0 and less than 1, got 1.0",
+            ": least must be greater than 0 and less than 1, not 1.0",
         ),
-        (lambda: bspline.n_points_for(9, 0), "bspline.n_points_for: knot_every must be greater than 0 samples, got 0"),
+        (lambda: bspline.n_points_for(9, 0), "bspline.n_points_for: knot_every must be greater than 0 samples, not 0"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -39,5 +39,5 @@ def test_any_shape_float64_and_input_unchanged(call, shape):
 
 
 def test_what_is_no_number_is_refused():
-    with pytest.raises(InvalidValue, match="ease: t must be real numbers, got an array of <U4"):
+    with pytest.raises(InvalidValue, match="ease: t must be real numbers, not an array of <U4"):
         ease("half")

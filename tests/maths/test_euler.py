@@ -256,7 +256,7 @@ def test_an_unknown_order_is_refused_with_an_example(order):
         lambda: euler.continuous(np.zeros((2, 3)), order),
     ]
     for call in calls:
-        with pytest.raises(InvalidValue, match=r"upper case.*such as 'ZYX' or 'ZXZ', got '" + order):
+        with pytest.raises(InvalidValue, match=r"upper case.*such as 'ZYX' or 'ZXZ', not '" + order):
             call()
 
 
@@ -267,7 +267,7 @@ def test_wrong_shapes_are_refused():
         euler.to_euler(np.zeros(3), "ZYX")
     with pytest.raises(InvalidValue, match=r"euler.continuous: angles must have shape"):
         euler.continuous(np.zeros(3), "ZYX")
-    with pytest.raises(InvalidValue, match=r"euler\.from_axes: angles must have shape \(\.\.\., 2\), got \(3,\)"):
+    with pytest.raises(InvalidValue, match=r"euler\.from_axes: angles must have shape \(\.\.\., 2\), not \(3,\)"):
         euler.from_axes(np.zeros(3), "ZX")
-    with pytest.raises(InvalidValue, match=r"euler.from_axes: axes must be of the letters X, Y, Z"):
+    with pytest.raises(InvalidValue, match=r"euler.from_axes: axes must consist of the letters X, Y, Z"):
         euler.from_axes(np.zeros(3), "zxy")

@@ -109,18 +109,18 @@ def test_any_axis_float64_out_and_input_unchanged(call, shape):
 
 @pytest.mark.parametrize("sigma", [-1.0, np.nan, np.inf])
 def test_gaussian_refuses_a_sigma_that_is_none(sigma):
-    with pytest.raises(InvalidValue, match=rf"sigma \(in samples\) must be finite and at least 0, got {sigma}"):
+    with pytest.raises(InvalidValue, match=rf"sigma \(in samples\) must be finite and at least 0, not {sigma}"):
         filters.gaussian(np.zeros(5), sigma)
 
 
 @pytest.mark.parametrize("size", [0, 2, -3, 2.5])
 def test_median_refuses_even_and_empty_windows(size):
-    with pytest.raises(InvalidValue, match=r"filters.median: size must be an odd number of samples, at least 1, got"):
+    with pytest.raises(InvalidValue, match=r"filters.median: size must be an odd number of samples, at least 1, not"):
         filters.median(np.zeros(5), size)
 
 
 def test_axes_that_are_not_there_are_refused():
-    with pytest.raises(InvalidValue, match=": axis must be from -1 to 0, got 1"):
+    with pytest.raises(InvalidValue, match=": axis must be from -1 to 0, not 1"):
         filters.gaussian(np.zeros(5), 1.0, axis=1)
-    with pytest.raises(InvalidValue, match="filters.median: x must be an array with a time axis, got a single number"):
+    with pytest.raises(InvalidValue, match="filters.median: x must be an array with a time axis, not a single number"):
         filters.median(3.0, 3)

@@ -104,7 +104,7 @@ def test_normalize_scales_to_length_one():
 @pytest.mark.parametrize("bad", [np.zeros(4), [np.nan, 0, 0, 1], [np.inf, 0, 0, 0], [1e300, 0, 0, 0]])
 def test_normalize_refuses_what_has_no_direction(bad):
     with pytest.raises(
-        InvalidValue, match=r"quat.normalize: quaternions must have a finite length greater than 0, got"
+        InvalidValue, match=r"quat.normalize: quaternions must have a finite length greater than 0, not"
     ):
         quat.normalize(bad)
     with pytest.raises(InvalidValue, match=r"at index \(1,\)"):
@@ -366,10 +366,10 @@ def test_an_axis_of_length_zero_is_refused():
     for call in (quat.swing_twist, quat.twist_angle):
         with pytest.raises(
             InvalidValue,
-            match=rf"quat\.{call.__name__}: an axis must have a finite length greater than 0, got \[0\.0, 0\.0, 0\.0\]",
+            match=rf"quat\.{call.__name__}: an axis must have a finite length greater than 0, not \[0\.0, 0\.0, 0\.0\]",
         ):
             call([1, 0, 0, 0], [0, 0, 0])
     with pytest.raises(
-        InvalidValue, match=r"quat\.from_axis_angle: an axis must have a finite length greater than 0, got"
+        InvalidValue, match=r"quat\.from_axis_angle: an axis must have a finite length greater than 0, not"
     ):
         quat.from_axis_angle([0, 0, 0], 1.0)

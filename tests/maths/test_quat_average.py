@@ -92,23 +92,23 @@ def test_average_with_a_negative_weight_extrapolates():
 
 def test_average_refuses_bad_weights():
     q = random_quaternions(3)
-    with pytest.raises(InvalidValue, match=r"quat\.average: weights must have 3 values, one for each sample, got 2"):
+    with pytest.raises(InvalidValue, match=r"quat\.average: weights must have 3 values, one for each sample, not 2"):
         quat.average(q, [1, 2])
     with pytest.raises(
-        InvalidValue, match="quat.average: weights must be finite with a sum greater than 0, got a sum of 0.0"
+        InvalidValue, match="quat.average: weights must be finite with a sum greater than 0, not a sum of 0.0"
     ):
         quat.average(q, [1, -1, 0])
-    with pytest.raises(InvalidValue, match=": weights must be finite with a sum greater than 0, got a sum of"):
+    with pytest.raises(InvalidValue, match=": weights must be finite with a sum greater than 0, not a sum of"):
         quat.average(q, [1, np.nan, 0])
     with pytest.raises(InvalidValue, match="quat.average: there must be at least one sample along axis -2, got none"):
         quat.average(np.zeros((0, 4)))
     with pytest.raises(
-        InvalidValue, match="quat.average: axis must be the axis of the samples, got -1, the axis of the components"
+        InvalidValue, match="quat.average: axis must be the axis of the samples, not -1, the axis of the components"
     ):
         quat.average(q, axis=-1)
-    with pytest.raises(InvalidValue, match=": axis must be from -2 to 1, got 2"):
+    with pytest.raises(InvalidValue, match=": axis must be from -2 to 1, not 2"):
         quat.average(q, axis=2)
-    with pytest.raises(InvalidValue, match=r": weights must broadcast to \(3,\), got \(2, 3\)"):
+    with pytest.raises(InvalidValue, match=r": weights must have a shape that broadcasts to \(3,\), not \(2, 3\)"):
         quat.average(q, np.ones((2, 3)))
 
 
@@ -128,6 +128,6 @@ def test_unroll_is_continuous_and_keeps_the_first_sign(shape):
 
 def test_unroll_refuses_the_component_axis():
     with pytest.raises(
-        InvalidValue, match="quat.unroll: axis must be the time axis, got 1, the axis of the components"
+        InvalidValue, match="quat.unroll: axis must be the time axis, not 1, the axis of the components"
     ):
         quat.unroll(np.ones((3, 4)), axis=1)

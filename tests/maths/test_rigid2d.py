@@ -143,7 +143,7 @@ def test_wrong_shapes_are_refused():
         rigid2d.apply(np.zeros(3), np.zeros(4))
     with pytest.raises(InvalidValue, match=r"rigid2d\.apply: the leading axes \(6,\) and \(6, 4\) do not broadcast"):
         rigid2d.apply(np.zeros((6, 3)), np.zeros((6, 4, 3)))
-    with pytest.raises(InvalidValue, match=r"rigid2d\.average: weights must have 2 values, one for each sample, got 3"):
+    with pytest.raises(InvalidValue, match=r"rigid2d\.average: weights must have 2 values, one for each sample, not 3"):
         rigid2d.average(np.zeros((2, 3)), [1, 1, 1])
 
 

@@ -73,7 +73,7 @@ def test_what_cannot_be_had_is_a_dash_with_the_reason(tmp_path: Path, capsys: py
     path = tmp_path / "one.bvh"
     marey.save(WALK[0], path)
     assert main(["measure", str(path)]) == 2
-    assert "must have at least 2 frames to be measured, got 1" in capsys.readouterr().err
+    assert "must have at least 2 frames to be measured, not 1" in capsys.readouterr().err
     marey.save(WALK[0:2], path)
     assert main(["measure", str(path)]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  jitter ")]

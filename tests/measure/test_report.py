@@ -85,7 +85,7 @@ def test_metrics_go_to_json_and_back() -> None:
 
 
 def test_one_frame_is_no_motion() -> None:
-    with pytest.raises(InvalidValue, match="motion 'statue' must have at least 2 frames to be measured, got 1"):
+    with pytest.raises(InvalidValue, match="motion 'statue' must have at least 2 frames to be measured, not 1"):
         measure(statue(np.array([[0.0, -0.01, 0.0]])))
 
 
@@ -114,7 +114,7 @@ def test_without_legs_the_feet_are_left_out_with_a_reason() -> None:
 
 def test_no_metric_at_all_is_an_error() -> None:
     dot = Skeleton(("a",), np.array([-1]), np.zeros((1, 3)))
-    with pytest.raises(InvalidValue, match="motion 'dot' must have at least 2 frames to be measured, got 1"):
+    with pytest.raises(InvalidValue, match="motion 'dot' must have at least 2 frames to be measured, not 1"):
         measure(Motion(dot, np.zeros((1, 3)), quat.identity((1, 1)), 30.0, name="dot"))
 
 

@@ -224,13 +224,13 @@ def test_a_failing_feature_names_the_motion():
         (
             lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(scale=[-1])),
             InvalidValue,
-            "scale must be above 0",
+            "scale must be greater than 0",
         ),
         (lambda m: ParametricMotion.build(m, "turn", rng="x"), InvalidValue, "rng must be a whole number"),
         (
             lambda m: ParametricMotion.build(m, "turn", redundant=0),
             InvalidValue,
-            "redundant must be one number above 0",
+            "redundant must be one number greater than 0",
         ),
         (lambda m: ParametricMotion.build(m, values=[1, 2]), InvalidValue, r"values must have shape \(3, any\)"),
         (

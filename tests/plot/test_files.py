@@ -102,6 +102,6 @@ def test_bad_input_is_reported(kind: str, tmp_path: Path, monkeypatch: pytest.Mo
         write(WALK, tmp_path / "walk.png", start=5, stop=400)
     with pytest.raises(InvalidValue, match="not 5 and 5"):
         write(WALK, tmp_path / "walk.png", start=5, stop=5)
-    with pytest.raises(InvalidValue, match="start must be an integer, got 1.5"):
+    with pytest.raises(InvalidValue, match="start must be an integer, not 1.5"):
         write(WALK, tmp_path / "walk.png", start=1.5, stop=9)
     assert list(tmp_path.iterdir()) == []

@@ -111,8 +111,8 @@ def test_a_clip_with_itself_and_other_windows():
     [
         ({"cells": [[0, 0, 0]]}, r"path must have shape \(cells, 2\)"),
         ({"cells": np.zeros((0, 2), int)}, "at least one cell"),
-        ({"cells": [[0, 1000]]}, "path must lie within the grid"),
-        ({"cells": [[-1, 0]]}, "path must lie within the grid"),
+        ({"cells": [[0, 1000]]}, "path must be within the grid"),
+        ({"cells": [[-1, 0]]}, "path must be within the grid"),
         ({"region": np.ones((2, 2), bool)}, "region must have the grid's shape"),
         ({"threshold": -1.0}, "threshold must be at least 0 m"),
     ],

@@ -198,9 +198,9 @@ def test_panels_share_one_scale() -> None:
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert figures.draw_blend_paths([under_resting_root()], {"a": WALK[3]})
-    with pytest.raises(InvalidValue, match="blends must contain one to four blends, got 0"):
+    with pytest.raises(InvalidValue, match="blends must contain one to four blends, not 0"):
         figures.draw_blend_paths([WALK], {})
-    with pytest.raises(InvalidValue, match="a time above 0 s, not 0"):
+    with pytest.raises(InvalidValue, match="a time greater than 0 s, not 0"):
         figures.draw_blend_paths([WALK], {"a": WALK}, every=0)
 
 

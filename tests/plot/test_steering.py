@@ -92,7 +92,7 @@ def test_bad_input(tmp_path):
         steering.draw_table({})
     with pytest.raises(InvalidValue, match="at least one motion"):
         steering.draw_bobbing({})
-    with pytest.raises(InvalidValue, match="seconds must be above 0, not 0.0"):
+    with pytest.raises(InvalidValue, match="seconds must be greater than 0, not 0.0"):
         steering.draw_bobbing({"a": walks()[0]}, seconds=0.0)
     with pytest.raises(InvalidValue, match="hands must have shape"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0]])

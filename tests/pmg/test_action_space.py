@@ -99,7 +99,7 @@ def test_bad_files(tmp_path):
 def test_bad_input():
     with pytest.raises(InvalidValue, match="one entry for each of 1 parameters .height., not 2"):
         ActionSpace.build(ducks(), names=("a", "b"))
-    with pytest.raises(InvalidValue, match="bandwidth must be above 0"):
+    with pytest.raises(InvalidValue, match="bandwidth must be greater than 0"):
         ActionSpace.build(ducks(), bandwidth=0.0)
     motions = list(ducks().registration.motions)
     same = ParametricMotion.build(

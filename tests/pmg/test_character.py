@@ -68,7 +68,7 @@ def test_ranges_can_be_narrowed():
     node = char.add("walk", turn_space(), low=[-0.5], high=[0.5])
     assert node.low[0] == -0.5
     np.testing.assert_array_equal(node.clip_parameters([3.0]), [0.5])
-    with pytest.raises(InvalidValue, match="turn must stay within"):
+    with pytest.raises(InvalidValue, match="turn must be within"):
         char.add("too far", turn_space(), low=[-9.0], high=[9.0])
 
 
@@ -220,7 +220,7 @@ def test_rotations_in_files_must_be_unit_quaternions(tmp_path):
 
 def test_ranges_are_printed_in_degrees():
     char = fresh_walker()
-    with pytest.raises(InvalidValue, match=r"turn must stay within -\d\d\.\d+ to \d\d\.\d+ degrees, got 0 to 171.9"):
+    with pytest.raises(InvalidValue, match=r"turn must be within -\d\d\.\d+ to \d\d\.\d+ degrees, not 0 to 171.9"):
         char.add("wide", turn_space(), low=[0.0], high=[3.0])
     with pytest.raises(InvalidValue, match=r"low must be below high .*, not 57.2958 to 0 degrees"):
         char.add("turned", turn_space(), low=[1.0], high=[0.0])

@@ -136,7 +136,7 @@ variation = 0
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert set(char.edges) == {("left", "right"), ("right", "left")}
     assert char["left"].motion([0.0]).duration < 1.2
-    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a full cycle, got 3"):
+    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a full cycle, not 3"):
         read_recipe(written(tmp_path, text.replace("steps = 1", "steps = 3", 1)))
 
 
@@ -161,14 +161,14 @@ def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
         ("parameters =", "paramters =", "node 'duck': expected either feature"),
         ("height = [", "heigth = [", "node 'duck', clips 1: unknown key 'heigth'; similar: 'height'"),
         ("good = 0.05", "good = 0.5", "'duck': good must not be above bad, but they are 0.5 and 0.08 m; swap"),
-        ("good = 0.05", "good = -1", "good must be a number above 0, got -1"),
+        ("good = 0.05", "good = -1", "good must be a number greater than 0, not -1"),
         ('to = "duck"', 'to = "dcuk"', "edge 'duck' to 'dcuk': to: no node 'dcuk'; similar: 'duck'; nodes: 'duck'"),
         ('kind = "parametric"', 'kind = "parmetric"', "kind must be one of 'gait', 'parametric', 'part'"),
         ('sample = "duck"', 'sample = "dukc"', "sample: no sample 'dukc'; similar: 'duck'"),
-        ("height = [1.0,", "height = [0.1,", "height must be from 0.85 to 1.65 m, got 0.1"),
-        ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, got 1"),
-        ("fps = 30", "fps = true", "fps must be a number above 0, got True"),
-        ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, got 1.5"),
+        ("height = [1.0,", "height = [0.1,", "height must be from 0.85 to 1.65 m, not 0.1"),
+        ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, not 1"),
+        ("fps = 30", "fps = true", "fps must be a number greater than 0, not True"),
+        ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, not 1.5"),
         ("samples = [4, 20]", "samples = [4]", "samples must be two whole numbers from 2 to 10000"),
         ('name = "ducker"', "", "the recipe: name is missing"),
         ('variation = 0', 'from = "duck-0.2"', "from must be seconds, or a moment such as 'walk:start-0.3'"),

@@ -236,7 +236,7 @@ def closed_column(j):
         ({"values": np.ones((9, 9)), "end": "middle"}, InvalidValue, "end must be 'corner', 'border' or a cell"),
         ({"values": np.ones((9, 9)), "end": 5}, InvalidValue, "end must be a cell (i, j), not 5"),
         ({"values": np.ones((9, 9)), "slope_limit": 0}, InvalidValue, "slope_limit must be from 1 to 60, not 0"),
-        ({"values": np.ones((9, 9)), "slope_limit": 1.5}, InvalidValue, "slope_limit must be an integer, got 1.5"),
+        ({"values": np.ones((9, 9)), "slope_limit": 1.5}, InvalidValue, "slope_limit must be an integer, not 1.5"),
         ({"values": np.ones((9, 9)), "mask": np.ones((9, 8))}, InvalidValue, "of the grid, (9, 9), not (9, 8)"),
         ({"values": -np.ones((9, 9))}, InvalidValue, "distances of at least 0, but contain -1"),
         ({"values": np.full((9, 9), np.nan)}, InvalidValue, "distances of at least 0, but contain nan"),

@@ -56,19 +56,19 @@ def test_parameters_are_listed_and_their_limits_enforced(name: str) -> None:
     ("name", "parameters", "message"),
     [
         ("walk", {"speed": 9}, "sample 'walk': speed must be from 0.6 to 2"),
-        ("walk", {"speed": np.nan}, "sample 'walk': speed must be from 0.6 to 2 m/s, got nan"),
-        ("walk", {"speed": "quick"}, "speed must be a number, got 'quick'"),
-        ("walk", {"rng": -1}, "rng must be an integer of at least 0 or a numpy Generator, got -1"),
+        ("walk", {"speed": np.nan}, "sample 'walk': speed must be from 0.6 to 2 m/s, not nan"),
+        ("walk", {"speed": "quick"}, "speed must be a number, not 'quick'"),
+        ("walk", {"rng": -1}, "rng must be an integer of at least 0 or a numpy Generator, not -1"),
         ("walk", {"fps": 0}, "fps must be a positive number"),
-        ("walk", {"fps": 5000}, ": fps must be from 1 to 1000 Hz, got"),
-        ("hop", {"count": 2.5}, "count must be a whole number, got 2.5"),
+        ("walk", {"fps": 5000}, ": fps must be from 1 to 1000 Hz, not"),
+        ("hop", {"count": 2.5}, "count must be a whole number, not 2.5"),
         ("run", {"speed": 5.0, "turn_rate": 1.0}, "needs a sideways acceleration of 5"),
         (
             "reach",
             {"side": "right", "x": 0.6, "y": 0.3},
             "m, 0.13 m too far away; move it toward the character, which stands at the origin and faces",
         ),
-        ("kick", {"side": "both"}, "side must be one of left, right, got 'both'"),
+        ("kick", {"side": "both"}, "side must be one of left, right, not 'both'"),
     ],
 )
 def test_impossible_samples_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
@@ -172,9 +172,9 @@ def test_markers_can_have_gaps() -> None:
     seen = made("look_around").markers(gaps=0.2)
     assert seen.valid.mean() == pytest.approx(0.8, abs=0.05)
     assert not seen.positions[~seen.valid].any()
-    with pytest.raises(InvalidValue, match="markers: gaps must be a fraction from 0 to 0.9, got"):
+    with pytest.raises(InvalidValue, match="markers: gaps must be a fraction from 0 to 0.9, not"):
         made("look_around").markers(gaps=1.0)
-    with pytest.raises(InvalidValue, match="markers: noise must be from 0 to 0.1 m, got -1.0"):
+    with pytest.raises(InvalidValue, match="markers: noise must be from 0 to 0.1 m, not -1.0"):
         made("look_around").markers(noise=-1.0)
 
 
@@ -187,5 +187,5 @@ def test_straight_walk_is_the_plain_walk() -> None:
     )
     with pytest.raises(InvalidValue, match="speed must be from 0.6 to 2"):
         straight_walk(3.0)
-    with pytest.raises(InvalidValue, match="sample 'walk': seconds must be from 0.1 to 3600 s, got 0"):
+    with pytest.raises(InvalidValue, match="sample 'walk': seconds must be from 0.1 to 3600 s, not 0"):
         straight_walk(seconds=0)

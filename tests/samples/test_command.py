@@ -72,10 +72,10 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("-n", "wlk"), "no sample 'wlk'; similar: 'walk'"),
-        (("-n", "walk", "--param", "speed=9"), "sample 'walk': speed must be from 0.6 to 2 m/s, got 9"),
+        (("-n", "walk", "--param", "speed=9"), "sample 'walk': speed must be from 0.6 to 2 m/s, not 9"),
         (
             ("-n", "walk", "--param", "turn_rate=90"),
-            "sample 'walk': turn_rate must be from -70 to 70 degrees/s, got 90",
+            "sample 'walk': turn_rate must be from -70 to 70 degrees/s, not 90",
         ),
         (("-n", "walk", "--param", "sped=1"), "has no parameter 'sped'"),
         (("-n", "walk", "--param", "speed"), "--param expects NAME=VALUE, got 'speed'"),

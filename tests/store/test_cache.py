@@ -54,7 +54,7 @@ def test_only_the_missing_are_computed_in_any_order(cache):
     assert [int(a[0]) for a in cache.map(square, range(5), keys(range(5)))] == [0, 1, 4, 9, 16]
     assert asked == [3, 1, 2, 0, 4]
     assert list(cache.map(square, [], [])) == []
-    with pytest.raises(InvalidValue, match="keys must have one entry for each of the 2 items, got 1"):
+    with pytest.raises(InvalidValue, match="keys must have one entry for each of the 2 items, not 1"):
         cache.map(square, [1, 2], ["a"])
 
 
@@ -159,10 +159,10 @@ def test_keys_of_arrays_go_by_type_shape_and_content():
     assert Cache.key(np.array(2.0)) != Cache.key(np.array([2.0]))
     assert Cache.key(np.float64(2.0), np.int32(3)) == Cache.key(2.0, 3)
     with pytest.raises(
-        InvalidValue, match="parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, got"
+        InvalidValue, match="parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not"
     ):
         Cache.key({"a": 1})
-    with pytest.raises(InvalidValue, match="a cached array must hold numbers, got object"):
+    with pytest.raises(InvalidValue, match="a cached array must hold numbers, not object"):
         Cache.open(".").put("k", np.array([None]))
 
 

@@ -134,10 +134,10 @@ def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
 
 def test_what_is_wrong_is_said():
     with pytest.raises(
-        InvalidValue, match=r"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, got ''"
+        InvalidValue, match=r"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, not ''"
     ):
         cluster("")
-    with pytest.raises(InvalidValue, match="patience must be greater than 0 seconds, got 0.0"):
+    with pytest.raises(InvalidValue, match="patience must be greater than 0 seconds, not 0.0"):
         cluster("tcp://127.0.0.1:1", patience=0.0)
     with pytest.raises(
         MareyError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*check the address and port"

@@ -50,23 +50,23 @@ def test_rows_are_read(tmp_path):
         (["file,label", "", ",x"], r"labels\.csv:3: expected a file in this line, got none"),
         (
             ["file,label,start", "a,x,two"],
-            r"labels\.csv:2: start must be a time in seconds such as 1.2, or a frame such as 36f, got ",
+            r"labels\.csv:2: start must be a time in seconds such as 1.2, or a frame such as 36f, not ",
         ),
         (
             ["file,label,stop", "a,x,1.5f"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got '1.5f'",
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not '1.5f'",
         ),
         (
             ["file,label,stop", "a,x,-1"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got '-1'",
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not '-1'",
         ),
         (
             ["file,label,stop", "a,x,nan"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got 'nan'",
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not 'nan'",
         ),
         (
             ["file,label,stop", "a,x,inf"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, got 'inf'",
+            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not 'inf'",
         ),
         (["file,label,start,stop", "a,x,2,2"], r"labels\.csv:2: expected start before stop, got 2 and 2"),
         (["file,label", '"a" b,x'], r"labels\.csv:2: not valid CSV"),
@@ -104,7 +104,7 @@ def test_seconds_and_frames_are_of_the_file_and_half_open():
     for start, stop in ((None, 92), (0.0, 1.6), (90, 0.5), (91, None)):
         with pytest.raises(
             ParseError,
-            match=r"l\.csv:7: label 'x' must be within 'a', which has 91 frames \(1\.50 s\), got frames \d+ to \d+",
+            match=r"l\.csv:7: label 'x' must be within 'a', which has 91 frames \(1\.50 s\), not frames \d+ to \d+",
         ):
             add_labels(motion, [LabelRow("a", "x", start, stop, "l.csv", 7)])
 
@@ -146,7 +146,7 @@ def test_a_csv_that_does_not_fit_the_folder_is_refused(tmp_path):
     # a span beyond the clip is the list's mistake and no reason to skip the clip
     path = write(tmp_path, "file,label,start,stop", "walk0.bvh,x,0,9")
     with pytest.raises(
-        ParseError, match=r"labels\.csv:2: label 'x' must be within 'walk0\.bvh', .*, got frames 0 to 540"
+        ParseError, match=r"labels\.csv:2: label 'x' must be within 'walk0\.bvh', .*, not frames 0 to 540"
     ):
         MotionSet.open(folder, labels=path).prepare()
 
@@ -184,11 +184,11 @@ def test_files_that_share_a_sidecar_share_its_labels(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x", 0, 92), "stop of label 'x' must be at most 91, the number of frames, got 92"),
-        (("x", 5, 5), "label 'x' must have 0 <= start < stop, got 5 to 5"),
-        (("x", -1, 5), "label 'x' must have 0 <= start < stop, got -1 to 5"),
-        (("x", 0.5, 5), "start must be an integer, got 0.5"),
-        (("", 0, 5), "name of a label must be a non-empty string, got ''"),
+        (("x", 0, 92), "stop of label 'x' must be at most 91, the number of frames, not 92"),
+        (("x", 5, 5), "label 'x' must have 0 <= start < stop, not 5 to 5"),
+        (("x", -1, 5), "label 'x' must have 0 <= start < stop, not -1 to 5"),
+        (("x", 0.5, 5), "start must be an integer, not 0.5"),
+        (("", 0, 5), "name of a label must be a non-empty string, not ''"),
     ],
 )
 def test_a_label_that_does_not_fit_is_refused_and_nothing_written(tmp_path, arguments, message):

@@ -470,10 +470,10 @@ def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
     assert MotionSet.open(mixed, group="tall").names == ("tall",)
     assert MotionSet.open(mixed, group=0).names == ("walk0", "walk1")
     with pytest.raises(
-        UnknownName, match="group must be a group number or the name of a clip, got 'tal'; similar: 'tall'"
+        UnknownName, match="group must be a group number or the name of a clip, not 'tal'; similar: 'tall'"
     ):
         clips.select("tal")
-    with pytest.raises(InvalidValue, match="group must be from 0 to 1, got 2"):
+    with pytest.raises(InvalidValue, match="group must be from 0 to 1, not 2"):
         clips.select(2)
 
 
@@ -558,9 +558,9 @@ def test_a_body_without_sides_has_no_mirror_image(folder, tmp_path):
 
 
 def test_wrong_options_are_refused_at_once(folder):
-    with pytest.raises(InvalidValue, match="fps must be a positive number, got 0"):
+    with pytest.raises(InvalidValue, match="fps must be a positive number, not 0"):
         MotionSet.open(folder, fps=0)
-    with pytest.raises(InvalidValue, match="fps must be a positive number, got 'x'"):
+    with pytest.raises(InvalidValue, match="fps must be a positive number, not 'x'"):
         MotionSet.open(folder, file_fps="x")
     with pytest.raises(InvalidValue, match="unit must be one of"):
         MotionSet.open(folder, unit="ell")
@@ -574,9 +574,9 @@ def test_a_clip_that_is_not_there_is_refused(folder):
     clips = MotionSet.open(folder)
     with pytest.raises(UnknownName, match="no clip 'wlak0' in .*; similar: 'walk0'"):
         clips.motion("wlak0")
-    with pytest.raises(InvalidValue, match="^clip must be from 0 to 2, got 3"):
+    with pytest.raises(InvalidValue, match="^clip must be from 0 to 2, not 3"):
         clips.content_key(3)
-    with pytest.raises(InvalidValue, match="^clip must be an integer, got 0.5"):
+    with pytest.raises(InvalidValue, match="^clip must be an integer, not 0.5"):
         clips.motion(0.5)
 
 

@@ -86,9 +86,9 @@ def test_what_cannot_be_sent_or_done_is_told():
     with pytest.raises(MareyError, match="a worker process ended unexpectedly"):
         list(processes(1)(dying, [1]))
     for make in (threads, processes, run_on):
-        with pytest.raises(InvalidValue, match="n, the number of workers, must be at least 1, got 0"):
+        with pytest.raises(InvalidValue, match="n, the number of workers, must be at least 1, not 0"):
             make(0)
-        with pytest.raises(InvalidValue, match="n, the number of workers, must be an integer, got 1.5"):
+        with pytest.raises(InvalidValue, match="n, the number of workers, must be an integer, not 1.5"):
             make(1.5)
 
 

@@ -91,7 +91,7 @@ def test_what_is_no_json_is_refused() -> None:
     for text in ("", "{", '{"a": NaN}', '{"a": Infinity}', "[" * 100_000):
         with pytest.raises(InvalidValue, match="must be JSON"):
             parse_object(text)
-    with pytest.raises(InvalidValue, match="must be a JSON object, got 3"):
+    with pytest.raises(InvalidValue, match="must be a JSON object, not 3"):
         parse_object("3")
 
 

@@ -204,7 +204,7 @@ def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: l
         ({"motions": pair[:1]}, "expected 2 to 16 clips to blend, got 1"),
         ({"motions": three, "method": "discrete"}, "needs two clips, got 3"),
         ({"motions": pair, "weights": [1, 2, 3]}, "weights must be 2 numbers"),
-        ({"motions": pair, "weights": [0, 0]}, "sum above 0"),
+        ({"motions": pair, "weights": [0, 0]}, "sum greater than 0"),
         ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
         ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "increasing times"),
         ({"motions": [pair[0], "m99"]}, "motion 'm99' is not open"),

@@ -77,7 +77,7 @@ CASES: list[tuple[Callable[[], None], str]] = [
     (splice_a_short_clip, "choose a longer clip"),
     (splice_without_steps, "choose “upper body, own timing”"),
     (record_a_look_without_rest, "or mark the look on the timeline"),
-    (mark_a_look_beyond_the_clip, "the marked range must lie within"),
+    (mark_a_look_beyond_the_clip, "the marked range must be within"),
     (retarget_a_lying_body, "go to a frame where both feet are flat on the floor, then try again"),
 ]
 

@@ -35,7 +35,7 @@ _CONVERGED = 1e-14
 LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
 _LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
 # How many times as fast time may flow at one of those points as at another, with negative weights in it: up to 4 times
-# the cubic surely stays above 0 between them.
+# the cubic surely stays greater than 0 between them.
 _CALM = 2.0
 
 

@@ -52,8 +52,8 @@ def blend(
     motions : a registration from `marey.register`, or a list of motions, which are registered (aligned in time and
         space) with default settings.
     weights : one blend weight per motion, or a function that takes the time in seconds from the start of the blend and
-        returns such weights. Only their ratios matter; their sum must be above 0. Negative weights exaggerate the
-        differences between the motions: poses are extrapolated without limit, timing only while time keeps moving
+        returns such weights. Only their ratios matter; their sum must be greater than 0. Negative weights exaggerate
+        the differences between the motions: poses are extrapolated without limit, timing only while time keeps moving
         forward.
     fps : frames per second of the blend; default: that of the registered motions. Poses are not filtered, so for a much
         lower rate blend first, then `resample`.

@@ -183,7 +183,7 @@ def _check_moments(at: Any, a: Motion, b: Motion) -> Moments:
     for moment, motion in zip(moments, (a, b), strict=True):
         if not 0.0 <= moment <= motion.duration:
             raise InvalidValue(
-                f"at must lie within both motions: {moment:g} s is outside {motion.name!r}, which lasts "
+                f"at must be within both motions: {moment:g} s is outside {motion.name!r}, which lasts "
                 f"{motion.duration:.2f} s"
             )
     return moments[0], moments[1]
@@ -229,7 +229,7 @@ def _find_allowed_frames(motion: Motion, region: Span | None, length: float) -> 
             raise InvalidValue(f"region_a and region_b must be (start, end) in seconds, not {region!r}") from None
         if not 0.0 <= begin <= end <= motion.duration + 1e-9:
             raise InvalidValue(
-                f"the region of {motion.name!r} must lie within 0 to {motion.duration:.2f} s, not {begin:g} to {end:g}"
+                f"the region of {motion.name!r} must be within 0 to {motion.duration:.2f} s, not {begin:g} to {end:g}"
             )
         low, high = max(low, begin), min(high, end)
     start, stop = int(np.ceil(low * motion.fps - _ON_FRAME)), int(np.floor(high * motion.fps + _ON_FRAME)) + 1

@@ -1,7 +1,7 @@
 """Blend weights: numbers, or functions of time.
 
-Only the ratios of weights matter: they are divided by their sum, which must be above 0. Single weights may be negative
-or larger than the sum, which extrapolates beyond the motions.
+Only the ratios of weights matter: they are divided by their sum, which must be greater than 0. Single weights may be
+negative or larger than the sum, which extrapolates beyond the motions.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WeightFunction = Callable[[float], ArrayLike]
 _ROWS = 1024
 # Parts of a span of the timewarp in each of which the flow of time is bounded.
 _PARTS = 8
-# Time flows at no less than this fraction of what the weights above 0 alone would make of it, and at no more than its
-# inverse.
+# Time flows at least at this fraction of the speed that the positive weights alone would give it, and at most at the
+# inverse of this fraction.
 _MIN_FLOW = 0.25
 # A sum this small relative to the weights themselves means that they cancel, and dividing by it would blow them up.
 _CANCEL = 1e-3
@@ -67,7 +67,7 @@ def _normalize(given: Any, n: int, when: str) -> Floats:
     total, size = float(weights.sum()), float(np.abs(weights).sum())
     if not total > _CANCEL * size:
         raise InvalidValue(
-            "weights must have a sum above 0, because they are divided by it, but "
+            "weights must have a sum greater than 0, because they are divided by it, but "
             f"{weights.tolist()} add up to {total:g}{when}"
         )
     return np.asarray(weights / total)
@@ -83,7 +83,7 @@ def limit_speed_weights(weights: Floats, slopes: Floats) -> Floats:
     Parameters
     ----------
     weights : (..., n) with sums of 1.
-    slopes : (m + 1, n) slopes of the timewarp at its m + 1 knots, all above 0, linear between them.
+    slopes : (m + 1, n) slopes of the timewarp at its m + 1 knots, all greater than 0, linear between them.
 
     Returns
     -------

@@ -81,12 +81,12 @@ class Thresholds:
         for field in fields(self):
             value = getattr(self, field.name)
             if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
-                raise InvalidValue(f"{field.name} must be a number of at least 0, got {value!r}")
+                raise InvalidValue(f"{field.name} must be a number of at least 0, not {value!r}")
         for what in ("speed", "height"):
             enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
             if not 0 < enter <= keep:
                 raise InvalidValue(
-                    f"enter_{what} must be greater than 0 and at most keep_{what}, got {enter:g} and {keep:g}"
+                    f"enter_{what} must be greater than 0 and at most keep_{what}, not {enter:g} and {keep:g}"
                 )
 
 
@@ -167,7 +167,7 @@ def find_contacts(
     if floor is None:
         floor = motion.source.floor
     elif not np.isfinite(floor):
-        raise InvalidValue(f"floor must be a finite height in meters, got {floor}")
+        raise InvalidValue(f"floor must be a finite height in meters, not {floor}")
     track = track_points(motion, choose_points(motion, hands))
     slow: Bools = track.speed < limits.enter_speed * track.scale.root
     if asked is not None:
@@ -274,7 +274,7 @@ def check_plane(plane: Plane) -> tuple[float, float, float]:
         values = np.full(1, np.nan)
     if values.shape not in ((1,), (3,)) or not np.isfinite(values).all():
         raise InvalidValue(
-            f"a plane must be a height in meters or (height, slope along x, slope along z), got {plane!r}"
+            f"a plane must be a height in meters or (height, slope along x, slope along z), not {plane!r}"
         )
     height, a, b = values if len(values) == 3 else (values[0], 0.0, 0.0)
     return float(height), float(a), float(b)

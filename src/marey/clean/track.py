@@ -113,7 +113,7 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
     """Track `points` through `motion`."""
     if len(motion) < MIN_FRAMES:
         raise InvalidValue(
-            f"{motion.name!r} must have at least {MIN_FRAMES} frames for contacts to be detected, got {len(motion)}"
+            f"{motion.name!r} must have at least {MIN_FRAMES} frames for contacts to be detected, not {len(motion)}"
         )
     scale = Scale(leg_length(motion.skeleton) / REFERENCE_LEG)
     check_points(points, len(motion.skeleton))

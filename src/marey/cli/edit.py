@@ -184,7 +184,7 @@ def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, feet: F
     start, stop = (None if moment is None else to_frame(moment, motion.fps) for moment in (begin, end))
     if stop is not None and stop >= len(motion):
         raise InvalidValue(
-            f"--to must be a frame of the motion, at most {len(motion) - 1}f, got {stop}f; it is joined to the "
+            f"--to must be a frame of the motion, at most {len(motion) - 1}f, not {stop}f; it is joined to the "
             "frame at --from"
         )
     return _write(cycle(motion, start, stop, repeats=repeats, feet=feet), output)

@@ -97,7 +97,7 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options that are invalid or exclude each other."""
     if options["window"] is not None and not 0.0 < options["window"] < float("inf"):
-        raise click.UsageError(f"--window must be above 0 s, not {options['window']:g}")
+        raise click.UsageError(f"--window must be greater than 0 s, not {options['window']:g}")
     if options["coarse"] < 1:
         raise click.UsageError(f"--coarse must be at least 1, not {options['coarse']}")
     if options["similarity"] is None:

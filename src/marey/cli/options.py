@@ -46,7 +46,7 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
     if stop > len(motion):
         raise InvalidValue(f"--to is beyond the end of {last}")
     if start >= stop:
-        raise InvalidValue(f"--from must be before --to, got frames {start} to {stop} of {last}")
+        raise InvalidValue(f"--from must be before --to, not frames {start} to {stop} of {last}")
     return start, stop
 
 

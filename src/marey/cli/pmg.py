@@ -201,7 +201,7 @@ def connect(
     graph = open_character(char)
     for threshold, name in ((good, "--good"), (bad, "--bad")):
         if threshold is not None and not 0.0 < threshold < float("inf"):
-            raise click.UsageError(f"{name} must be a distance in meters above 0, not {threshold:g}")
+            raise click.UsageError(f"{name} must be a distance in meters greater than 0, not {threshold:g}")
     if good is not None and bad is not None and good > bad:
         raise click.UsageError(f"--good must not be above --bad, but they are {good:g} and {bad:g} m; swap them")
     if part is not None and good is None:

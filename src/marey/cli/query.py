@@ -65,7 +65,7 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
             f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
         )
         raise InvalidValue(
-            f"the query must lie within {motion.name!r}, which lasts from 0 to "
+            f"the query must be within {motion.name!r}, which lasts from 0 to "
             f"{len(motion) / motion.fps:.2f} s, not {asked}"
         )
     return first, last

@@ -125,7 +125,7 @@ class _Plan:
                 return cls(*sizes, height, width, margin, 1)
             side //= 2
         raise InvalidValue(
-            f"memory must be at least {math.ceil(needed / 1024)} kB for this grid, got {given / 1024:.6g} kB"
+            f"memory must be at least {math.ceil(needed / 1024)} kB for this grid, not {given / 1024:.6g} kB"
         )
 
     def spans(self) -> Iterator[Span]:

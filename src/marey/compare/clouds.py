@@ -74,7 +74,7 @@ class Clouds(FrozenRecord):
         points = freeze_array(self.points, "points of a point cloud", (None, None, 3))
         if points.shape[0] == 0 or points.shape[1] == 0:
             raise InvalidValue(
-                f"points must have at least one frame and one marker, got {points.shape[0]} frames and "
+                f"points must have at least one frame and one marker, not {points.shape[0]} frames and "
                 f"{points.shape[1]} markers"
             )
         weights = freeze_array(self.weights, "marker weights", (points.shape[1],))
@@ -85,9 +85,9 @@ class Clouds(FrozenRecord):
             )
         names = tuple(self.names)
         if names and len(names) != points.shape[1]:
-            raise InvalidValue(f"names must have {points.shape[1]} marker names or none, got {len(names)}")
+            raise InvalidValue(f"names must have {points.shape[1]} marker names or none, not {len(names)}")
         if self.contacts is not None and len(self.contacts) != len(points):
-            raise InvalidValue(f"contacts must have as many frames as points ({len(points)}), got {len(self.contacts)}")
+            raise InvalidValue(f"contacts must have as many frames as points ({len(points)}), not {len(self.contacts)}")
         self._put(points=points, weights=weights, fps=check_fps(self.fps), names=names)
 
     def __len__(self) -> int:
@@ -138,14 +138,14 @@ def point_clouds(
         return recording
     if isinstance(recording, Markers):
         if per_joint != 1:
-            raise InvalidValue(f"per_joint must be 1 for recorded markers, which are single points, got {per_joint}")
+            raise InvalidValue(f"per_joint must be 1, not {per_joint}, because recorded markers are single points")
         names, points = _recorded(recording, markers)
         joint_weights = _weights(weights, names, 1)
         return Clouds(points, joint_weights, recording.fps, recording.name, names)
     if not isinstance(recording, Motion):
-        raise InvalidValue(f"recording must be a Motion, Markers or Clouds, got {type(recording).__name__}")
+        raise InvalidValue(f"recording must be a Motion, Markers or Clouds, not {type(recording).__name__}")
     if per_joint not in (1, 2, 3):
-        raise InvalidValue(f"per_joint must be 1, 2 or 3, got {per_joint!r}")
+        raise InvalidValue(f"per_joint must be 1, 2 or 3, not {per_joint!r}")
     names, joints = choose_joints(recording.skeleton, markers)
     points = _joint_points(recording, joints, per_joint)
     joint_weights = _weights(weights, names, per_joint)
@@ -162,13 +162,13 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
     """
     if shape not in SHAPES:
-        raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, got {shape!r}{similar(str(shape), SHAPES)}")
+        raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}{similar(str(shape), SHAPES)}")
     try:
         seconds = float(window_seconds)
     except (TypeError, ValueError):
         seconds = np.nan
     if not (np.isfinite(seconds) and seconds >= 0):
-        raise InvalidValue(f"window_seconds must be at least 0 s, got {window_seconds!r}")
+        raise InvalidValue(f"window_seconds must be at least 0 s, not {window_seconds!r}")
     half = int(np.floor(0.5 * seconds * check_fps(fps) + 1e-9))
     steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
     if shape == "box":
@@ -185,8 +185,8 @@ def check_frame_weights(weights: ArrayLike) -> Floats:
     given = freeze_array(weights, "frame weights", (None,))
     if len(given) % 2 == 0 or (given < 0).any() or not given.sum() > 0 or given[len(given) // 2] == 0:
         raise InvalidValue(
-            "frame weights must be an odd number of values, none negative, and not 0 in the middle, got "
-            f"{len(given)} with a sum of {given.sum():.6g}"
+            "frame weights must be an odd number of values of at least 0, with more than 0 in the middle, not "
+            f"{len(given)} values with a sum of {given.sum():.6g}"
         )
     return set_readonly(given / given.sum())
 
@@ -234,7 +234,7 @@ def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
         if markers not in MARKER_SETS:
             known = ", ".join(MARKER_SETS)
             raise UnknownName(
-                f"markers must be {known}, or a list of roles and joint names, got {markers!r}"
+                f"markers must be {known}, or a list of roles and joint names, not {markers!r}"
                 f"{similar(markers, MARKER_SETS)}"
             )
         names = tuple(role for role in MARKER_SETS[markers] if role in roles)
@@ -269,7 +269,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
     elif isinstance(weights, Mapping):
         unknown = [str(name) for name in weights if name not in names]
         if unknown:
-            raise UnknownName(f"keys of weights must be markers, got {unknown[0]!r}{similar(unknown[0], names)}")
+            raise UnknownName(f"keys of weights must be markers, not {unknown[0]!r}{similar(unknown[0], names)}")
         given = freeze_array([weights.get(name, 1.0) for name in names], "marker weights", (n,))
     else:
         given = freeze_array(weights, "marker weights", (None,))
@@ -277,7 +277,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
         given = np.repeat(given, per_joint)
     if len(given) != n * per_joint:
         raise InvalidValue(
-            f"weights must have {n} values, one for each of {format_list([*map(repr, names)])}, got {len(given)}"
+            f"weights must have {n} values, one for each of {format_list([*map(repr, names)])}, not {len(given)}"
         )
     if (given < 0).any() or not given.sum() > 0:
         raise InvalidValue(
@@ -317,7 +317,7 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
     if isinstance(markers, str):
         if markers != "body":
             raise InvalidValue(
-                f"recorded markers have no roles, so markers must be 'body' (all) or a list of names, got {markers!r}"
+                f"recorded markers have no roles, so markers must be 'body' (all) or a list of names, not {markers!r}"
             )
         chosen = list(range(len(recording.names)))
     else:

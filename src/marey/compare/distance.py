@@ -48,7 +48,7 @@ def frame_distances(
     weights = check_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")
     if first.shape != second.shape:
-        raise InvalidValue(f"at_a and at_b must have equal lengths, got {len(first)} and {len(second)}")
+        raise InvalidValue(f"at_a and at_b must have equal lengths, not {len(first)} and {len(second)}")
     moves, left = np.empty((len(first), 3)), np.empty(len(first))
     align_windows(ClipPair(a.points, b.points, a.weights, weights), first, second, bool(align), moves, left)
     return set_readonly(moves), set_readonly(left)
@@ -57,7 +57,7 @@ def frame_distances(
 def _frame(clouds: Clouds, frame: int, default: str) -> int:
     i = check_index(frame, "frame")
     if not 0 <= i < len(clouds):
-        raise InvalidValue(f"frame of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, got {i}")
+        raise InvalidValue(f"frame of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, not {i}")
     return i
 
 
@@ -65,11 +65,11 @@ def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
     frames = convert_array(at, f"frames of {describe_clip(clouds, default)}")
     if frames.ndim != 1:
         raise InvalidValue(
-            f"frames of {describe_clip(clouds, default)} must be one-dimensional, got shape {frames.shape}"
+            f"frames of {describe_clip(clouds, default)} must be one-dimensional, not shape {frames.shape}"
         )
     wrong = ~((frames >= 0) & (frames <= len(clouds) - 1))
     if wrong.any():
         raise InvalidValue(
-            f"frames of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, got {frames[wrong][0]:g}"
+            f"frames of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, not {frames[wrong][0]:g}"
         )
     return np.ascontiguousarray(frames)

@@ -163,7 +163,7 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     if contacts == "refuse":
         return float(np.inf)
     if isinstance(contacts, str) or not (np.isfinite(contacts) and contacts >= 0):
-        raise InvalidValue(f"contacts must be None, 'refuse', or a penalty of at least 0 m, got {contacts!r}")
+        raise InvalidValue(f"contacts must be None, 'refuse', or a penalty of at least 0 m, not {contacts!r}")
     return float(contacts) ** 2
 
 
@@ -173,5 +173,5 @@ def _indices(values: ArrayLike, n: int, what: str) -> Ints:
     indices: Ints = convert_array(values, f"{what}s of the grid", np.int64)
     if indices.size and (indices.min() < 0 or indices.max() >= n):
         worst = indices.min() if indices.min() < 0 else indices.max()
-        raise InvalidValue(f"{what}s of the grid must be from 0 to {n - 1}, got {worst}")
+        raise InvalidValue(f"{what}s of the grid must be from 0 to {n - 1}, not {worst}")
     return indices

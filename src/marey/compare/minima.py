@@ -25,7 +25,7 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:
-        raise InvalidValue(f"values must be a two-dimensional grid, got shape {grid.shape}")
+        raise InvalidValue(f"values must be a two-dimensional grid, not shape {grid.shape}")
     limit = check_limit(threshold)
     lag = check_index(min_lag, "min_lag")
     inner = (0, grid.shape[0], 0, grid.shape[1])
@@ -37,5 +37,5 @@ def check_limit(threshold: float | None) -> float:
     if threshold is None:
         return float(np.finfo(np.float64).max)
     if not threshold >= 0:
-        raise InvalidValue(f"threshold must be at least 0 m, got {threshold!r}")
+        raise InvalidValue(f"threshold must be at least 0 m, not {threshold!r}")
     return min(float(threshold) ** 2, float(np.finfo(np.float64).max))

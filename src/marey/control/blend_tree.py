@@ -77,7 +77,9 @@ class BlendTree:
             given = [replace(motion, name=name) for name, motion in loops.items()]
             registration = register(given, cyclic=True, max_distance=max_distance, force=force)
         elif len(registration) != len(names):
-            raise InvalidValue(f"registration must be of the tree's {len(names)} loops, not of {len(registration)}")
+            raise InvalidValue(
+                f"registration must have the {len(names)} loops of the tree, not {len(registration)} motions"
+            )
         table = make_table(registration)
         node = tree if isinstance(tree, LoopNode | MixNode | LayerNode) else _steering_tree(tree, names, table)
         evaluate = compile_tree(node, names, table.skeleton)

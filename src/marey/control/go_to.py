@@ -228,7 +228,9 @@ def check_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
     """Check the turning radii to the left and right, and cap each at the radius that is treated as straight."""
     both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
     if np.isnan(both).any() or (both <= 0.0).any():
-        raise InvalidValue(f"radius must be a distance in meters, above 0, or a pair (left, right), not {radius!r}")
+        raise InvalidValue(
+            f"radius must be a distance in meters, greater than 0, or a pair (left, right), not {radius!r}"
+        )
     return float(min(both[0], _WIDEST)), float(min(both[1], _WIDEST))
 
 

@@ -87,7 +87,7 @@ def _parse_seconds(text: str, word: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0.0):
-        raise InvalidValue(f"seconds after the colon must be above 0, but they are not in {word!r}")
+        raise InvalidValue(f"the seconds after the colon must be a number greater than 0, not {text!r} as in {word!r}")
     return value
 
 

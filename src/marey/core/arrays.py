@@ -37,10 +37,10 @@ def freeze_array(
         want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
     ):
         wanted = ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
-        raise InvalidValue(f"{name} must have shape ({wanted}), got {array.shape}")
+        raise InvalidValue(f"{name} must have shape ({wanted}), not {array.shape}")
     if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InvalidValue(f"{name} must be finite, got {array[where]} at index {where}")
+        raise InvalidValue(f"{name} must be finite, not {array[where]} at index {where}")
     if not (_is_readonly(array) and array.flags.c_contiguous and array.flags.aligned):
         array = set_readonly(array.copy())
     return array
@@ -56,12 +56,12 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
     if given.dtype == dtype:
         return given
     if given.size and given.dtype.kind not in "biuf":
-        raise InvalidValue(f"{name} must be an array of numbers, got {_element(given)!r} in it")
+        raise InvalidValue(f"{name} must be an array of numbers, but it contains {_element(given)!r}")
     with np.errstate(invalid="ignore"):
         array = given.astype(dtype, copy=False)
     if dtype.kind in "ib" and given.dtype.kind != dtype.kind and not np.array_equal(array, given):
         wanted = "True and False" if dtype.kind == "b" else "whole numbers"
-        raise InvalidValue(f"{name} must hold {wanted}, got {_element(given[array != given])!r}")
+        raise InvalidValue(f"{name} must hold {wanted}, not {_element(given[array != given])!r}")
     return array
 
 
@@ -115,7 +115,7 @@ def check_fps(fps: Any) -> float:
     except (TypeError, ValueError):
         rate = np.nan
     if not (np.isfinite(rate) and rate > 0):
-        raise InvalidValue(f"fps must be a positive number, got {fps!r}")
+        raise InvalidValue(f"fps must be a positive number, not {fps!r}")
     return rate
 
 
@@ -127,7 +127,7 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
         number = np.nan
     if not np.isfinite(number) or number < least or (above and number == least):
         raise InvalidValue(
-            f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, got {value!r}"
+            f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, not {value!r}"
         )
     return number
 
@@ -137,18 +137,18 @@ def check_index(value: Any, what: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise InvalidValue(f"{what} must be an integer, got {value!r}") from None
+        raise InvalidValue(f"{what} must be an integer, not {value!r}") from None
 
 
 def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
     """Return the names of joints or markers (`what`) as a tuple; they must be non-empty strings without duplicates."""
     if isinstance(names, str):
-        raise InvalidValue(f"names must be a list of {what} names, got the string {names!r}")
+        raise InvalidValue(f"names must be a list of {what} names, not the string {names!r}")
     checked = tuple(names)
     seen: set[str] = set()
     for name in checked:
         if not isinstance(name, str) or not name:
-            raise InvalidValue(f"{what} names must be non-empty strings, got {name!r}")
+            raise InvalidValue(f"{what} names must be non-empty strings, not {name!r}")
         if name in seen:
             raise InvalidValue(f"{what} names must differ, but {name!r} occurs twice")
         seen.add(name)
@@ -164,19 +164,19 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
         i = check_index(frames, "a frame")
         if not -n_frames <= i < n_frames:
             raise InvalidValue(
-                f"frame must be from 0 to {n_frames - 1}, or from -{n_frames} to -1 to count from the end, got {i}"
+                f"frame must be from 0 to {n_frames - 1}, or from -{n_frames} to -1 to count from the end, not {i}"
             )
         start = i % n_frames
         return start, start + 1
     if frames.step not in (None, 1):
         raise InvalidValue(
-            f"the step of a frame slice must be 1, got {frames.step}; use resample to change the frame rate"
+            f"the step of a frame slice must be 1, not {frames.step}; use resample to change the frame rate"
         )
     try:
         start, stop, _ = frames.indices(n_frames)
     except TypeError:
         raise InvalidValue(
-            f"frames must be integers, got {frames.start!r} to {frames.stop!r}; the frame at a time in seconds is "
+            f"frames must be integers, not {frames.start!r} to {frames.stop!r}; the frame at a time in seconds is "
             "round(seconds * fps)"
         ) from None
     if stop <= start:

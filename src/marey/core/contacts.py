@@ -21,10 +21,10 @@ class ContactPoint(FrozenRecord):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InvalidValue(f"name of a contact point must be a non-empty string, got {self.name!r}")
+            raise InvalidValue(f"name of a contact point must be a non-empty string, not {self.name!r}")
         joint = check_index(self.joint, f"the joint of contact point {self.name!r}")
         if joint < 0:
-            raise InvalidValue(f"joint of contact point {self.name!r} must be a joint index of at least 0, got {joint}")
+            raise InvalidValue(f"joint of contact point {self.name!r} must be a joint index of at least 0, not {joint}")
         self._put(joint=joint, offset=freeze_array(self.offset, f"offset of contact point {self.name!r}", (3,)))
 
 
@@ -39,7 +39,7 @@ class Contacts(FrozenRecord):
         points = tuple(self.points)
         names = [point.name for point in points]
         if len(set(names)) != len(names):
-            raise InvalidValue(f"contact points must have different names, got {', '.join(names)}")
+            raise InvalidValue(f"contact points must have different names, not {', '.join(names)}")
         self._put(points=points, mask=freeze_array(self.mask, "contact mask", (None, len(points)), np.bool_))
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class Contacts(FrozenRecord):
         """Build contacts from half-open intervals, keyed by point name; points without intervals have no contact."""
         points = tuple(points)
         if check_index(n_frames, "n_frames") < 0:
-            raise InvalidValue(f"n_frames must be at least 0, got {n_frames}")
+            raise InvalidValue(f"n_frames must be at least 0, not {n_frames}")
         empty = cls(points, np.zeros((n_frames, len(points)), dtype=bool))
         mask = empty.mask.copy()
         for name, spans in intervals.items():
@@ -84,7 +84,7 @@ class Contacts(FrozenRecord):
                 if not 0 <= start < stop <= n_frames:
                     raise InvalidValue(
                         f"a contact of {name!r} must have 0 <= start < stop <= {n_frames} (the number of frames), "
-                        f"got {start} to {stop}"
+                        f"not {start} to {stop}"
                     )
                 mask[start:stop, column] = True
         return cls(points, set_readonly(mask))

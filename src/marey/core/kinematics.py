@@ -150,5 +150,5 @@ def _check_input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
     """Return a C-contiguous array and check its shape, which the kernels do not."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
-        raise InvalidValue(f"{name} must have shape {shape}, got {array.shape}")
+        raise InvalidValue(f"{name} must have shape {shape}, not {array.shape}")
     return array

@@ -69,11 +69,11 @@ class Labels:
 def _checked(item: Iterable[object]) -> Label:
     parts = tuple(item)
     if len(parts) != 3:
-        raise InvalidValue(f"a label must be (name, start, stop), got {parts!r}")
+        raise InvalidValue(f"a label must be (name, start, stop), not {parts!r}")
     name = parts[0]
     if not isinstance(name, str) or not name:
-        raise InvalidValue(f"name of a label must be a non-empty string, got {name!r}")
+        raise InvalidValue(f"name of a label must be a non-empty string, not {name!r}")
     start, stop = (check_index(end, f"the ends of label {name!r}") for end in parts[1:])
     if not 0 <= start < stop:
-        raise InvalidValue(f"label {name!r} must have 0 <= start < stop, got {start} to {stop}")
+        raise InvalidValue(f"label {name!r} must have 0 <= start < stop, not {start} to {stop}")
     return Label(name, start, stop)

@@ -105,11 +105,11 @@ class LimbSettings:
 
     def __post_init__(self) -> None:
         if self.damping_from is not None and not 0.0 < self.damping_from < np.pi:
-            raise InvalidValue(f"damping_from must be greater than 0 and less than pi radians, got {self.damping_from}")
+            raise InvalidValue(f"damping_from must be greater than 0 and less than pi radians, not {self.damping_from}")
         if not 0.0 <= self.swivel <= 1.0:
-            raise InvalidValue(f"swivel must be from 0 to 1, got {self.swivel}")
+            raise InvalidValue(f"swivel must be from 0 to 1, not {self.swivel}")
         if not 0.0 <= self.max_stretch < 1.0:
-            raise InvalidValue(f"max_stretch must be at least 0 and less than 1, got {self.max_stretch}")
+            raise InvalidValue(f"max_stretch must be at least 0 and less than 1, not {self.max_stretch}")
 
 
 @bundled_parameters("settings", LimbSettings, damping_from="damping_from", swivel="swivel", max_stretch="max_stretch")
@@ -196,9 +196,9 @@ def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
         array = convert_array(value, f"{where}: {name}")
         size = 4 if name in _ROTATIONS else 3
         if array.shape[-1:] != (size,):
-            raise InvalidValue(f"{where}: {name} must have shape (..., {size}), got {array.shape}")
+            raise InvalidValue(f"{where}: {name} must have shape (..., {size}), not {array.shape}")
         if not np.isfinite(array).all():
-            raise InvalidValue(f"{where}: {name} must be finite, got {array[~np.isfinite(array)][0]}")
+            raise InvalidValue(f"{where}: {name} must be finite, not {array[~np.isfinite(array)][0]}")
         if name.endswith("offset") and (_length(array) < _NOTHING).any():
             raise InvalidValue(f"{where}: {name} must not have zero length; both bones of a limb need a length")
         if name == "hinge":

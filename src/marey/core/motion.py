@@ -86,7 +86,7 @@ class Motion(FrozenRecord):
 
     def _check_contacts(self, contacts: Contacts, n_frames: int) -> None:
         if len(contacts) != n_frames:
-            raise InvalidValue(f"contacts must have as many frames as the motion ({n_frames}), got {len(contacts)}")
+            raise InvalidValue(f"contacts must have as many frames as the motion ({n_frames}), not {len(contacts)}")
         for point in contacts.points:
             if point.joint >= len(self.skeleton):
                 raise InvalidValue(
@@ -155,7 +155,7 @@ class Motion(FrozenRecord):
             raise InvalidValue("seconds must have at least one time, got none")
         if times.min() < -slack or times.max() > self.duration + slack:
             raise InvalidValue(
-                f"seconds must be from 0 to {self.duration:g} s, got {times.min():g} to {times.max():g} s"
+                f"seconds must be from 0 to {self.duration:g} s, not {times.min():g} to {times.max():g} s"
             )
         frame = np.clip(times * self.fps, 0.0, len(self) - 1)
         # Rounding may make i / fps * fps differ from i; the time of a frame must return exactly that frame.

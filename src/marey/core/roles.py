@@ -68,7 +68,7 @@ class Roles(FrozenRecord, Mapping[str, int]):
         for role, joint in self.joints.items():
             _check_role(role)
             if not 0 <= joint < len(names):
-                raise InvalidValue(f"role {role!r} must be a joint index below {len(names)}, got {joint}")
+                raise InvalidValue(f"role {role!r} must be a joint index below {len(names)}, not {joint}")
         ordered = {role: int(self.joints[role]) for role in ROLE_NAMES if role in self.joints}
         self._put(joints=MappingProxyType(ordered), spine=tuple(int(joint) for joint in self.spine), names=names)
 
@@ -148,7 +148,7 @@ def _check_tree(
     tree_of: NDArray[np.int64] = np.asarray(parents, dtype=np.int64)
     if n == 0 or tree_of.shape != (n,):
         raise InvalidValue(
-            f"parents must have one index for each of the {n} joints (at least 1), got shape {tree_of.shape}"
+            f"parents must have one index for each of the {n} joints (at least 1), not shape {tree_of.shape}"
         )
     if tree_of[0] != -1 or bool(np.any((tree_of[1:] < 0) | (tree_of[1:] >= np.arange(1, n)))):
         raise InvalidValue("parents must be -1 for joint 0, and the index of an earlier joint for every other joint")
@@ -173,7 +173,7 @@ def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
     """Return positions (n, 3) scaled to a maximum of 1: only the shape matters, and sums and squares stay finite."""
     points = np.array(values, dtype=np.float64)
     if points.shape != (n, 3) or not bool(np.isfinite(points).all()):
-        raise InvalidValue(f"{what} must be finite and of shape ({n}, 3), got shape {points.shape}")
+        raise InvalidValue(f"{what} must be finite and of shape ({n}, 3), not shape {points.shape}")
     largest = float(np.abs(points).max())
     return points / largest if largest > 0.0 else points
 

@@ -41,7 +41,7 @@ class Skeleton(FrozenRecord):
             raise InvalidValue("a skeleton needs at least one joint")
         parents = freeze_array(self.parents, "parents", (n,), np.int64)
         if parents[0] != -1:
-            raise InvalidValue(f"the parent of joint 0 (the root) must be -1, got {parents[0]}")
+            raise InvalidValue(f"the parent of joint 0 (the root) must be -1, not {parents[0]}")
         wrong = np.flatnonzero((parents[1:] < 0) | (parents[1:] >= np.arange(1, n))) + 1
         if wrong.size:
             j = int(wrong[0])
@@ -114,7 +114,7 @@ class Skeleton(FrozenRecord):
         """Return the joints from the root down to `joint`, both included."""
         path = [check_index(joint, "a joint")]
         if not 0 <= path[0] < len(self):
-            raise JointNotFound(f"joint must be an index from 0 to {len(self) - 1}, got {joint}")
+            raise JointNotFound(f"joint must be an index from 0 to {len(self) - 1}, not {joint}")
         while (parent := int(self.parents[path[-1]])) >= 0:
             path.append(parent)
         return tuple(reversed(path))

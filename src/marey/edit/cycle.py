@@ -63,7 +63,7 @@ def cycle(
     last = len(motion) - 1
     n_cycles = check_index(repeats, "repeats")
     if n_cycles < 1:
-        raise InvalidValue(f"repeats must be at least 1, got {n_cycles}")
+        raise InvalidValue(f"repeats must be at least 1, not {n_cycles}")
     first, end = _find_ends(motion, start, stop)
     check_feet(feet)
     source = set_contacts(motion) if feet else motion
@@ -92,12 +92,12 @@ def _find_ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int
     """Return the two frames of the seam, given or found."""
     last = len(motion) - 1
     if stop is not None and check_index(stop, "stop") > last:
-        raise InvalidValue(f"stop must be at most {last}, got {stop}; it is the frame that closes the loop")
+        raise InvalidValue(f"stop must be at most {last}, not {stop}; it is the frame that closes the loop")
     if start is not None and stop is not None:
         return check_frames(motion, start, stop, least=_MIN_FRAMES)
     for name, frame in (("start", start), ("stop", stop)):
         if frame is not None and not 0 <= check_index(frame, name) <= last:
-            raise InvalidValue(f"{name} must be a frame from 0 to {last}, got {frame}")
+            raise InvalidValue(f"{name} must be a frame from 0 to {last}, not {frame}")
     return find_loop(motion, start, stop, _SHORTEST)
 
 

@@ -72,9 +72,9 @@ def deseam(
     """
     seam = check_index(frame, "frame")
     if len(motion) < 2:
-        raise InvalidValue(f"{motion.name!r} must have at least 2 frames to have a seam, got 1")
+        raise InvalidValue(f"{motion.name!r} must have at least 2 frames to have a seam, not 1")
     if not 1 <= seam < len(motion):
-        raise InvalidValue(f"frame must be from 1 to {len(motion) - 1}, got {seam}")
+        raise InvalidValue(f"frame must be from 1 to {len(motion) - 1}, not {seam}")
     if seconds is not None and half_life is not None:
         raise InvalidValue("seconds and half_life must not both be given; pass one of them")
     given = bake_hips_into_root(motion)

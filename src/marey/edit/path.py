@@ -64,16 +64,16 @@ def edit_path(
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(
-            f"{motion.name!r} must travel at least {_MIN_TRAVEL:g} m to be bent, got "
+            f"{motion.name!r} must travel at least {_MIN_TRAVEL:g} m to be bent, not "
             f"{0.0 if old is None else old.length:.3g} m"
         )
     new = _fit_curve(given, "path")
     if new is None:
-        raise InvalidValue(f"path must have at least two different points, got {len(given)} points that do not differ")
+        raise InvalidValue(f"path must have at least two different points, not {len(given)} equal ones")
     factor = new.length / old.length if stretch else 1.0
     if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
         raise InvalidValue(
-            f"path must be at least {old.length:.3g} m long, the distance the motion travels, got {new.length:.3g} m; "
+            f"path must be at least {old.length:.3g} m long, the distance the motion travels, not {new.length:.3g} m; "
             "lengthen it, or pass stretch=True"
         )
     # Interpolate frames that stand between two points of the curve.
@@ -147,7 +147,7 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
     through = points[knots]
     x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
     if x[-1] > 1e6:
-        raise InvalidValue(f"{what} must be at most 1e6 m long, got {x[-1]:.3g} m; check its unit (meters)")
+        raise InvalidValue(f"{what} must be at most 1e6 m long, not {x[-1]:.3g} m; check its unit (meters)")
     fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
     fine = np.union1d(fine, x)
     samples = hermite(x, through, _find_slopes(x, through), fine)

@@ -65,7 +65,7 @@ def retarget(
     distance by which hands miss is recorded in the provenance as ``residue``, in meters.
     """
     if hands not in (None, "together", "targets"):
-        raise UnknownName(f"hands must be 'together', 'targets' or None, got {hands!r}")
+        raise UnknownName(f"hands must be 'together', 'targets' or None, not {hands!r}")
     if isinstance(target, RetargetMap):
         if pose is not None or target_pose is not None:
             raise InvalidValue(

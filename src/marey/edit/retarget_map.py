@@ -61,7 +61,7 @@ class RetargetMap(FrozenRecord):
         for name in ("scale", "source_stand", "target_stand"):
             value = float(getattr(self, name))
             if not (np.isfinite(value) and value > 0.0):
-                raise InvalidValue(f"{name} must be a positive number, got {value}")
+                raise InvalidValue(f"{name} must be a positive number, not {value}")
             self._put(**{name: value})
         for source, target in self.chains:
             for joint, n in (
@@ -69,7 +69,7 @@ class RetargetMap(FrozenRecord):
                 (max(target, default=0), len(self.target)),
             ):
                 if not 0 <= joint < n:
-                    raise InvalidValue(f"joints of a retarget map must be indices from 0 to {n - 1}, got {joint}")
+                    raise InvalidValue(f"joints of a retarget map must be indices from 0 to {n - 1}, not {joint}")
 
     @classmethod
     def build(
@@ -166,7 +166,7 @@ class _Reference:
         local, offsets = quat.identity((1, len(self.skeleton))), None
         if frame is not None:
             if self.motion is None:
-                raise InvalidValue(f"the {which} must be a motion to choose a reference frame, got a skeleton")
+                raise InvalidValue(f"the {which} must be a motion to choose a reference frame, not a skeleton")
             chosen = self.motion[frame]
             local, offsets = chosen.rotations.copy(), chosen.bone_offsets
         world = forward_kinematics(self.skeleton, np.zeros((1, 3)), local, offsets)

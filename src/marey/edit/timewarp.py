@@ -34,7 +34,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
     if len(outside):
         raise InvalidValue(
-            f"old times of keys must be from 0 to {motion.duration:g} s, the motion's duration, got {outside[0]:g} s"
+            f"old times of keys must be from 0 to {motion.duration:g} s, the motion's duration, not {outside[0]:g} s"
         )
     if pairs[0, 0] > 0.0:
         pairs = np.concatenate([np.zeros((1, 2)), pairs])
@@ -42,13 +42,13 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     if (steps <= 0.0).any():
         k = int(np.argmax((steps <= 0.0).any(axis=1)))
         raise InvalidValue(
-            f"both times of each key must be later than those of the key before, got ({pairs[k, 0]:g}, "
+            f"both times of each key must be later than those of the key before, not ({pairs[k, 0]:g}, "
             f"{pairs[k, 1]:g}) and "
             f"({pairs[k + 1, 0]:g}, {pairs[k + 1, 1]:g}) s"
         )
     if pairs[0, 0] == 0.0 and pairs[0, 1] != 0.0:
         raise InvalidValue(
-            f"a key at old time 0 must have new time 0, got {pairs[0, 1]:g} s; the motion always begins at 0 s"
+            f"a key at old time 0 must have new time 0, not {pairs[0, 1]:g} s; the motion always begins at 0 s"
         )
     if pairs[-1, 0] < motion.duration - 1e-9:  # the rest after the last key keeps its duration
         rest = motion.duration - pairs[-1, 0]
@@ -56,7 +56,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     old, new = pairs.T
     if new[-1] > _MAX_SECONDS:
         raise InvalidValue(
-            f"the result must last at most {_MAX_SECONDS:g} s, got {new[-1]:g} s; check the new times of the keys"
+            f"the result must last at most {_MAX_SECONDS:g} s, not {new[-1]:g} s; check the new times of the keys"
         )
     fps = motion.fps
     n_frames = int(np.floor(new[-1] * fps + 1e-6)) + 1

@@ -118,9 +118,9 @@ def warp(
     check_feet(feet)
     seconds = check_number(ease, "ease in seconds", above=True)
     if continuity not in (1, 2):
-        raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), got {continuity!r}")
+        raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), not {continuity!r}")
     if orientation not in (None, "world", "limb"):
-        raise UnknownName(f"orientation must be 'world', 'limb' or None, got {orientation!r}")
+        raise UnknownName(f"orientation must be 'world', 'limb' or None, not {orientation!r}")
     listed = list(keys)
     turn_keys, moves = _sorted_keys(motion, listed)
     draft = Draft.of(motion)
@@ -163,20 +163,20 @@ def _sorted_keys(
     moves: dict[str, list[MoveKey]] = {}
     for key in keys:
         if not isinstance(key, TurnKey | MoveKey):
-            raise InvalidValue(f"keys must be TurnKey or MoveKey objects, got {key!r}")
+            raise InvalidValue(f"keys must be TurnKey or MoveKey objects, not {key!r}")
         end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
-            raise InvalidValue(f"a key must end within the motion's {motion.duration:g} s, got {end:g} s")
+            raise InvalidValue(f"a key must end within the motion's {motion.duration:g} s, not {end:g} s")
         allowed = ("joint", "figure", "world") if isinstance(key, TurnKey) else ("figure", "world")
         if key.axes not in allowed:
-            raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, got {key.axes!r}")
+            raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, not {key.axes!r}")
         if isinstance(key, TurnKey):
             freeze_array(key.turn, "turn", (3,))
             turn_keys.setdefault(_find_joint(motion.skeleton, key.joint), []).append(key)
             continue
         if key.effector not in _EFFECTORS:
             near = similar(str(key.effector), _EFFECTORS)
-            raise UnknownName(f"effector of a key must be one of {', '.join(_EFFECTORS)}, got {key.effector!r}{near}")
+            raise UnknownName(f"effector of a key must be one of {', '.join(_EFFECTORS)}, not {key.effector!r}{near}")
         if (key.offset is None) == (key.target is None):
             raise InvalidValue(f"a key of {key.effector} must have either an offset or a target, and not both")
         freeze_array(key.offset if key.target is None else key.target, "offset or target", (3,))

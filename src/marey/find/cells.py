@@ -99,10 +99,11 @@ class Cells(FrozenRecord):
         runs = np.concatenate([[0], np.cumsum(self.row_counts, dtype=np.int64)])
         cells = np.concatenate([[0], np.cumsum(self.run_lengths, dtype=np.int64)])
         if runs[-1] != n_runs:
-            raise InvalidValue(f"row_counts must add up to the number of runs, {n_runs}, got {runs[-1]}")
+            raise InvalidValue(f"row_counts must add up to the number of runs, {n_runs}, not {runs[-1]}")
         if (self.run_lengths == 0).any() or cells[-1] != len(self):
             raise InvalidValue(
-                f"run_lengths must be above 0 and add up to the number of runs and rises, {len(self)}, got {cells[-1]}"
+                "run_lengths must be greater than 0 and add up to the number of runs and rises, "
+                f"{len(self)}, not {cells[-1]}"
             )
         self._put(
             row_runs=set_readonly(runs.astype(np.int32)), row_rises=set_readonly((cells[runs] - runs).astype(np.int32))
@@ -243,6 +244,6 @@ def _to_narrow_integers(value: Any, name: str, shape: tuple[int | None, ...], dt
     if given.dtype != dtype:
         wide, room = convert_array(given, name, np.int64), np.iinfo(dtype)
         if wide.size and (wide.min() < room.min or wide.max() > room.max):
-            raise InvalidValue(f"{name} must be from {room.min} to {room.max}, got {wide.min()} to {wide.max()}")
+            raise InvalidValue(f"{name} must be from {room.min} to {room.max}, not {wide.min()} to {wide.max()}")
         given = set_readonly(wide.astype(dtype))
     return freeze_array(given, name, shape, dtype)

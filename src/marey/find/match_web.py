@@ -96,7 +96,7 @@ class MatchWeb(SharedClips):
                 wanted = (len(self.clips[p]), len(self.clips[q]))
                 if self.pairs[self._place(p, q)].shape != wanted:
                     raise InvalidValue(
-                        f"cells of {self.names[p]!r} and {self.names[q]!r} must have shape {wanted}, got "
+                        f"cells of {self.names[p]!r} and {self.names[q]!r} must have shape {wanted}, not "
                         f"{self.pairs[self._place(p, q)].shape}"
                     )
 

@@ -218,4 +218,4 @@ def _check_option(options: WebOptions, name: str, low: float, high: float, what:
     except (TypeError, ValueError):
         number = np.nan
     if not low <= number <= high:
-        raise InvalidValue(f"{name} must be {what} from {low:g} to {high:g}, got {value!r}")
+        raise InvalidValue(f"{name} must be {what} from {low:g} to {high:g}, not {value!r}")

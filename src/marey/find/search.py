@@ -257,7 +257,7 @@ def list_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
 
 
 def check_threshold(threshold: Any) -> float:
-    """Check that a threshold in meters is above 0."""
+    """Check that a threshold in meters is greater than 0."""
     return check_number(threshold, "threshold in meters", above=True)
 
 
@@ -286,7 +286,7 @@ def check_limits(max_matches: Any, max_tiers: Any = None) -> None:
     """Check the maximum numbers of matches and tiers; None means no limit on tiers."""
     for name, value in (("max_matches", max_matches), ("max_tiers", 1 if max_tiers is None else max_tiers)):
         if check_index(value, name) < 1:
-            raise InvalidValue(f"{name} must be at least 1, got {value}")
+            raise InvalidValue(f"{name} must be at least 1, not {value}")
 
 
 def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:

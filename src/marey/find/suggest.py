@@ -219,7 +219,7 @@ def count_matches(
     """
     limits = convert_array(thresholds, "thresholds in meters")
     if limits.ndim != 1 or not (limits > 0.0).all():
-        raise InvalidValue(f"thresholds must be distances in meters above 0, not {thresholds!r}")
+        raise InvalidValue(f"thresholds must be distances in meters greater than 0, not {thresholds!r}")
     check_limits(max_matches)
     query, fractions = Query.make(web, clip, start, stop, labels), check_overlap(overlap)
     find = lru_cache(_CACHED)(query.make_finder(float(limits.max(initial=0.0))))

@@ -81,7 +81,7 @@ def crowd(
     if not len(paths):
         raise InvalidValue("paths must contain at least one path, not none")
     if not (np.isfinite(min_distance) and min_distance > 0.0):
-        raise InvalidValue(f"min_distance must be a distance above 0 m, not {min_distance}")
+        raise InvalidValue(f"min_distance must be a distance greater than 0 m, not {min_distance}")
     n_frames = round(seconds * graph.fps) if np.isfinite(seconds) else 0
     places = np.full((max(n_frames, 0), len(paths), 2), np.nan)
     found: list[PathResult | None] = []
@@ -122,7 +122,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
     rng : seed or generator for the jitter.
     """
     if n < 1 or not (np.isfinite(radius) and radius > 0.0):
-        raise InvalidValue(f"n must be at least 1 and radius above 0 m, not {n} and {radius}")
+        raise InvalidValue(f"n must be at least 1 and radius greater than 0 m, not {n} and {radius}")
     generator = np.random.default_rng(rng)
     angle = 2.0 * np.pi * (np.arange(n) + generator.uniform(-0.2, 0.2, n)) / n
     across = angle + np.pi + generator.uniform(-0.5, 0.5, n)

@@ -230,7 +230,9 @@ class KeepSpeed:
 
     def __post_init__(self) -> None:
         if not (self.speed >= 0.0 and self.seconds > 0.0):
-            raise InvalidValue(f"speed must be at least 0 m/s and seconds above 0, not {self.speed} and {self.seconds}")
+            raise InvalidValue(
+                f"speed must be at least 0 m/s and seconds greater than 0, not {self.speed} and {self.seconds}"
+            )
 
     def begin(self, walk: PartialWalk) -> None:
         """Return None; this objective needs no memo."""

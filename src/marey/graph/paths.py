@@ -65,7 +65,7 @@ def word_path(word: str, width: float) -> Floats:
     if unknown or not word.strip():
         raise InvalidValue(f"word must contain only the letters a to z, A to Z, digits and spaces, not {word!r}")
     if not (np.isfinite(width) and width > 0.0):
-        raise InvalidValue(f"width must be above 0 m, not {width}")
+        raise InvalidValue(f"width must be greater than 0 m, not {width}")
     strokes, at = [], 0.0
     for letter in word:
         if letter == " ":
@@ -96,7 +96,7 @@ def _rounded(points: Floats) -> Floats:
 
 def _scaled(points: Floats, length: float) -> Floats:
     if not (np.isfinite(length) and length > 0.0):
-        raise InvalidValue(f"length must be above 0 m, not {length}")
+        raise InvalidValue(f"length must be greater than 0 m, not {length}")
     return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
 
 

@@ -237,7 +237,7 @@ def search(
     """
     limits = SearchLimits() if limits is None else limits
     if window is not None and not 0.0 < step <= window:
-        raise InvalidValue(f"step must be above 0 and at most window={window:g} s, not {step:g}")
+        raise InvalidValue(f"step must be greater than 0 and at most window={window:g} s, not {step:g}")
     n_window = None if window is None else max(1, round(window * graph.fps))
     n_step = max(1, round(step * graph.fps))
     objective = _as_objective(objective)

@@ -89,14 +89,14 @@ def build_by_similarity(
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, above 0 and at most 1.
+    threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, greater than 0 and at most 1.
     fps : frame rate of the graph; by default the highest rate of the clips.
     options : fade, weights of the cost, maximum distance, variations; see `SimilarityOptions`.
     progress : called with the fraction done, from 0 to 1.
     """
     options = SimilarityOptions() if options is None else options
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
-        raise InvalidValue(f"threshold must be a similarity above 0 and at most 1, not {threshold!r}")
+        raise InvalidValue(f"threshold must be a similarity greater than 0 and at most 1, not {threshold!r}")
     seconds = check_number(options.fade, "fade in seconds", above=True)
     limit = check_number(options.max_distance, "max_distance in meters")
     motions = prepare_graph_clips(clips, fps)

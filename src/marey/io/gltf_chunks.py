@@ -190,10 +190,10 @@ class Gltf:
         value = (self.document if of is None else of).get(key, [])
         name = f"{where}.{key}" if where else key
         if not isinstance(value, list):
-            self.fail(f"'{name}' must be an array, got {shown(value)}")
+            self.fail(f"'{name}' must be an array, not {shown(value)}")
         for i, entry in enumerate(value):
             if not isinstance(entry, dict):
-                self.fail(f"'{name}[{i}]' must be an object, got {shown(entry)}")
+                self.fail(f"'{name}[{i}]' must be an object, not {shown(entry)}")
         if of is None:
             self._lists[key] = value
         return value
@@ -202,7 +202,7 @@ class Gltf:
         """Return the object under `key`; {} if it is missing."""
         value = of.get(key, {})
         if not isinstance(value, dict):
-            self.fail(f"'{where}.{key}' must be an object, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an object, not {shown(value)}")
         return value
 
     def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
@@ -211,7 +211,7 @@ class Gltf:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _HUGE:
-            self.fail(f"'{where}.{key}' must be a whole number of at least 0, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must be a whole number of at least 0, not {shown(value)}")
         return value
 
     def index(self, of: Json, key: str, where: str, count: int) -> int:
@@ -225,7 +225,7 @@ class Gltf:
         """Return an array of whole numbers below `count`; [] if it is missing."""
         value = of.get(key, [])
         if not isinstance(value, list):
-            self.fail(f"'{where}.{key}' must be an array, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an array, not {shown(value)}")
         return [self.index({key: entry}, key, where, count) for entry in value]
 
     def numbers(self, of: Json, key: str, n: int, where: str) -> Floats | None:
@@ -234,22 +234,22 @@ class Gltf:
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != n:
-            self.fail(f"'{where}.{key}' must be an array of {n} numbers, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an array of {n} numbers, not {shown(value)}")
         if any(isinstance(entry, bool) or not isinstance(entry, int | float) for entry in value):
-            self.fail(f"'{where}.{key}' must hold numbers only, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must hold numbers only, not {shown(value)}")
         try:
             array = np.array([float(entry) for entry in value])
         except OverflowError:
             array = np.array([np.inf])
         if not np.isfinite(array).all():
-            self.fail(f"'{where}.{key}' must hold finite numbers, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must hold finite numbers, not {shown(value)}")
         return array
 
     def text(self, of: Json, key: str, where: str, default: str = "") -> str:
         """Return a string that can be encoded as UTF-8."""
         value = of.get(key, default)
         if not isinstance(value, str):
-            self.fail(f"'{where}.{key}' must be a string, got {shown(value)}")
+            self.fail(f"'{where}.{key}' must be a string, not {shown(value)}")
         return value.encode("utf-8", "replace").decode("utf-8")
 
     # Accessors.
@@ -288,11 +288,11 @@ class Gltf:
         kind = entry.get("type")
         if not isinstance(kind, str) or WIDTHS.get(kind) != width:
             wanted = next(name for name, n in WIDTHS.items() if n == width)
-            self.fail(f"'{where}.type' must be {wanted!r} here, got {shown(kind)}")
+            self.fail(f"'{where}.type' must be {wanted!r} here, not {shown(kind)}")
         component = self._component(entry, where)
         count = self.integer(entry, "count", where)
         if count == 0:
-            self.fail(f"'{where}.count' must be at least 1, got 0")
+            self.fail(f"'{where}.count' must be at least 1, not 0")
         stored: np.ndarray[Any, Any] | None = None
         if "bufferView" in entry:
             stored = self._elements(entry, where, count, width, component)
@@ -312,7 +312,7 @@ class Gltf:
     def _component(self, entry: Json, where: str) -> np.dtype[Any]:
         code = self.integer(entry, "componentType", where)
         if code not in COMPONENTS:
-            self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, got {shown(code)}")
+            self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, not {shown(code)}")
         return np.dtype(COMPONENTS[code])
 
     def _elements(
@@ -360,7 +360,7 @@ class Gltf:
     def _replace_sparse(self, sparse: Json, where: str, values: Floats, component: np.dtype[Any]) -> None:
         count = self.integer(sparse, "count", where)
         if not 0 < count <= len(values):
-            self.fail(f"'{where}.count' must be 1 to {len(values)}, the accessor's count, got {shown(count)}")
+            self.fail(f"'{where}.count' must be 1 to {len(values)}, the accessor's count, not {shown(count)}")
         places = self.child(sparse, "indices", where)
         kind = self._component(places, f"{where}.indices")
         if kind.kind != "u":

@@ -89,7 +89,7 @@ def read_npz(data: bytes, path: str) -> RawMotion:
         raise ParseError(str(error), path=path) from None
     fps = float(numbers["fps"])
     if fps <= 0.0:
-        raise ParseError(f"fps must be positive, got {fps:g}; save the file again with a valid frame rate", path=path)
+        raise ParseError(f"fps must be positive, not {fps:g}; save the file again with a valid frame rate", path=path)
     return RawMotion(
         names=skeleton.names,
         parents=skeleton.parents,
@@ -135,7 +135,7 @@ def _arrays(motion: Motion) -> dict[str, NDArray[Any]]:
 def _check_heads(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
     """Check every shape, type and size before anything is unpacked."""
     if len(heads["rotations"].shape) != 3 or 0 in heads["rotations"].shape:
-        raise ParseError(f"rotations must have shape (F, J, 4), got {heads['rotations'].shape}", path=path)
+        raise ParseError(f"rotations must have shape (F, J, 4), not {heads['rotations'].shape}", path=path)
     f, j = heads["rotations"].shape[:2]
     limits.check_frames(f, path)
     limits.check_joints(j, path)
@@ -149,10 +149,10 @@ def _check_heads(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
     for name, head in heads.items():
         shape, kind = shapes.get(name, ()), kinds.get(name, "U")
         if head.shape != shape:
-            raise ParseError(f"array {name!r} must have shape {shape}, got {head.shape}", path=path)
+            raise ParseError(f"array {name!r} must have shape {shape}, not {head.shape}", path=path)
         if head.dtype.kind not in kind:
             wanted = {"U": "text", "iu": "integers", "fiu": "numbers"}[kind]
-            raise ParseError(f"array {name!r} must hold {wanted}, got {head.dtype}", path=path)
+            raise ParseError(f"array {name!r} must hold {wanted}, not {head.dtype}", path=path)
 
 
 def _numbers(arrays: Mapping[str, NDArray[Any]], path: str) -> dict[str, Floats]:

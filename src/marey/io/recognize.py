@@ -49,7 +49,7 @@ def parse_unit(unit: str | float) -> float:
         meters = math.nan
     if not (math.isfinite(meters) and meters > 0):
         raise InvalidValue(
-            f"unit must be one of {', '.join(UNITS)}, or meters per unit as a positive number; got {unit!r}"
+            f"unit must be one of {', '.join(UNITS)}, or meters per unit as a positive number, not {unit!r}"
         )
     return meters
 

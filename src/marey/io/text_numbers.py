@@ -91,7 +91,7 @@ def format_rows(values: Floats, decimals: int) -> bytes:
         return b"\n" * len(values)
     largest = np.abs(values).max()
     if not np.isfinite(largest):
-        raise InvalidValue(f"all numbers must be finite to be saved, got {largest}")
+        raise InvalidValue(f"all numbers must be finite to be saved, not {largest}")
     if largest >= _FAST_FORMAT:
         return _format_one_by_one(values, decimals)
     rest = np.rint(values.ravel() * 10.0**decimals).astype(np.int64)

@@ -42,8 +42,8 @@ def load_set(path: str | os.PathLike[str]) -> SpliceSet:
             broken = np.count_nonzero(~np.isfinite(arrays[key]))
             if arrays[key].shape != shape or broken:
                 raise ValueError(
-                    f"{key} must have shape {shape} and finite values, got shape {arrays[key].shape} "
-                    f"and {broken} not finite"
+                    f"{key} must have shape {shape} and finite values, but it has shape {arrays[key].shape} "
+                    f"and {broken} values that are not finite"
                 )
         cuts = np.cumsum([len(clip) for clip in clips])[:-1]
         cycles, hips = (np.split(arrays[key].astype(np.float64), cuts) for key in ("cycles", "hips"))

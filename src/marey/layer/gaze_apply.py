@@ -199,21 +199,23 @@ def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | 
     try:
         listed = [tuple(entry) for entry in goals]
     except TypeError:
-        raise InvalidValue(f"goals must be a list of (time, yaw, pitch), got {goals!r}") from None
+        raise InvalidValue(f"goals must be a list of (time, yaw, pitch), not {goals!r}") from None
     if not listed:
         raise InvalidValue("goals must have at least one goal, got none")
     out: list[tuple[float, int, Floats | None]] = []
     for entry in listed:
         if len(entry) not in (2, 3):
-            raise InvalidValue(f"a goal must be (time, yaw, pitch), (time, (x, y, z)) or (time, None), got {entry!r}")
+            raise InvalidValue(f"a goal must be (time, yaw, pitch), (time, (x, y, z)) or (time, None), not {entry!r}")
         time = check_number(entry[0], "the time of a goal")
         if time > motion.duration + 1e-9:
             raise InvalidValue(
                 f"times of goals must be within {motion.name or 'the motion'}, which ends at {motion.duration:.2f} "
-                f"s, got {time:g} s"
+                f"s, not {time:g} s"
             )
         if out and time <= out[-1][0]:
-            raise InvalidValue(f"times of goals must increase, got {out[-1][0]:g} s followed by {time:g} s")
+            raise InvalidValue(
+                f"times of goals must be strictly increasing, not {out[-1][0]:g} s followed by {time:g} s"
+            )
         if len(entry) == 3:
             out.append((time, ANGLES, check_goal(entry[1:], f"the goal at {time:g} s")))
         elif entry[1] is None:
@@ -238,12 +240,12 @@ def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Forward
         given = check_numbers(forward, 3, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")
         size = float(np.linalg.norm(given))
         if size < 1e-9:
-            raise InvalidValue(f"forward must be a nonzero direction in the head's axes, got {forward!r}")
+            raise InvalidValue(f"forward must be a nonzero direction in the head's axes, not {forward!r}")
         return given / size
     if forward == "rest":
         return body.ahead.copy()
     if forward != "clip":
-        raise InvalidValue(f"forward must be 'clip', 'rest' or a direction (3,), got {forward!r}")
+        raise InvalidValue(f"forward must be 'clip', 'rest' or a direction (3,), not {forward!r}")
     yaw, pitch = direction_to_angles(quat.inv_rotate(turned, quat.rotate(head, body.ahead)).mean(axis=0))
     # Trust the clip if it keeps looking to one side, but ignore a rest pose that looks somewhere else entirely.
     level = np.array([yaw, 0.0]) if _ASIDE < abs(yaw) < _NO_POSE and abs(pitch) < _NO_POSE else np.zeros(2)

@@ -136,7 +136,7 @@ def _find_landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks
             raise InvalidValue("triads must be None for a Motion, which has no markers")
         return find_motion_landmarks(source)
     if not isinstance(source, Markers):
-        raise InvalidValue(f"source must be Markers or a Motion, got {type(source).__name__}")
+        raise InvalidValue(f"source must be Markers or a Motion, not {type(source).__name__}")
     if triads is None:
         raise InvalidValue(
             "triads must be given for Markers: a mapping or JSON file that assigns marker names to body parts"
@@ -153,7 +153,7 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
         last = n if stop is None else check_index(stop, "stop")
         if not (first >= 0 and last <= n and last - first > 2 * edge + 3):
             raise InvalidValue(
-                f"start and stop must be frames from 0 to {n}, more than {2 * edge + 3} apart, got {start} and {stop}"
+                f"start and stop must be frames from 0 to {n}, more than {2 * edge + 3} apart, not {start} and {stop}"
             )
         return (first, first + edge), (last - edge, last)
     found, most = find_still_runs(marks)

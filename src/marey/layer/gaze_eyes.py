@@ -30,7 +30,7 @@ def add_eyes(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Float
     if eyes == "add":
         return _add_eye_joint(motion, body, eye_rotations, ahead)
     if isinstance(eyes, str):
-        raise InvalidValue(f"eyes must be 'add' or a list of children of the head joint, got {eyes!r}")
+        raise InvalidValue(f"eyes must be 'add' or a list of children of the head joint, not {eyes!r}")
     rotations = motion.rotations.copy()
     for name in eyes:
         joint = motion.skeleton.index(name)

@@ -59,7 +59,7 @@ def _example_to_json(example: GazeShift) -> dict[str, Any]:
 
 def _example_from_json(entry: Any) -> GazeShift:
     if not isinstance(entry, dict):
-        raise InvalidValue(f"each example must be a JSON object, got {type(entry).__name__}")
+        raise InvalidValue(f"each example must be a JSON object, not {type(entry).__name__}")
     pose = np.asarray(entry["pose"], dtype=np.float64)
     if pose.shape != (15,) or not np.isfinite(pose).all() or np.abs(pose).max() > np.pi:
         raise InvalidValue("pose of an example must be 15 numbers from -pi to pi")

@@ -98,7 +98,7 @@ class GazeMap(FrozenRecord):
         neighbors = check_index(k, "k")
         if neighbors < 4:
             raise InvalidValue(
-                f"k must be at least 4, got {k}: the farthest neighbor gets no weight, and two angles need at "
+                f"k must be at least 4, not {k}: the farthest neighbor gets no weight, and two angles need at "
                 "least three"
             )
         seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else check_index(rng, "rng")
@@ -167,7 +167,7 @@ class GazeMap(FrozenRecord):
             )
             return GazeShift.from_row(query.weights(angles)[0] @ rows, name=method)
         if method != "grid":
-            raise InvalidValue(f"method must be 'grid' or 'neighbors', got {method!r}")
+            raise InvalidValue(f"method must be 'grid' or 'neighbors', not {method!r}")
         row = np.empty(N_NUMBERS)
         aim_row(self.grid, angles, angles_to_direction(angles), row)
         return GazeShift.from_row(row, name=method)
@@ -212,7 +212,7 @@ class GazeMap(FrozenRecord):
         """
         for entry in points:
             if len(tuple(entry)) != 2:
-                raise InvalidValue(f"each point must be (time, (x, y, z)) in seconds and meters, got {entry!r}")
+                raise InvalidValue(f"each point must be (time, (x, y, z)) in seconds and meters, not {entry!r}")
         return self.trace(motion, points, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
 
     aim = renamed_method("aim", "project")
@@ -297,12 +297,12 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
     for example in given:
         if not isinstance(example, GazeShift):
             raise InvalidValue(
-                f"examples must be GazeShift objects, as gaze_example returns them, got {type(example).__name__}"
+                f"examples must be GazeShift objects, as gaze_example returns them, not {type(example).__name__}"
             )
     away = [np.abs(example.goal).max() for example in given]
     if sum(angle > np.radians(2.0) for angle in away) < 2:
         raise InvalidValue(
-            f"examples must have at least two different goals, got {sum(a > np.radians(2.0) for a in away)}"
+            f"examples must have at least two different goals, not {sum(a > np.radians(2.0) for a in away)}"
         )
     goals = np.array([example.goal for example in given])
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))

@@ -93,20 +93,20 @@ def check_triads(given: Any) -> dict[str, Any]:
     lists of markers, define the facing direction at rest.
     """
     if not isinstance(given, Mapping):
-        raise InvalidValue(f"triads must be a mapping from parts to marker names, got {type(given).__name__}")
+        raise InvalidValue(f"triads must be a mapping from parts to marker names, not {type(given).__name__}")
     needed = ("base", *PARTS[:4])
     for part in needed:
         if part not in given:
             raise InvalidValue(f"triads must have the keys {', '.join(needed)}, but {part!r} is missing")
     for key, names in given.items():
         if key not in (*needed, "front", "back"):
-            raise InvalidValue(f"keys of triads must be {', '.join(needed)}, front or back, got {key!r}")
+            raise InvalidValue(f"keys of triads must be {', '.join(needed)}, front or back, not {key!r}")
         listed = [names] if key == "base" else names
         if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-            raise InvalidValue(f"triads must give a list of marker names for {key!r}, got {names!r}")
+            raise InvalidValue(f"triads must give a list of marker names for {key!r}, not {names!r}")
         if key in PARTS and len(set(listed)) < 3:
             raise InvalidValue(
-                f"triads must give at least three markers for {key!r}, which define its rotation, got "
+                f"triads must give at least three markers for {key!r}, which define its rotation, not "
                 f"{len(set(listed))}"
             )
     if ("front" in given) != ("back" in given):

@@ -74,15 +74,15 @@ class GazeShift(FrozenRecord):
         for name in ("length", "peak", "overshoot"):
             self._put(**{name: float(convert_array(getattr(self, name), name))})
         if not _SHORTEST <= self.length <= _LONGEST:
-            raise InvalidValue(f"length must be from {_SHORTEST} to {_LONGEST} s, got {self.length:g}")
+            raise InvalidValue(f"length must be from {_SHORTEST} to {_LONGEST} s, not {self.length:g}")
         if not 0.0 < self.peak < 1.0:
             raise InvalidValue(
-                f"peak must be a fraction of the length, greater than 0 and less than 1, got {self.peak:g}"
+                f"peak must be a fraction of the length, greater than 0 and less than 1, not {self.peak:g}"
             )
         if not (self.starts.min() >= 0.0 and self.starts.max() < self.peak):
-            raise InvalidValue(f"starts must be at least 0 and less than the peak ({self.peak:g}), got {self.starts}")
+            raise InvalidValue(f"starts must be at least 0 and less than the peak ({self.peak:g}), not {self.starts}")
         if not 0.0 <= self.overshoot <= 1.0:
-            raise InvalidValue(f"overshoot must be a fraction from 0 to 1, got {self.overshoot:g}")
+            raise InvalidValue(f"overshoot must be a fraction from 0 to 1, not {self.overshoot:g}")
 
     def to_row(self) -> Floats:
         """Return all values as a row (22,) that can be blended: rotation vectors, length, starts, peak, overshoot."""
@@ -123,7 +123,7 @@ def check_numbers(given: Any, n: int, must: str) -> Floats:
     except (TypeError, ValueError):
         out = np.zeros(0)
     if out.shape != (n,) or not np.isfinite(out).all():
-        raise InvalidValue(f"{must}, got {given!r}")
+        raise InvalidValue(f"{must}, not {given!r}")
     return out
 
 
@@ -133,7 +133,7 @@ def check_goal(goal: Any, what: str = "a gaze goal") -> Floats:
     for name, value, most in (("yaw", given[0], math.pi), ("pitch", given[1], 0.5 * math.pi)):
         if abs(value) > most + 1e-9:
             raise InvalidValue(
-                f"{what} must be angles in radians, {name} from {-most:.4g} to {most:.4g}, got {value:g}; convert "
+                f"{what} must be angles in radians, {name} from {-most:.4g} to {most:.4g}, not {value:g}; convert "
                 "degrees with math.radians"
             )
     return given.copy()

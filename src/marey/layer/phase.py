@@ -79,11 +79,11 @@ def align_times(
     """Align an upper clip with a lower clip in time; see `marey.layer.splice` for the options."""
     limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MAX_SLOPE:
-        raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, got {limit}")
+        raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, not {limit}")
     if align == "first_minimum":
         return _align_from_first_minimum(lower, upper, limit)
     if align != "loop":
-        raise InvalidValue(f"align must be 'loop' or 'first_minimum', got {align!r}")
+        raise InvalidValue(f"align must be 'loop' or 'first_minimum', not {align!r}")
     return _align_looped(lower, upper, upper_motion, halves, limit)
 
 

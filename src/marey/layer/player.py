@@ -79,7 +79,7 @@ class Splicer:
     def frame(self, f: int) -> tuple[Floats, Floats]:
         """Return the spliced frame f of the lower clip: position of joint 0 (3,) and local rotations (J, 4)."""
         if not 0 <= f < len(self._moments):
-            raise InvalidValue(f"frame must be from 0 to {len(self._moments) - 1}, got {f!r}")
+            raise InvalidValue(f"frame must be from 0 to {len(self._moments) - 1}, not {f!r}")
         return self.lower.root_positions[f], self.pose(self.lower.rotations[f], self._hips[f], float(self._moments[f]))
 
     def pose(self, rotations: Floats, hip: Floats, moment: float) -> Floats:

@@ -22,7 +22,7 @@ _STEADY = 0.25
 def check_transfer(transfer: Any) -> Transfer:
     """Return the posture transfer mode if it is valid, otherwise raise an error."""
     if transfer not in ("pitch", "full", None):
-        raise InvalidValue(f"posture must be 'pitch', 'full' or None, got {transfer!r}")
+        raise InvalidValue(f"posture must be 'pitch', 'full' or None, not {transfer!r}")
     chosen: Transfer = transfer
     return chosen
 

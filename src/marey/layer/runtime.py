@@ -73,8 +73,8 @@ class SpliceSet(FrozenRecord):
     def __post_init__(self) -> None:
         if len(self.clips) != len(self.prepared) or not 0 <= self.base < len(self.clips):
             raise InvalidValue(
-                "prepared must have one entry for each clip, and base must be the index of a clip, got "
-                f"{len(self.clips)} clips, {len(self.prepared)} entries and base {self.base}"
+                "prepared must have one entry for each clip, and base must be the index of a clip, but there are "
+                f"{len(self.clips)} clips and {len(self.prepared)} entries, and base is {self.base}"
             )
         for clip, data in zip(self.clips, self.prepared, strict=True):
             n = len(clip)
@@ -144,7 +144,7 @@ class SpliceSet(FrozenRecord):
         """
         first, second = (_find_index(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
         if average not in ("running", "stored"):
-            raise InvalidValue(f"average must be 'running' or 'stored', got {average!r}")
+            raise InvalidValue(f"average must be 'running' or 'stored', not {average!r}")
         below, above = self.prepared[first], self.prepared[second]
         moments = _plan_by_base(below, above) if times is None else _plan_by_times(times)
         given = (below.posture, above.posture) if postures is None else postures
@@ -315,5 +315,5 @@ def _find_index(names: Sequence[str], clip: int | str, what: str) -> int:
         return list(names).index(clip)
     number = check_index(clip, what)
     if not -len(names) <= number < len(names):
-        raise InvalidValue(f"{what} must be a clip index from 0 to {len(names) - 1}, got {number}")
+        raise InvalidValue(f"{what} must be a clip index from 0 to {len(names) - 1}, not {number}")
     return number % len(names)

@@ -72,7 +72,7 @@ def transplant(
     begin = check_number(at, "at in seconds")
     fade = check_number(ease, "ease in seconds")
     if begin > base.duration + 1e-9:
-        raise InvalidValue(f"at must be from 0 to {base.duration:g} s, the duration of the base, got {begin:g} s")
+        raise InvalidValue(f"at must be from 0 to {base.duration:g} s, the duration of the base, not {begin:g} s")
     frames, alpha = _find_weights(base, donor, begin, fade)
     taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
     amount = alpha[:, None] * weights
@@ -106,7 +106,7 @@ def find_joint_weights(
 ) -> Floats:
     """Return the donor's weight (J,) for each joint, from 0 to 1; the parameters are as in `transplant`."""
     if falloff is not None and check_index(falloff, "falloff") < 0:
-        raise InvalidValue(f"falloff must be at least 0 joints, got {falloff}")
+        raise InvalidValue(f"falloff must be at least 0 joints, not {falloff}")
     weights = np.zeros(len(skeleton))
     fixed = set(skeleton.chain(skeleton.roles["hips"]))
     if isinstance(joints, Mapping):
@@ -115,7 +115,7 @@ def find_joint_weights(
         for name, weight in joints.items():
             value = check_number(weight, f"the weight of {name!r}")
             if value > 1.0:
-                raise InvalidValue(f"the weight of {name!r} must be from 0 to 1, got {value:g}")
+                raise InvalidValue(f"the weight of {name!r} must be from 0 to 1, not {value:g}")
             weights[_find_joints(skeleton, name, limbs=False)] = value
     else:
         names = [joints] if isinstance(joints, str) else list(joints)
@@ -125,7 +125,7 @@ def find_joint_weights(
             _set_weights(skeleton, root, falloff, fixed, weights)
     held = [skeleton.names[j] for j in sorted(fixed) if weights[j] > 0.0]
     if held:
-        raise InvalidValue(f"joints must be descendants of the hips, got {held[0]!r}, which would move the whole body")
+        raise InvalidValue(f"joints must be descendants of the hips, not {held[0]!r}, which would move the whole body")
     return set_readonly(weights)
 
 

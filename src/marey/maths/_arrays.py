@@ -25,7 +25,7 @@ def as_floats(value: npt.ArrayLike, where: str, name: str) -> FloatArray:
         return value
     array = _converted(value, where, name)
     if array.dtype.kind not in "fiub":
-        raise InvalidValue(f"{where}: {name} must be real numbers, got an array of {array.dtype}")
+        raise InvalidValue(f"{where}: {name} must be real numbers, not an array of {array.dtype}")
     return array.astype(np.float64)
 
 
@@ -33,7 +33,7 @@ def _converted(value: npt.ArrayLike, where: str, name: str) -> npt.NDArray[np.ge
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise InvalidValue(f"{where}: {name} must be an array of numbers, got rows of unequal length") from error
+        raise InvalidValue(f"{where}: {name} must be an array of numbers, not rows of unequal length") from error
 
 
 def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str) -> FloatArray:
@@ -42,7 +42,7 @@ def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str
     if array.shape[-len(tail) :] != tail:
         wanted = ", ".join(["...", *map(str, tail)])
         meaning = f"; {_MEANING[tail]}" if tail in _MEANING else ""
-        raise InvalidValue(f"{where}: {name} must have shape ({wanted}), got {array.shape}{meaning}")
+        raise InvalidValue(f"{where}: {name} must have shape ({wanted}), not {array.shape}{meaning}")
     return array
 
 
@@ -61,7 +61,7 @@ def lead_shape(where: str, *leads: tuple[int, ...]) -> tuple[int, ...]:
 def axis_index(axis: int, n_axes: int, where: str) -> int:
     """Return `axis` as an index from 0 to n_axes - 1."""
     if not -n_axes <= axis < n_axes:
-        raise InvalidValue(f"{where}: axis must be from {-n_axes} to {n_axes - 1}, got {axis}")
+        raise InvalidValue(f"{where}: axis must be from {-n_axes} to {n_axes - 1}, not {axis}")
     return axis % n_axes
 
 
@@ -83,7 +83,7 @@ def sample_weights(
     """
     index = axis_index(axis, len(lead) + 1, where)
     if index == len(lead):
-        raise InvalidValue(f"{where}: axis must be the axis of the samples, got {axis}, the axis of the components")
+        raise InvalidValue(f"{where}: axis must be the axis of the samples, not {axis}, the axis of the components")
     n_samples = lead[index]
     if n_samples == 0:
         raise InvalidValue(f"{where}: there must be at least one sample along axis {axis}, got none")
@@ -93,13 +93,13 @@ def sample_weights(
     given = as_floats(weights, where, "weights")
     if given.ndim != 1:
         if lead_shape(where, given.shape, lead) != lead:
-            raise InvalidValue(f"{where}: weights must broadcast to {lead}, got {given.shape}")
+            raise InvalidValue(f"{where}: weights must have a shape that broadcasts to {lead}, not {given.shape}")
         given = np.moveaxis(np.broadcast_to(given, lead), index, -1)
     elif len(given) != n_samples:
-        raise InvalidValue(f"{where}: weights must have {n_samples} values, one for each sample, got {len(given)}")
+        raise InvalidValue(f"{where}: weights must have {n_samples} values, one for each sample, not {len(given)}")
     total = given.sum(axis=-1, keepdims=True)
     if not (np.isfinite(total) & (total > 0)).all():
-        raise InvalidValue(f"{where}: weights must be finite with a sum greater than 0, got a sum of {total.min()}")
+        raise InvalidValue(f"{where}: weights must be finite with a sum greater than 0, not a sum of {total.min()}")
     return np.broadcast_to(given / total, moved), index
 
 
@@ -112,7 +112,7 @@ def unit(vector: FloatArray, where: str, name: str) -> FloatArray:
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         place = f" at index {at}" if at else ""
         raise InvalidValue(
-            f"{where}: {name} must have a finite length greater than 0, got {vector[at].tolist()}{place}"
+            f"{where}: {name} must have a finite length greater than 0, not {vector[at].tolist()}{place}"
         )
     return vector / norm[..., None]
 

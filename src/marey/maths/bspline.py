@@ -129,11 +129,11 @@ def fit_increasing(
     where = "bspline.fit_increasing"
     columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
     if not 0.0 < least < 1.0:
-        raise InvalidValue(f"{where}: least must be greater than 0 and less than 1, got {least}")
+        raise InvalidValue(f"{where}: least must be greater than 0 and less than 1, not {least}")
     rise = columns[-1] - columns[0] if ties.period is None else ties.period
     if not (rise > 0.0).all():
         raise InvalidValue(
-            f"{where}: the last sample must be greater than the first, got a difference of {rise.min():g}"
+            f"{where}: the last sample must be greater than the first, not a difference of {rise.min():g}"
         )
     bound = least * rise / (n_points - 2)
     control = fit_bounded(design, columns, ties, bound)
@@ -147,7 +147,7 @@ def fit_increasing(
 def n_points_for(n_samples: int, knot_every: float) -> int:
     """Return the number of control points for about one knot per `knot_every` samples, at most `n_samples`."""
     if not knot_every > 0:
-        raise InvalidValue(f"bspline.n_points_for: knot_every must be greater than 0 samples, got {knot_every}")
+        raise InvalidValue(f"bspline.n_points_for: knot_every must be greater than 0 samples, not {knot_every}")
     spans = max(1, math.ceil((n_samples - 1) / knot_every))
     return max(_FEWEST, min(spans + 2, n_samples))
 
@@ -163,7 +163,7 @@ def _control(points: npt.ArrayLike, where: str) -> FloatArray:
     control = as_floats(points, where, "points")
     if control.ndim == 0 or len(control) < _FEWEST:
         raise InvalidValue(
-            f"{where}: points must have shape (K, ...) with K at least {_FEWEST}, got shape {control.shape}"
+            f"{where}: points must have shape (K, ...) with K at least {_FEWEST}, not shape {control.shape}"
         )
     return control
 
@@ -222,18 +222,18 @@ def _prepared(
 ) -> tuple[FloatArray, Design, Ties, tuple[int, ...]]:
     given = as_floats(samples, where, "samples")
     if given.ndim == 0 or not len(given):
-        raise InvalidValue(f"{where}: samples must have shape (N, ...) with N at least 1, got shape {given.shape}")
+        raise InvalidValue(f"{where}: samples must have shape (N, ...) with N at least 1, not shape {given.shape}")
     if not np.isfinite(given).all():
-        raise InvalidValue(f"{where}: samples must be finite, got {given[~np.isfinite(given)][0]}")
+        raise InvalidValue(f"{where}: samples must be finite, not {given[~np.isfinite(given)][0]}")
     if n_points < _FEWEST:
-        raise InvalidValue(f"{where}: n_points must be at least {_FEWEST}, got {n_points}")
+        raise InvalidValue(f"{where}: n_points must be at least {_FEWEST}, not {n_points}")
     if not 0.0 <= smooth < np.inf:
-        raise InvalidValue(f"{where}: smooth must be at least 0, got {smooth}")
+        raise InvalidValue(f"{where}: smooth must be at least 0, not {smooth}")
     n, tail = len(given), given.shape[1:]
     u = np.linspace(0.0, 1.0, n) if at is None else as_floats(at, where, "at")
     if u.shape != (n,) or not (np.diff(u) >= 0.0).all() or u[0] < 0.0 or u[-1] > 1.0:
         raise InvalidValue(
-            f"{where}: at must have one value from 0 to 1 for each of the {n} samples, not decreasing, got {u}"
+            f"{where}: at must have one value from 0 to 1 for each of the {n} samples, in ascending order, not {u}"
         )
     rounds = None
     if period is not None:

@@ -39,7 +39,7 @@ def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
     """
     given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
     if set(axes) - set("XYZ"):
-        raise InvalidValue(f"euler.from_axes: axes must be of the letters X, Y, Z (upper case), got {axes!r}")
+        raise InvalidValue(f"euler.from_axes: axes must consist of the letters X, Y, Z (upper case), not {axes!r}")
     return _product(given, axes)
 
 
@@ -95,7 +95,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
     *_, parity = _check_order(order, "euler.continuous")
     given = with_tail(angles, (3,), "euler.continuous", "angles")
     if given.ndim < 2:
-        raise InvalidValue(f"euler.continuous: angles must have shape (F, ..., 3), got {given.shape}")
+        raise InvalidValue(f"euler.continuous: angles must have shape (F, ..., 3), not {given.shape}")
     three_axes = order[0] != order[2]
     out = _hold_in_lock(given, three_axes, parity)
     if len(out) < 2:
@@ -116,7 +116,7 @@ def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
     if order not in ORDERS:
         raise InvalidValue(
             f"{where}: order must be three of the letters X, Y, Z (upper case), the same letter never twice in a row, "
-            f"such as 'ZYX' or 'ZXZ', got {order!r}"
+            f"such as 'ZYX' or 'ZXZ', not {order!r}"
         )
     i, j = "XYZ".index(order[0]), "XYZ".index(order[1])
     return i, j, 3 - i - j, 1.0 if (j - i) % 3 == 1 else -1.0

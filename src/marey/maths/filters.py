@@ -37,7 +37,7 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
     """
     columns, shape = _as_columns(x, axis, "filters.gaussian")
     if not (math.isfinite(sigma) and sigma >= 0.0):
-        raise InvalidValue(f"filters.gaussian: sigma (in samples) must be finite and at least 0, got {sigma}")
+        raise InvalidValue(f"filters.gaussian: sigma (in samples) must be finite and at least 0, not {sigma}")
     radius = int(_TRUNCATE * sigma + 0.5)
     if radius == 0 or columns.size == 0:
         return _from_columns(columns.copy(), shape, axis)
@@ -59,7 +59,7 @@ def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
     """
     columns, shape = _as_columns(x, axis, "filters.median")
     if size != int(size) or size < 1 or size % 2 == 0:
-        raise InvalidValue(f"filters.median: size must be an odd number of samples, at least 1, got {size}")
+        raise InvalidValue(f"filters.median: size must be an odd number of samples, at least 1, not {size}")
     if size == 1 or columns.size == 0:
         return _from_columns(columns.copy(), shape, axis)
     return _from_columns(_median_kernel(columns, int(size)), shape, axis)
@@ -69,7 +69,7 @@ def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tu
     """Return x as (samples, columns), and its shape with the filtered axis first."""
     given = as_floats(x, where, "x")
     if given.ndim == 0:
-        raise InvalidValue(f"{where}: x must be an array with a time axis, got a single number")
+        raise InvalidValue(f"{where}: x must be an array with a time axis, not a single number")
     moved = np.moveaxis(given, axis_index(axis, given.ndim, where), 0)
     return moved.reshape(len(moved), math.prod(moved.shape[1:])), moved.shape
 

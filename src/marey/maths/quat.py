@@ -230,7 +230,7 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
     if not sound.all():
         at = tuple(int(i) for i in np.argwhere(~sound)[0])
         raise InvalidValue(
-            "quat.from_matrix: m must hold rotation matrices (orthonormal, determinant +1), got "
+            "quat.from_matrix: m must hold rotation matrices (orthonormal, determinant +1), not "
             f"{given[at].tolist()} at index {at}; remove scale and reflection first"
         )
     return short(matrix_kernel(given))
@@ -335,7 +335,7 @@ def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:
-        raise InvalidValue(f"quat.unroll: axis must be the time axis, got {axis}, the axis of the components")
+        raise InvalidValue(f"quat.unroll: axis must be the time axis, not {axis}, the axis of the components")
     over_time = np.moveaxis(given, index, 0)
     out = over_time.copy()
     flipped = np.logical_xor.accumulate(_dot(over_time[1:], over_time[:-1]) < 0.0, axis=0)

@@ -163,7 +163,7 @@ def _moved(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) 
     given = as_floats(points, where, "points")
     if given.ndim == 0 or given.shape[-1] not in (2, 3):
         raise InvalidValue(
-            f"{where}: points must have shape (..., 3) for x, y, z or (..., 2) for x, z, got shape {given.shape}"
+            f"{where}: points must have shape (..., 3) for x, y, z or (..., 2) for x, z, not shape {given.shape}"
         )
     lead = lead_shape(where, move.shape[:-1], given.shape[:-1])
     out = np.empty((*lead, given.shape[-1]))

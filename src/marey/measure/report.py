@@ -98,7 +98,7 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     """
     for clip in (motion,) if against is None else (motion, against):
         if len(clip) < 2:
-            raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, got 1")
+            raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, not 1")
     metrics = _measure_all(motion)
     if against is None:
         return Report(metrics, _about(motion))

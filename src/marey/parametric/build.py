@@ -291,7 +291,7 @@ def _choose_scale(scale: ArrayLike | None, own: Floats, features: Sequence[Featu
     if scale is not None:
         steps: Floats = freeze_array(np.atleast_1d(convert_array(scale, "scale")), "scale", (len(units),))
         if not (steps > 0.0).all():
-            raise InvalidValue(f"scale must be above 0 in each dimension, not {steps.tolist()}")
+            raise InvalidValue(f"scale must be greater than 0 in each dimension, not {steps.tolist()}")
         return steps
     size = np.ptp(own, axis=0)
     return set_readonly(
@@ -307,7 +307,7 @@ def _choose_scale(scale: ArrayLike | None, own: Floats, features: Sequence[Featu
 def _check_tolerance(given: ArrayLike, d: int) -> Floats:
     numbers = np.atleast_1d(convert_array(given, "redundant"))
     if numbers.shape not in ((1,), (d,)) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
-        raise InvalidValue(f"redundant must be one number above 0, or {d} of them, not {given!r}")
+        raise InvalidValue(f"redundant must be one number greater than 0, or {d} of them, not {given!r}")
     return np.broadcast_to(numbers, (d,))
 
 

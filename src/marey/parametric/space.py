@@ -219,7 +219,7 @@ class ParametricMotion(FrozenRecord):
         if not len(self.samples) or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
             raise InvalidValue(f"sample_examples must be examples from 0 to {n - 1}, for at least one sample")
         if not (self.scale > 0.0).all():
-            raise InvalidValue(f"scale must be above 0 in each dimension, not {self.scale.tolist()}")
+            raise InvalidValue(f"scale must be greater than 0 in each dimension, not {self.scale.tolist()}")
 
     def __repr__(self) -> str:
         n = self.registration.n_motions

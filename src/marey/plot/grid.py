@@ -174,7 +174,7 @@ def _path(cells: ArrayLike, shape: tuple[int, ...]) -> Ints:
     if path.ndim != 2 or path.shape[1] != 2 or len(path) == 0:
         raise InvalidValue(f"path must have shape (cells, 2) with at least one cell, not {path.shape}")
     if (path < 0).any() or (path >= np.array(shape)).any():
-        raise InvalidValue(f"path must lie within the grid of {shape[0]} x {shape[1]} frames")
+        raise InvalidValue(f"path must be within the grid of {shape[0]} x {shape[1]} frames")
     return path
 
 

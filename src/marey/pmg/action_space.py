@@ -109,7 +109,7 @@ class ActionSpace(FrozenRecord):
         self._put(low=low, high=high)
         self._freeze(misses=(*(None,) * d, d))
         if not (self.bandwidth > 0.0).all():
-            raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
+            raise InvalidValue(f"bandwidth must be greater than 0, not {self.bandwidth.tolist()}")
         check_contact_columns(self.base, self.contacts)
         if not n or g < 2 or not (np.diff(self.times, axis=1) > 0.0).all() or not (self.times[:, 0] >= 0.0).all():
             raise InvalidValue("an action space needs examples with at least two sample points at increasing times")

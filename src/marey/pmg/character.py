@@ -194,7 +194,7 @@ class ParametricMotionGraph:
         start, end = self[source], self[target]
         for threshold, name in ((good, "good"), (bad, "bad")):
             if threshold is not None and not (np.isfinite(threshold) and threshold > 0.0):
-                raise InvalidValue(f"{name} must be a distance in meters, above 0, not {threshold!r}")
+                raise InvalidValue(f"{name} must be a distance in meters, greater than 0, not {threshold!r}")
         if good is not None and bad is not None and good > bad:
             raise InvalidValue(f"good must not be above bad, but they are {good:g} and {bad:g} m; swap them")
         if part is not None:

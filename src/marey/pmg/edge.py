@@ -89,7 +89,8 @@ class Edge(FrozenRecord):
         check_thresholds(self.good, self.bad)
         if not n or (self.low > self.high).any() or not (self.scale > 0.0).all():
             raise InvalidValue(
-                f"the edge from {self.source!r} to {self.target!r} must have samples with low <= high and scale above 0"
+                f"the edge from {self.source!r} to {self.target!r} must have samples, with low <= high and a scale "
+                "greater than 0"
             )
         if self.moments.min() < 0.0 or self.moments.max() > 1.0:
             raise InvalidValue(f"moments of the edge from {self.source!r} to {self.target!r} must be from 0 to 1")
@@ -115,7 +116,7 @@ class Edge(FrozenRecord):
 def check_thresholds(good: float, bad: float) -> None:
     """Raise an error if a threshold is not a positive distance, or if `good` is above `bad`."""
     if not (np.isfinite(good) and np.isfinite(bad) and good > 0.0):
-        raise InvalidValue(f"good and bad must be distances in meters, above 0, not {good} and {bad}")
+        raise InvalidValue(f"good and bad must be distances in meters, greater than 0, not {good} and {bad}")
     if good > bad:
         raise InvalidValue(
             f"good must not be above bad, but they are {good:g} and {bad:g} m: transitions up to good are "

@@ -94,12 +94,12 @@ def cut_cycles(motion: Motion, margin: float, usual: Floats | None = None, part:
 
     Parameters
     ----------
-    margin : cycles to add at both ends, above 0 and at most 0.5.
+    margin : cycles to add at both ends, greater than 0 and at most 0.5.
     usual : (4,) phases to which foot liftoffs and touchdowns are shifted, from `find_usual_events`; None for no shift.
     part : part of the cycle to cut; the full cycle by default.
     """
     if not 0.0 < margin <= 0.5:
-        raise InvalidValue(f"margin must be above 0 and at most 0.5 cycles, not {margin:g}")
+        raise InvalidValue(f"margin must be greater than 0 and at most 0.5 cycles, not {margin:g}")
     from scipy.interpolate import CubicSpline
 
     carried = _check_hips_root(bake_hips_into_root(motion))

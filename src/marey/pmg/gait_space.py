@@ -101,7 +101,7 @@ class GaitSpace(FrozenRecord):
             high=(d,),
         )
         if not (self.bandwidth > 0.0).all():
-            raise InvalidValue(f"bandwidth must be above 0, not {self.bandwidth.tolist()}")
+            raise InvalidValue(f"bandwidth must be greater than 0, not {self.bandwidth.tolist()}")
         check_contact_columns(self.base, self.contacts)
         seconds = self.steps[..., 3]
         if not n or not (seconds > 0.0).all():

@@ -75,7 +75,7 @@ class Node(FrozenRecord):
                     f"{factor * a:.4g} to {factor * b:.4g}" for a, b in ((lowest, highest), (low[k], high[k]))
                 )
                 raise InvalidValue(
-                    f"node {self.name!r}: {name} must stay within {allowed} {unit}".rstrip() + f", got {given}"
+                    f"node {self.name!r}: {name} must be within {allowed} {unit}".rstrip() + f", not {given}"
                 )
         self._put(low=low, high=high)
 

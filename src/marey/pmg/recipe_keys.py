@@ -70,7 +70,7 @@ class Keys:
     def text(self, key: str, default: str = "", *, needed: bool = False, remedy: str = "") -> str:
         value = self._take(key, default, needed, remedy)
         if not isinstance(value, str) or (needed and not value):
-            self.fail(f"{key} must be a text, got {value!r}")
+            self.fail(f"{key} must be a text, not {value!r}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -78,33 +78,35 @@ class Keys:
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-            self.fail(f"{key} must be a list of texts, got {value!r}")
+            self.fail(f"{key} must be a list of texts, not {value!r}")
         return tuple(value)
 
     def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
         value = self.text(key, default or "", needed=default is None)
         if value not in choices:
             self.fail(
-                f"{key} must be one of {', '.join(map(repr, choices))}, got {value!r}{similar(value, choices, 1)}"
+                f"{key} must be one of {', '.join(map(repr, choices))}, not {value!r}{similar(value, choices, 1)}"
             )
         return value
 
     def flag(self, key: str, default: bool) -> bool:
         value = self._take(key, default)
         if not isinstance(value, bool):
-            self.fail(f"{key} must be true or false, got {value!r}")
+            self.fail(f"{key} must be true or false, not {value!r}")
         return value
 
     def number(self, key: str, default: float | None, *, above: float = -math.inf) -> float:
         value = self._take(key, default)
         if not _is_number(value) or value <= above:
-            self.fail(f"{key} must be a number{'' if above == -math.inf else f' above {above:g}'}, got {value!r}")
+            self.fail(
+                f"{key} must be a number{'' if above == -math.inf else f' greater than {above:g}'}, not {value!r}"
+            )
         return float(value)
 
     def integer(self, key: str, default: int) -> int:
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            self.fail(f"{key} must be a whole number from 0 on, got {value!r}")
+            self.fail(f"{key} must be a whole number from 0 on, not {value!r}")
         return value
 
     def numbers(self, key: str) -> tuple[float, ...] | None:
@@ -113,7 +115,7 @@ class Keys:
             return None
         listed = value if isinstance(value, list) else [value]
         if not listed or not all(_is_number(each) for each in listed):
-            self.fail(f"{key} must be numbers, got {value!r}")
+            self.fail(f"{key} must be numbers, not {value!r}")
         return tuple(float(each) for each in listed)
 
     def pair(self, key: str, default: tuple[int, int]) -> tuple[int, int]:
@@ -123,7 +125,7 @@ class Keys:
             isinstance(each, int) and not isinstance(each, bool) and 2 <= each <= _MAX_VALUES for each in value
         )
         if not fits:
-            self.fail(f"{key} must be two whole numbers from 2 to {_MAX_VALUES}, of source and target, got {value!r}")
+            self.fail(f"{key} must be two whole numbers from 2 to {_MAX_VALUES}, of source and target, not {value!r}")
         return int(value[0]), int(value[1])
 
     def moment(self, key: str) -> float | str | None:
@@ -131,7 +133,7 @@ class Keys:
         if value is None or (_is_number(value) and value >= 0.0):
             return None if value is None else float(value)
         if not isinstance(value, str) or MOMENT.match(value) is None:
-            self.fail(f"{key} must be seconds, or a moment such as 'walk:start-0.3' or 'passing:1+0.2', got {value!r}")
+            self.fail(f"{key} must be seconds, or a moment such as 'walk:start-0.3' or 'passing:1+0.2', not {value!r}")
         return value
 
     def values(self, key: str) -> tuple[Any, ...]:
@@ -142,11 +144,11 @@ class Keys:
             first, last, count = spread.number("from", None), spread.number("to", None), spread.integer("count", 0)
             spread.done()
             if not 2 <= count <= _MAX_VALUES:
-                self.fail(f"{key}: count must be from 2 to {_MAX_VALUES}, got {count}")
+                self.fail(f"{key}: count must be from 2 to {_MAX_VALUES}, not {count}")
             return tuple(np.linspace(first, last, count).tolist())
         listed = value if isinstance(value, list) else [value]
         if not listed or not all(_is_number(each) or isinstance(each, str) for each in listed):
-            self.fail(f"{key} must be a number, a list, or a table with from, to and count, got {value!r}")
+            self.fail(f"{key} must be a number, a list, or a table with from, to and count, not {value!r}")
         return tuple(listed)
 
     def table(self, key: str) -> Keys:
@@ -155,7 +157,7 @@ class Keys:
     def tables(self, key: str, what: str, *, needed: bool = False) -> list[Keys]:
         value = self._take(key, [], needed, f"write [[{key}]]")
         if not isinstance(value, list) or (needed and not value):
-            self.fail(f"{key} must be tables, written [[{key}]], got {value!r}")
+            self.fail(f"{key} must be tables, written [[{key}]], not {value!r}")
         inner = "" if self.where == "the recipe" else f"{self.where}, "
         return [Keys(each, self.path, f"{inner}{what} {k + 1}") for k, each in enumerate(value)]
 

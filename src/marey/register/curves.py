@@ -81,7 +81,7 @@ class TimewarpCurve(FrozenRecord):
         return bspline.evaluate(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def slope(self, u: npt.ArrayLike) -> Floats:
-        """Evaluate dS/du, (..., n) seconds, at u (...); always above 0."""
+        """Evaluate dS/du, (..., n) seconds, at u (...); always greater than 0."""
         return bspline.derivative(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def inverse(self, motion: int, seconds: npt.ArrayLike) -> Floats:

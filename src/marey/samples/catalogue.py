@@ -35,17 +35,17 @@ class Parameter:
         where = f"sample {sample!r}: {self.name}"
         if self.choices:
             if value not in self.choices:
-                raise InvalidValue(f"{where} must be one of {', '.join(self.choices)}, got {value!r}")
+                raise InvalidValue(f"{where} must be one of {', '.join(self.choices)}, not {value!r}")
             return str(value)
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise InvalidValue(f"{where} must be a number, got {value!r}") from None
+            raise InvalidValue(f"{where} must be a number, not {value!r}") from None
         unit = f" {self.unit}" if self.unit else ""
         if not (math.isfinite(number) and self.low <= number <= self.high):
-            raise InvalidValue(f"{where} must be from {self.low:.4g} to {self.high:.4g}{unit}, got {number:g}")
+            raise InvalidValue(f"{where} must be from {self.low:.4g} to {self.high:.4g}{unit}, not {number:g}")
         if self.integer and number != int(number):
-            raise InvalidValue(f"{where} must be a whole number, got {number:g}")
+            raise InvalidValue(f"{where} must be a whole number, not {number:g}")
         return number
 
     def in_degrees(self) -> Parameter:

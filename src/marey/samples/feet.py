@@ -61,7 +61,7 @@ class Plant:
     strike, flat, heel_off, toe_off : seconds, increasing.
     pitch_on, pitch_off : pitch at strike and toe-off in radians, positive with the toes down. A negative `pitch_on` is
         a heel strike, a positive one lands on the ball.
-    rest : pitch between flat and heel-off, radians; above 0, the heel stays off the floor.
+    rest : pitch between flat and heel-off, radians; greater than 0, the heel stays off the floor.
     swing : the swing that follows.
     """
 

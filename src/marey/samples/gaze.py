@@ -96,7 +96,7 @@ class GazeTake:
         gaps : fraction of the time in which a marker is occluded, in [0, 0.9].
         """
         if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
-            raise InvalidValue(f"noise must be from 0 to 0.1 m and gaps from 0 to 0.9, got {noise} and {gaps}")
+            raise InvalidValue(f"noise must be from 0 to 0.1 m and gaps from 0 to 0.9, not {noise} and {gaps}")
         rows = [("BASE", "Hips", np.array([0.0, 0.0, -0.11]))]
         for _, name, joint, depth in _TRIADS:
             rows += [(f"{name}{k + 1}", joint, np.array([x, y, depth])) for k, (x, y) in enumerate(_BACK)]
@@ -132,7 +132,7 @@ def gaze_take(
     sway : amplitude in meters by which the entire body sways.
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
-        raise InvalidValue(f"yaw and pitch must be within +/-170 and +/-60 degrees, got {yaw:g} and {pitch:g} radians")
+        raise InvalidValue(f"yaw and pitch must be within +/-170 and +/-60 degrees, not {yaw:g} and {pitch:g} radians")
     rate, generator = check_fps(fps), np.random.default_rng(rng)
     pose = _final_pose(yaw, pitch)
     size = math.acos(math.cos(yaw) * math.cos(pitch))

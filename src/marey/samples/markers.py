@@ -48,9 +48,9 @@ def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: floa
     a marker is occluded.
     """
     if not (np.isfinite(noise) and 0.0 <= noise <= 0.1):
-        raise InvalidValue(f"markers: noise must be from 0 to 0.1 m, got {noise}")
+        raise InvalidValue(f"markers: noise must be from 0 to 0.1 m, not {noise}")
     if not (np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
-        raise InvalidValue(f"markers: gaps must be a fraction from 0 to 0.9, got {gaps}")
+        raise InvalidValue(f"markers: gaps must be a fraction from 0 to 0.9, not {gaps}")
     rows = [(name, role, np.array(offset)) for name, role, offset in _MIDDLE]
     for side, sign in SIDES:
         for name, role, (x, y, z) in _SIDE:

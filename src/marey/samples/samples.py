@@ -79,7 +79,7 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
     chosen = entry(name)
     rate = check_fps(fps)
     if not _RATES[0] <= rate <= _RATES[1]:
-        raise InvalidValue(f"sample {name!r}: fps must be from 1 to 1000 Hz, got {rate:g}")
+        raise InvalidValue(f"sample {name!r}: fps must be from 1 to 1000 Hz, not {rate:g}")
     values = chosen.values(name, parameters)
     plan = chosen.make(values, _generator(rng))
     return _record(name, plan, rate, values, int(rng) if isinstance(rng, int | np.integer) else None)
@@ -89,7 +89,7 @@ def _generator(rng: Rng) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise InvalidValue(f"rng must be an integer of at least 0 or a numpy Generator, got {rng!r}") from None
+        raise InvalidValue(f"rng must be an integer of at least 0 or a numpy Generator, not {rng!r}") from None
 
 
 def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int | None) -> Sample:

@@ -114,7 +114,7 @@ class Cache:
         """
         wanted = list(items)
         if len(wanted) != len(keys):
-            raise InvalidValue(f"keys must have one entry for each of the {len(wanted)} items, got {len(keys)}")
+            raise InvalidValue(f"keys must have one entry for each of the {len(wanted)} items, not {len(keys)}")
         return self._map_missing(function, wanted, keys, run)
 
     def _map_missing(
@@ -161,7 +161,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array read-only and in C order, copied if it is writeable."""
     plain = np.asarray(array, order="C")
     if plain.dtype.kind not in "biuf":
-        raise InvalidValue(f"a cached array must hold numbers, got {plain.dtype}")
+        raise InvalidValue(f"a cached array must hold numbers, not {plain.dtype}")
     return plain if not plain.flags.writeable else set_readonly(plain.copy())
 
 
@@ -192,6 +192,6 @@ def _feed(digest: blake2b, part: object) -> None:
         return
     else:
         raise InvalidValue(
-            f"parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, got {type(part)}"
+            f"parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not {type(part)}"
         )
     digest.update(struct.pack("<cq", kind, len(content)) + content)

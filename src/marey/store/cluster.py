@@ -32,9 +32,9 @@ def cluster(address: str, *, patience: float = _PATIENCE) -> Cluster:
     patience : seconds to wait for the scheduler, and for its first worker.
     """
     if not isinstance(address, str) or not address.strip():
-        raise InvalidValue(f"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, got {address!r}")
+        raise InvalidValue(f"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, not {address!r}")
     if not patience > 0.0:
-        raise InvalidValue(f"patience must be greater than 0 seconds, got {patience!r}")
+        raise InvalidValue(f"patience must be greater than 0 seconds, not {patience!r}")
     return Cluster(address.strip(), float(patience))
 
 

@@ -76,7 +76,7 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
     (label,) = Labels((Label(name, first, end),))
     if label.stop > len(motion):
         raise InvalidValue(
-            f"stop of label {name!r} must be at most {len(motion)}, the number of frames, got {label.stop}"
+            f"stop of label {name!r} must be at most {len(motion)}, the number of frames, not {label.stop}"
         )
     file, side = Path(path).name, sidecar_path(path)
     content: dict[str, Any] | None = read_sidecar(path)
@@ -189,7 +189,7 @@ def _moment(text: str, name: str, path: str, line: int) -> Moment:
         value = -1
     if not 0 <= value < math.inf:
         raise ParseError(
-            f"{name} must be a time in seconds such as 1.2, or a frame such as 36f, got {text!r}", path=path, line=line
+            f"{name} must be a time in seconds such as 1.2, or a frame such as 36f, not {text!r}", path=path, line=line
         )
     return value
 
@@ -203,7 +203,7 @@ def _label(motion: Motion, row: LabelRow) -> Label:
     if not start < stop <= n_frames:
         raise ParseError(
             f"label {row.label!r} must be within {row.file!r}, which has {n_frames} frames ({motion.duration:.2f} s), "
-            f"got frames {start} to {stop}",
+            f"not frames {start} to {stop}",
             path=row.csv or None,
             line=row.line,
         )

@@ -168,7 +168,7 @@ class MotionSet:
             return names.index(clip)
         i = check_index(clip, "clip")
         if not 0 <= i < len(self):
-            raise InvalidValue(f"clip must be from 0 to {len(self) - 1}, got {i}")
+            raise InvalidValue(f"clip must be from 0 to {len(self) - 1}, not {i}")
         return i
 
     def motion(self, i: int | str) -> Motion:
@@ -262,12 +262,12 @@ class MotionSet:
             names = [clip.name for clips in groups for clip in clips]
             if wanted not in names:
                 raise UnknownName(
-                    f"group must be a group number or the name of a clip, got {wanted!r}{similar(wanted, names)}"
+                    f"group must be a group number or the name of a clip, not {wanted!r}{similar(wanted, names)}"
                 )
             return next(k for k, clips in enumerate(groups) if any(clip.name == wanted for clip in clips))
         k = check_index(wanted, "group")
         if not 0 <= k < len(groups):
-            raise InvalidValue(f"group must be from 0 to {len(groups) - 1}, got {k}")
+            raise InvalidValue(f"group must be from 0 to {len(groups) - 1}, not {k}")
         return k
 
     def _read(self, clip: SetClip) -> Motion:

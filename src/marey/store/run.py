@@ -191,7 +191,7 @@ class _ProcessCrew(Crew):
 def _check_count(n: int) -> int:
     given = check_index(n, "n, the number of workers,")
     if given < 1:
-        raise InvalidValue(f"n, the number of workers, must be at least 1, got {given}")
+        raise InvalidValue(f"n, the number of workers, must be at least 1, not {given}")
     return given
 
 

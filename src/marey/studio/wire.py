@@ -33,7 +33,7 @@ def parse_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidValue(f"a message must be JSON: {error}") from None
     if not isinstance(value, dict):
-        raise InvalidValue(f"a message must be a JSON object, got {_preview(value)}")
+        raise InvalidValue(f"a message must be a JSON object, not {_preview(value)}")
     return value
 
 

@@ -66,9 +66,9 @@ def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="n_frames must lie from 2 to 1,000,000, got 1"):
+    with pytest.raises(InvalidValue, match="n_frames must be from 2 to 1,000,000, not 1"):
         cubic_blend(WALK, WALK, path=walked("xx"), n_frames=1)
-    with pytest.raises(InvalidValue, match="n_frames must be an integer, got 10.5"):
+    with pytest.raises(InvalidValue, match="n_frames must be an integer, not 10.5"):
         cubic_warp(walked("xx"), 10.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="beyond motions of 61 and 61 frames"):
         cubic_blend(WALK, WALK, path=walked("r" * 99))

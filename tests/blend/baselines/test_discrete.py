@@ -105,7 +105,7 @@ def test_bad_input_is_refused() -> None:
         assert discrete_blend(WALK, straight_walk(seconds=2.0)).fps == 60.0
     with pytest.raises(InvalidValue, match="weights must be 2 numbers"):
         discrete_blend(WALK, WALK, (0.2, 0.3, 0.5), path=walked("xx"))
-    with pytest.raises(InvalidValue, match="angles must be one of quaternion, euler, got 'matrix'"):
+    with pytest.raises(InvalidValue, match="angles must be one of quaternion, euler, not 'matrix'"):
         discrete_blend(WALK, WALK, path=walked("xx"), angles="matrix")  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="retarget"):
         discrete_blend(WALK, _other_figure())

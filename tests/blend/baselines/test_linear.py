@@ -153,7 +153,7 @@ def test_bad_input_is_refused() -> None:
     taller = Skeleton(WALK.skeleton.names, WALK.skeleton.parents, 1.1 * WALK.skeleton.offsets)
     with pytest.raises(InvalidValue, match="retarget one"):
         linear_blend([WALK, replace(OTHER, skeleton=taller)], (0.5, 0.5))
-    with pytest.raises(InvalidValue, match="root must be one of positions, velocities, got 'speed'"):
+    with pytest.raises(InvalidValue, match="root must be one of positions, velocities, not 'speed'"):
         linear_blend([WALK, OTHER], (0.5, 0.5), root="speed")  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="angles must be one of quaternion, euler"):
         linear_blend([WALK, OTHER], (0.5, 0.5), angles="axis")  # type: ignore[arg-type]
@@ -210,7 +210,7 @@ def test_times_between_frames() -> None:
 def test_bad_transitions_are_refused() -> None:
     with pytest.raises(InvalidValue, match="a transition of 3 s needs motions at least as long"):
         linear_transition(WALK, OTHER, length=3.0)
-    with pytest.raises(InvalidValue, match="must lie from 0.5 to 1.5 s in 'straight_walk'.*, got 1.9 s"):
+    with pytest.raises(InvalidValue, match="must be from 0.5 to 1.5 s in 'straight_walk'.*, not 1.9 s"):
         linear_transition(WALK, OTHER, (1.9, 1.0), 1.0)
     with pytest.raises(InvalidValue, match="at must be two times in seconds"):
         linear_transition(WALK, OTHER, 1.0)  # type: ignore[arg-type]

@@ -183,7 +183,7 @@ def test_values_are_left_alone() -> None:
 @pytest.mark.parametrize("finder", FINDERS)
 def test_bad_input_is_refused(finder) -> None:  # type: ignore[no-untyped-def]
     good = np.ones((6, 5))
-    with pytest.raises(InvalidValue, match=r"grid values must have shape \(any, any\), got \(6,\)"):
+    with pytest.raises(InvalidValue, match=r"grid values must have shape \(any, any\), not \(6,\)"):
         finder(np.ones(6))
     with pytest.raises(InvalidValue, match="at least one cell"):
         finder(np.ones((0, 4)))
@@ -191,11 +191,11 @@ def test_bad_input_is_refused(finder) -> None:  # type: ignore[no-untyped-def]
         finder(-good)
     with pytest.raises(InvalidValue, match="grid values must be finite"):
         finder(np.full((3, 3), np.nan))
-    with pytest.raises(InvalidValue, match="slope_limit must be at least 1, got 0"):
+    with pytest.raises(InvalidValue, match="slope_limit must be at least 1, not 0"):
         finder(good, slope_limit=0)
-    with pytest.raises(InvalidValue, match="slope_limit must be an integer, got 2.5"):
+    with pytest.raises(InvalidValue, match="slope_limit must be an integer, not 2.5"):
         finder(good, slope_limit=2.5)
-    with pytest.raises(InvalidValue, match="end must be 'corner' or 'border', got 'edge'"):
+    with pytest.raises(InvalidValue, match="end must be 'corner' or 'border', not 'edge'"):
         finder(good, end="edge")
     with pytest.raises(InvalidValue, match="start must be 'corner', 'third' or a cell"):
         finder(good, start="middle")
@@ -208,11 +208,11 @@ def test_bad_input_is_refused(finder) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_other_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="time_limit must be above 0 s, or None"):
+    with pytest.raises(InvalidValue, match="time_limit must be greater than 0 s, or None"):
         brute_force(np.ones((3, 3)), time_limit=0.0)
-    with pytest.raises(InvalidValue, match="area threshold is a fraction of the largest cell"):
+    with pytest.raises(InvalidValue, match="threshold must be a fraction of the largest cell"):
         threshold_search(np.ones((3, 3)), threshold=33)
-    with pytest.raises(InvalidValue, match="fraction of the borders"):
+    with pytest.raises(InvalidValue, match="fraction must be greater than 0 and at most 1"):
         start_cell(np.ones((3, 3)), fraction=0.0)
     with pytest.raises(InvalidValue, match=r"goes from \(0, 0\) to \(2, 1\)"):
         GridPath([[0, 0], [2, 1]], [0.0, 0.0])

@@ -95,5 +95,5 @@ def _compute_mean_length(cells: Any, weights: Weights) -> int:
 def _check_count(n_frames: Any) -> int:
     n = check_index(n_frames, "n_frames")
     if not 2 <= n <= _MAX_FRAMES:
-        raise InvalidValue(f"n_frames must lie from 2 to {_MAX_FRAMES:,}, got {n}")
+        raise InvalidValue(f"n_frames must be from 2 to {_MAX_FRAMES:,}, not {n}")
     return n

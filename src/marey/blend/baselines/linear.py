@@ -126,12 +126,12 @@ def _check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[floa
     try:
         first, second = (float(t) for t in at)
     except (TypeError, ValueError):
-        raise InvalidValue(f"at must be two times in seconds, one in each motion, got {at!r}") from None
+        raise InvalidValue(f"at must be two times in seconds, one in each motion, not {at!r}") from None
     for seconds, clip in ((first, one), (second, two)):
         if not half - 1e-9 <= seconds <= clip.duration - half + 1e-9:
             raise InvalidValue(
-                f"the middle of the transition must lie from {half:g} to {clip.duration - half:.4g} s in "
-                f"{clip.name!r}, so that half of its length fits on both sides, got {seconds:g} s"
+                f"the middle of the transition must be from {half:g} to {clip.duration - half:.4g} s in "
+                f"{clip.name!r}, so that half of its length fits on both sides, not {seconds:g} s"
             )
     return first, second
 

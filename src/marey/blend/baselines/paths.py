@@ -96,7 +96,7 @@ def start_cell(values: Floats, fraction: float = 1.0 / 3.0) -> tuple[int, int]:
     """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another fraction."""
     grid = check_grid(values)
     if not 0.0 < fraction <= 1.0:
-        raise InvalidValue(f"the fraction of the borders to look at must lie in (0, 1], got {fraction!r}")
+        raise InvalidValue(f"fraction must be greater than 0 and at most 1, not {fraction!r}")
     rows, columns = (max(1, round(fraction * n)) for n in grid.shape)
     i, j = int(np.argmin(grid[:rows, 0])), int(np.argmin(grid[0, :columns]))
     return (i, 0) if grid[i, 0] < grid[0, j] else (0, j)
@@ -147,7 +147,7 @@ def threshold_search(
     grid = check_grid(values)
     if not 0.0 < threshold <= 1.0:
         raise InvalidValue(
-            f"the area threshold is a fraction of the largest cell, above 0 and up to 1, got {threshold!r}"
+            f"threshold must be a fraction of the largest cell, greater than 0 and at most 1, not {threshold!r}"
         )
     cell, run = _check_settings(grid, start, end, slope_limit)
     most = float(grid.max()) * (1.0 + 1e-12)
@@ -220,9 +220,9 @@ def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> t
     """The checked start cell, and how many steps in a row may be straight."""
     run = check_index(slope_limit, "slope_limit") - 1
     if run < 0:
-        raise InvalidValue(f"slope_limit must be at least 1, got {slope_limit}")
+        raise InvalidValue(f"slope_limit must be at least 1, not {slope_limit}")
     if end not in ("corner", "border"):
-        raise InvalidValue(f"end must be 'corner' or 'border', got {end!r}")
+        raise InvalidValue(f"end must be 'corner' or 'border', not {end!r}")
     cell = _resolve_start(grid, start)
     rows, columns = (n - 1 - k for n, k in zip(grid.shape, cell, strict=True))
     if end == "corner" and not (columns <= rows * (run + 1) + run and rows <= columns * (run + 1) + run):
@@ -236,12 +236,12 @@ def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> t
 def _resolve_start(grid: Floats, start: Start) -> tuple[int, int]:
     if isinstance(start, str):
         if start not in ("corner", "third"):
-            raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}")
+            raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), not {start!r}")
         return start_cell(grid) if start == "third" else (0, 0)
     try:
         i, j = start
     except (TypeError, ValueError):
-        raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}") from None
+        raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), not {start!r}") from None
     cell = (check_index(i, "the start's row"), check_index(j, "the start's column"))
     if not (0 <= cell[0] < grid.shape[0] and 0 <= cell[1] < grid.shape[1]):
         raise InvalidValue(f"the start {cell} lies outside a grid of {grid.shape[0]} x {grid.shape[1]} cells")
@@ -261,7 +261,7 @@ def _search(
 ) -> GridPath:
     """Search depth first; `first` is a path to beat."""
     if time_limit is not None and not time_limit > 0.0:
-        raise InvalidValue(f"time_limit must be above 0 s, or None for no limit, got {time_limit!r}")
+        raise InvalidValue(f"time_limit must be greater than 0 s, or None for no limit, not {time_limit!r}")
     cell, run = _check_settings(grid, start, end, slope_limit)
     to_corner = end == "corner"
     at_end = cell == (grid.shape[0] - 1, grid.shape[1] - 1)

@@ -47,9 +47,9 @@ def blend_poses(
     Two motions are mixed by slerp, more by the average rotation. Bones that move are averaged linearly.
     """
     if angles not in _ANGLES:
-        raise InvalidValue(f"angles must be one of {', '.join(_ANGLES)}, got {angles!r}")
+        raise InvalidValue(f"angles must be one of {', '.join(_ANGLES)}, not {angles!r}")
     if root not in _ROOTS:
-        raise InvalidValue(f"root must be one of {', '.join(_ROOTS)}, got {root!r}")
+        raise InvalidValue(f"root must be one of {', '.join(_ROOTS)}, not {root!r}")
     first = poses[0]
     places = np.stack([pose.root_positions for pose in poses])
     rotations = np.stack([pose.rotations for pose in poses])

@@ -160,7 +160,7 @@ class FatGraphStream(FrameStream):
             if name not in _COMMANDS:
                 raise InvalidValue(f"a fat graph takes the commands {', '.join(_COMMANDS)}, got {name!r}")
             if value is not None and not np.isfinite(value):
-                raise InvalidValue(f"{name} must be an angle in radians, or None, got {value!r}")
+                raise InvalidValue(f"{name} must be an angle in radians, or None, not {value!r}")
             if name == "direction":
                 self._direction = None if value is None else float(value)
             else:

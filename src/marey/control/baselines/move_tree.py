@@ -132,7 +132,7 @@ class MoveTreeStream(FrameStream):
         self.tree = tree
         self._depth = check_index(lookahead, "lookahead")
         if self._depth < 1:
-            raise InvalidValue(f"lookahead must be at least 1 clip, got {lookahead}")
+            raise InvalidValue(f"lookahead must be at least 1 clip, not {lookahead}")
         self._direction: float | None = None
         self._speed: float | None = None
         self._move: int | None = None
@@ -170,7 +170,7 @@ class MoveTreeStream(FrameStream):
                 self._move = None if value is None else _find_move(value, self.tree.names)
             elif name == "direction":
                 if value is not None and not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
+                    raise InvalidValue(f"direction must be an angle in radians, or None, not {value!r}")
                 self._direction = None if value is None else float(value)
             elif name == "speed":
                 self._speed = None if value is None else check_number(value, "speed in m/s")

@@ -106,7 +106,7 @@ def _find_starts(reel: Reel, clip: int, target: int, succession: Succession, n: 
             starts = round(float(at[0]) * reel.fps - 0.5 * n), round(float(at[1]) * reel.fps - 0.5 * n)
         except (TypeError, ValueError, IndexError):
             raise InvalidValue(
-                f'position must be "ends", "best" or seconds in both clips, got {succession.position!r}'
+                f'position must be "ends", "best" or seconds in both clips, not {succession.position!r}'
             ) from None
     for start, length, k in zip(starts, lengths, (clip, target), strict=True):
         if start < 0 or start + n > length - 1:

@@ -160,7 +160,7 @@ def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats,
     arc_lengths = _arc_lengths(points)
     if arc_lengths[-1] < _MIN_LENGTH:
         raise InvalidValue(
-            f"the path must be at least {_MIN_LENGTH:g} m long, got {arc_lengths[-1]:.2f} m; draw a longer one"
+            f"the path must be at least {_MIN_LENGTH:g} m long, not {arc_lengths[-1]:.2f} m; draw a longer one"
         )
     at = np.linspace(0.0, arc_lengths[-1], int(np.ceil(arc_lengths[-1] / _SPACING)) + 1)
     even = np.stack([np.interp(at, arc_lengths, points[:, k]) for k in (0, 1)], axis=1)

@@ -27,7 +27,7 @@ _WORDS = (
         "choose “upper body, own timing”",
     ),
     (r"or pass the frames of the gaze shift as start and stop", "or mark the look on the timeline"),
-    (r"start and stop must be frames from", "the marked range must lie within"),
+    (r"start and stop must be frames from", "the marked range must be within"),
     (
         r"pass (?:target_)?pose= or --\S+, a frame in which the character stands on flat feet",
         "go to a frame where both feet are flat on the floor, then try again",
