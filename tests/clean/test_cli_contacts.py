@@ -141,7 +141,7 @@ def test_a_copy_with_its_sidecar(run, clip, tmp_path):
     assert marey.load(out_path).contacts.names == tuple(POINTS)
     code, _, err = run(clip, "-o", clip)
     assert code == 2
-    assert "is an input; choose another name" in err
+    assert "this is an input file; choose another name" in err
 
 
 def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):

@@ -122,7 +122,7 @@ def test_convert_options(clip: Path, tmp_path: Path) -> None:
 def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = clip.read_bytes()
     assert main(["convert", str(clip), str(clip)]) == 2
-    assert "is an input; choose another name" in capsys.readouterr().err
+    assert "this is an input file; choose another name" in capsys.readouterr().err
     assert clip.read_bytes() == before
 
 

@@ -158,7 +158,7 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
             "times of goals must be within walk, which ends at 4.00 s, not 9 s",
         ),
         (["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"], "times of goals must be strictly increasing"),
-        (["walk.bvh", "walk.bvh", "--look", "1:20:0"], "walk.bvh: is an input"),
+        (["walk.bvh", "walk.bvh", "--look", "1:20:0"], "walk.bvh: this is an input file"),
         (
             ["walk.bvh", "out.bvh", "--look", "1:20:0", "--map", "walk.bvh"],
             "walk.bvh: a gaze map is saved as .json, got .bvh",

@@ -99,7 +99,7 @@ def test_a_clip_is_never_written_over_and_results_among_clips_are_named(command,
     clip = (tmp_path / "walk1.npz").read_bytes()
     build = [command, "build", str(tmp_path), "-o"]
     assert main([*build, str(tmp_path / "walk1.npz")]) == 2
-    assert "is an input; choose another name" in capsys.readouterr().err
+    assert "this is an input file; choose another name" in capsys.readouterr().err
     assert (tmp_path / "walk1.npz").read_bytes() == clip
     assert main([*build, str(tmp_path / "made.npz")]) == 0
     assert "skipping" not in capsys.readouterr().err

@@ -140,7 +140,7 @@ def test_the_options_know_all_sets_of_markers():
     [
         (["walk.npz", "none.bvh"], "none.bvh: no such file"),
         (["walk.npz", "-o", "grid.pdf"], "a plot is saved as .png or .svg"),
-        (["walk.npz", "--npz", "walk.npz"], "walk.npz: is an input"),
+        (["walk.npz", "--npz", "walk.npz"], "walk.npz: this is an input file"),
         (["walk.npz", "--npz", "out", "--csv", "out"], "must be different files"),
         (["walk.npz", "--window", "-1"], "window_seconds must be at least 0 s"),
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),

@@ -109,7 +109,7 @@ def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
         (["feet", "walk.bvh"], "no output file given; for example: marey plot feet walk.bvh -o feet.png"),
         (["feet"], "Missing argument 'FILE...'"),
         (["feet", "walk.bvh", "-o", "o.gif"], "o.gif: a plot is saved as .png or .svg, got .gif"),
-        (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: is an input; choose another name"),
+        (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: this is an input file; choose another name"),
         (["feet", "nowhere.bvh", "-o", "o.png"], "nowhere.bvh: no such file"),
         (["feet", "walk.bvh", "other.npz", "-o", "o.png"], "feet shows one motion, not 2 files"),
         (

@@ -250,8 +250,7 @@ def test_a_given_space_is_not_written_over(folder, char, capsys):
     assert main(["pmg", "new", str(folder / "mine.json")]) == 0
     assert main(["pmg", "add", str(folder / "mine.json"), "walk", "--space", str(space)]) == 2
     assert (
-        "mine.walk.npz: is an input, and the copy saved with the character would overwrite it"
-        in capsys.readouterr().err
+        "mine.walk.npz: this is an input file, and saving the character would overwrite it" in capsys.readouterr().err
     )
     assert space.read_bytes() == before
     assert not [path for path in folder.iterdir() if ".part." in path.name]

@@ -159,7 +159,11 @@ def test_the_same_requests_give_the_same_frames():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: MixNode("turn", (0.0, 0.0), (LoopNode("a"), LoopNode("b"))), InvalidValue, "must increase, not 0, 0"),
+        (
+            lambda: MixNode("turn", (0.0, 0.0), (LoopNode("a"), LoopNode("b"))),
+            InvalidValue,
+            "must be strictly increasing, not 0, 0",
+        ),
         (
             lambda: MixNode("turn", (0.0,), (LoopNode("a"), LoopNode("b"))),
             InvalidValue,

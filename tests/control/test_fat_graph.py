@@ -160,7 +160,9 @@ def test_bad_input():
         FatGraph.build(clips(), n_hubs=0)
     with pytest.raises(InvalidValue, match="max_distance in meters"):
         FatGraph.build(clips(), max_distance=0.0)
-    with pytest.raises(NoResult, match="no pose recurs within 1e-06 m for hub 1; raise max_distance"):
+    with pytest.raises(
+        NoResult, match="found no recurring pose for hub 1 .max_distance is 1e-06 m.; raise max_distance"
+    ):
         FatGraph.build(clips()[:2], max_distance=1e-6)
     with pytest.raises(NoResult, match="no two similar clips connect the same hubs"):
         FatGraph.build([clips()[0][:45], clips()[1][:45]])

@@ -270,7 +270,7 @@ def test_an_unknown_role_offers_similar_ones():
         cmu_roles()["leftHand"]
     with pytest.raises(
         JointNotFound,
-        match="unknown role 'qqq'; the roles are hips, spine, chest, neck, head, and shoulder, upper_arm,",
+        match="unknown role 'qqq'; the roles are hips, spine, chest, neck, head; with the prefix left_ or right_: ",
     ):
         cmu_roles()["qqq"]
 

@@ -121,7 +121,7 @@ def test_bvh_and_glb_come_out():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["resample", "walk.npz", "walk.npz", "--fps", "30"], "is an input; choose another name"),
+        (["resample", "walk.npz", "walk.npz", "--fps", "30"], "this is an input file; choose another name"),
         (["resample", "walk.npz", "out.npz", "--fps", "-3"], "fps must be a positive number"),
         (["resample", "none.npz", "out.npz", "--rate", "30"], "none.npz"),
         (["crop", "walk.npz", "out.npz", "--from", "9"], "--from is beyond the end"),

@@ -417,7 +417,7 @@ def test_a_last_frame_that_is_cut_off_is_left_out(cut):
     assert len(raw.rotations) == 2
     assert np.array_equal(raw.rotations, motion().rotations[:2])
     assert len(raw.warnings) == 1
-    assert "the last frame, begun in line 14, is cut off; it is left out" in raw.warnings[0]
+    assert "the last frame, which begins on line 14, is cut off; it is left out" in raw.warnings[0]
 
 
 def test_frame_numbers_that_do_not_count_up():
@@ -457,15 +457,15 @@ def test_frame_numbers_that_do_not_count_up():
         (("dof rz rx", "dof rz rw"), "40: expected degrees of freedom among rx ry rz tx ty tz l, got 'rw'"),
         (("name arm", "name spine"), "34: bone name 'spine' occurs twice"),
         (("name arm", "name Root"), "34: bone name 'Root' occurs twice"),
-        (("     dof rx\n  end\n", "     dof rx\n"), "42: the bone that begins in line 42 has no 'end'"),
+        (("     dof rx\n  end\n", "     dof rx\n"), "42: the bone that begins on line 42 has no 'end'"),
         (
             ("  end\n  begin\n     id 3", "  begin\n     id 3"),
-            "33: expected 'end' of the bone that begins in line 23, got another 'begin'",
+            "33: expected 'end' of the bone that begins on line 23, got another 'begin'",
         ),
         (("  begin\n     id 3", "     id 3"), "34: expected 'begin' of a bone, got 'id'"),
         (("spine arm", "spine arn"), "54: bone 'arn' is not in :bonedata; similar: 'arm'"),
         (("    spine arm\n", ""), "34: bone 'arm' has no parent; add it to the :hierarchy section"),
-        (("spine arm", "spine arm leg"), "54: bone 'leg' already has a parent, given in line 52"),
+        (("spine arm", "spine arm leg"), "54: bone 'leg' already has a parent, which is given on line 52"),
         (("spine arm", "spine arm root"), "54: the root cannot be the child of a bone; check the :hierarchy section"),
         (
             ("root pelvis leg\n", "root leg\n    arm pelvis\n"),

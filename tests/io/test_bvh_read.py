@@ -111,27 +111,27 @@ MALFORMED_HIERARCHIES = {
     "OFFSET without numbers": (with_line("OFFSET 0.0 5.25 0.5", "OFFSET"), "expected 3 OFFSET values, got 0", 8),
     "OFFSET with a word": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0 five 0.5"),
-        "number 2 of OFFSET: expected a number, got 'five'",
+        "value 2 of OFFSET: expected a number, got 'five'",
         8,
     ),
     "OFFSET with decimal commas": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0,0 5,25 0,5"),
-        "number 1 of OFFSET: expected a decimal point, got '0,0'; replace ',' with '.'",
+        "value 1 of OFFSET: expected a decimal point, got '0,0'; replace ',' with '.'",
         8,
     ),
     "OFFSET separated by commas": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0,5.25,0.5"),
-        "number 1 of OFFSET: expected spaces between numbers, got '0.0,5.25,0.5'; replace ',' with ' '",
+        "value 1 of OFFSET: expected spaces between numbers, got '0.0,5.25,0.5'; replace ',' with ' '",
         8,
     ),
     "OFFSET not a number": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0 nan 0.5"),
-        "number 2 of OFFSET: expected a finite number, got 'nan'",
+        "value 2 of OFFSET: expected a finite number, got 'nan'",
         8,
     ),
     "OFFSET too large": (
         with_line("OFFSET 0.0 5.25 0.5", "OFFSET 0.0 1e999 0.5"),
-        "number 2 of OFFSET: expected a number from -1e+12 to 1e+12, got '1e999'",
+        "value 2 of OFFSET: expected a number from -1e+12 to 1e+12, got '1e999'",
         8,
     ),
     "OFFSET twice": (

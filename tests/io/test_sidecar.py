@@ -156,7 +156,7 @@ def test_other_motion_does_not_overwrite_it(tmp_path: Path) -> None:
     saved(tmp_path, WALK)
     before = (tmp_path / "walk.marey.json").read_bytes()
     with pytest.raises(
-        UnwritableFile, match="already holds the annotations of walk.bvh; save under another name than walk.glb"
+        UnwritableFile, match="already holds the annotations of walk.bvh; save under a name other than walk.glb"
     ):
         saved(tmp_path, WALK[:30], "walk.glb")
     assert not (tmp_path / "walk.glb").exists()
@@ -186,7 +186,7 @@ def test_a_hand_written_sidecar_of_another_file_is_neither_removed_nor_overwritt
     saved(tmp_path, PLAIN[:30], "walk.glb")
     assert side.read_bytes() == before
     with pytest.raises(
-        UnwritableFile, match="already holds the annotations of walk.bvh, walk.glb; save under another name"
+        UnwritableFile, match="already holds the annotations of walk.bvh, walk.glb; save under a name other"
     ):
         saved(tmp_path, WALK[:30], "walk.npz")
     assert side.read_bytes() == before

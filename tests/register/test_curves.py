@@ -369,7 +369,10 @@ def clouds_of(n_frames):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: TimewarpCurve([[0.0], [1.0], [1.0]]), "must increase, but point 2 of motion 0 goes from 1 to 1 s"),
+        (
+            lambda: TimewarpCurve([[0.0], [1.0], [1.0]]),
+            "must be strictly increasing, but point 2 of motion 0 goes from 1 to 1 s",
+        ),
         (lambda: TimewarpCurve([[0.0], [1.0]]), "points of a timewarp curve must have shape"),
         (lambda: TimewarpCurve([[0.0], [1.0], [np.nan]]), "must be finite"),
         (lambda: TimewarpCurve([[0.0], [1.0], [3.0], [7.0]], cyclic=True), "repeated one period later"),

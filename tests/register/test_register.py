@@ -408,7 +408,7 @@ def test_bad_files(both: RegistrationCurve, walk: Motion, run: Motion, tmp_path:
         ({"format": None}, ParseError, "there is no array 'format'|no format|format"),
         ({"timewarp": None}, ParseError, "array 'timewarp' is missing; this is not a complete file of"),
         ({"timewarp": np.zeros(3)}, ParseError, "'timewarp' has dtype"),
-        ({"timewarp": both.timewarp.points[::-1]}, ParseError, "must increase"),
+        ({"timewarp": both.timewarp.points[::-1]}, ParseError, "must be strictly increasing"),
         ({"about": np.array("{}")}, ParseError, "not a valid registration"),
         ({"crops": both.crops[:1]}, ParseError, "different numbers of motions"),
     ]

@@ -210,5 +210,8 @@ def test_a_file_that_cannot_have_labels_is_refused(tmp_path):
     save(replace(walk(), labels=labels_of(("walk", 0, 91))), tmp_path / "a.bvh")
     save(walk(1)[:50], tmp_path / "other.npz")
     (tmp_path / "other.npz").rename(tmp_path / "a.npz")
-    with pytest.raises(UnwritableFile, match=r"already holds the annotations of a.bvh; rename a.npz to label it"):
+    with pytest.raises(
+        UnwritableFile,
+        match=r"already holds the annotations of a.bvh; rename a.npz so that its labels go to a different file",
+    ):
         add_label(tmp_path / "a.npz", "x")

@@ -98,7 +98,7 @@ _CURVES, _KNOTS = 18, 300
 
 
 def gait_like_grid(n: int) -> Floats:
-    """Generate a grid (n, n) of distances in m^2, with ridges and valleys as between two walks, and noise."""
+    """Generate a grid (n, n) of squared distances (m^2) with noise, ridges and valleys like those of two walks."""
     i, j = np.arange(n)[:, None], np.arange(n)
     noise = np.random.default_rng(0).uniform(0.0, 0.002, (n, n))
     return np.asarray(0.001 + 0.02 * np.sin(0.04 * (i - 1.03 * j)) ** 2 + noise)

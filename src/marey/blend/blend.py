@@ -205,7 +205,8 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         length = np.nan
     if not (length > 0.0 and length * fps <= _MAX_FRAMES):
         raise InvalidValue(
-            f"seconds (--seconds) must be greater than 0 and give at most {_MAX_FRAMES:,} frames, not {seconds!r}"
+            f"seconds (--seconds) must be greater than 0 and at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), "
+            f"not {seconds!r}"
         )
     return length
 

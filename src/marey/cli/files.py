@@ -33,7 +33,7 @@ def check_output(
 
     target = Path(output)
     if target.exists() and any(Path(path).exists() and Path(path).samefile(target) for path in inputs):
-        raise UnwritableFile(f"is an input; {remedy}", path=output)
+        raise UnwritableFile(f"this is an input file; {remedy}", path=output)
     if suffixes:
         from marey.io.archive import check_suffix
 

@@ -43,11 +43,11 @@ def _frames(seconds: float, graph: MotionGraph) -> int:
 
     if not seconds <= _LONGEST:
         raise InvalidValue(
-            f"--seconds must be at most {_LONGEST:g} s, not {seconds} s; write several walks and join them"
+            f"--seconds must be at most {_LONGEST:g} (a day), not {seconds:g}; write several walks and join them"
         )
     n_frames = round(max(seconds, 0.0) * graph.fps)
     if n_frames < 1:
-        raise InvalidValue(f"--seconds must be at least one frame, not {seconds} s")
+        raise InvalidValue(f"--seconds must be at least {1.0 / graph.fps:.3g} (one frame), not {seconds:g}")
     return n_frames
 
 
@@ -70,7 +70,8 @@ def _frames(seconds: float, graph: MotionGraph) -> int:
 def walk(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, seed: int, **options: Any) -> int:
     """Generate a random walk through a graph.
 
-    With --land, the last 2 s are bent by at most 30 cm and 29 degrees; if more is needed, the command fails.
+    With --land X,Z or X,Z,DEG, the walk then goes to that position and heading. To end there exactly, its last 2 s are
+    adjusted by at most 30 cm and 29 degrees; if more is needed, the command fails.
 
     \b
     Example:

@@ -162,7 +162,7 @@ def _read(file: str, how: dict[str, Any]) -> Motion | Markers:
     if split_name(file)[1] in MARKER_SUFFIXES:
         wrong = next((key for key in how if key not in ("unit", "up", "trim_rest")), None)
         if wrong is not None:
-            raise click.UsageError(f"--{wrong.replace('_', '-')} does not apply to recorded markers such as {file}")
+            raise click.UsageError(f"--{wrong.replace('_', '-')} does not apply to marker recordings such as {file}")
         return load_markers(file, unit=how.get("unit"), up=how.get("up"))
     return read_motion(file, **how)
 

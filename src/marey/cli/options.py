@@ -91,7 +91,10 @@ def _note_trim_rest(context: click.Context, option: click.Parameter, given: bool
 
 
 def renamed_option(old: str, new: str, **settings: Any) -> Callable[[Command], Command]:
-    """Keep an option's old name, hidden and with a printed note: ``renamed_option("--rate", "--fps", type=float)``."""
+    """Declare the old name of a renamed option, such as ``renamed_option("--rate", "--fps", type=float)``.
+
+    It is hidden from the help and prints a note when used.
+    """
 
     def pass_on(context: click.Context, option: click.Parameter, value: Any) -> None:
         if value not in (None, ()):

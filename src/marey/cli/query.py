@@ -25,7 +25,7 @@ class NumbersToo(click.Command):
     """A command whose arguments may be negative numbers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Treat words that look like negative numbers as arguments, unless click has a misspelled option to report."""
+        """Treat arguments such as "-3" as numbers, not as options; if an option is misspelled, let click report it."""
         known = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         misspelled = any(part.startswith("--") and part.partition("=")[0] not in {"--", *known} for part in args)
         if not misspelled and any(re.match(r"-\.?\d", part) for part in args):

@@ -97,7 +97,10 @@ class Pairing:
         return Side.of(points, clouds.weights, center, begin, n_rows)
 
     def is_triangle(self, n_columns: int) -> bool:
-        """Return whether to use running totals: only for triangular windows, and only if they are not short."""
+        """Return whether to use running totals.
+
+        They need a triangular window, and are faster only if it is long, but shorter than the grid of `n_columns`.
+        """
         half, given = self.half, self.frame_weights
         if half < _RUNNING or n_columns <= 2 * half + 1:
             return False

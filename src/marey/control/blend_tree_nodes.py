@@ -49,7 +49,9 @@ class MixNode:
                 f"positions must have one entry for each of {len(self.children)} children, not {len(at)}"
             )
         if not np.isfinite(at).all() or any(b <= a for a, b in pairwise(at)):
-            raise InvalidValue(f"positions of a MixNode must increase, not {', '.join(f'{a:g}' for a in at)}")
+            raise InvalidValue(
+                f"positions of a MixNode must be strictly increasing, not {', '.join(f'{a:g}' for a in at)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,19 @@ from marey.register.registration import RegistrationCurve
 
 __all__ = ["LoopTable", "make_table"]
 
-# Rows of the table for each frame of the longest loop.
+# Samples in the table for each frame of the longest loop.
 _ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopTable:
-    """n loops, sampled at M equal parts of their common cycle.
+    """n loops, each sampled at M evenly spaced phases of their common cycle.
 
     rotations : (n, M, J, 4) local rotations of the J joints; joint 0 as if the character faced +Z.
     root : (n, M, 3) meters, position of joint 0 relative to the point on the ground below the hips.
-    steps : (n, M, 3) rigid2d from each row to the next, in the character's own coordinates.
-    seconds : (n, M) time from each row to the next.
+    steps : (n, M, 3) motion on the floor (theta, x, z) from each sample to the next, in the character's own
+        coordinates.
+    seconds : (n, M) time from each sample to the next.
     contacts : (n, M, K) contact flags of the K `points`.
     bones : (n, M, J, 3) bone offsets in meters if any loop's bones change over time, else None.
     floor : floor height in meters.

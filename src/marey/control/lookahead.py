@@ -88,7 +88,10 @@ class NodeTable:
 
 
 class LookaheadTable:
-    """Lookahead tables of a graph, computed on first use."""
+    """Estimates of which clips of a graph can follow a clip with given parameters, and where they lead.
+
+    The tables of each node and edge are computed on first use.
+    """
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
         self.graph = graph
@@ -239,8 +242,8 @@ def grid_fractions(counts: tuple[int, ...]) -> Floats:
 def tightest_radii(node: Node) -> tuple[float, float]:
     """Return the radii in meters of a node's tightest circles to the left and right.
 
-    Tries the ends and the middle of each parameter range. A radius is infinite if the node does not turn to that side;
-    both are infinite if it stays on the spot.
+    Tries the ends and the middle of each parameter range. A radius is infinite if no clip that travels turns to that
+    side.
     """
     values = [np.linspace(a, b, 3) for a, b in zip(node.low, node.high, strict=True)]
     corners = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, node.n_dims)

@@ -181,8 +181,8 @@ def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
 def _check_role(role: str) -> None:
     if role not in ROLE_NAMES:
         raise JointNotFound(
-            f"unknown role {role!r}{similar(str(role), ROLE_NAMES)}; the roles are {', '.join(ROLE_NAMES[:5])}, and "
-            f"{', '.join(_ARM + _LEG)} with the prefix left_ or right_"
+            f"unknown role {role!r}{similar(str(role), ROLE_NAMES)}; the roles are {', '.join(ROLE_NAMES[:5])}; "
+            f"with the prefix left_ or right_: {', '.join(_ARM + _LEG)}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Compare a query that is not in the web with each clip, keeping the same cells as a build would."""
+"""Compare a query that is not in the web with each clip, and keep the cells that `MatchWeb.build` would keep."""
 
 from __future__ import annotations
 
@@ -66,8 +66,11 @@ class ExternalQuery:
 
 
 def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
-    """Return the cells of the query's frames `start` to `stop` with each clip, as a build would keep them if the motion
-    were one of the clips."""
+    """Compare the query's frames `start` to `stop` with each clip.
+
+    Returns (clip, kept cells, True) for each clip. The cells are those of the distance grid that the web would have
+    kept if the query were one of its clips.
+    """
     inside = make_work(web.clips, web.options, [web.clouds(k) for k in range(len(web))])
     work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *inside.masks])
     out = []

@@ -34,9 +34,9 @@ class GridPart:
     """A part of the distance grid of two clips, with R rows and C columns.
 
     rows, columns : frames of the two clips, half-open.
-    values : (R, C) square root of D, meters.
+    values : (R, C) distances in meters: the square root of D, the mean squared distance of markers after alignment.
     horizontal, vertical : (R, C) masks of the local minima along rows and along columns.
-    valid : (R, C) mask of the valid region around minima.
+    valid : (R, C) mask of the valid region, which is where paths of matches may run: minima and the cells around them.
     on_chain : (R, C) mask of the minima on chains that are long enough.
     kept : (R, C) mask of the cells that the web keeps.
     chains : for each chain, rows and columns (N, 2) of its cells; disjoint, longest first.

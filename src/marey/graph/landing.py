@@ -126,9 +126,8 @@ def land_at(
     if shift > bounds[0] or abs(turn) > bounds[1]:
         missing, allowed = np.degrees(abs(turn)), np.degrees(bounds[1])
         raise NoResult(
-            f"the walk ends {shift:.3f} m and {missing:.1f} degrees from the target, more than the {bounds[0]:g} m and "
-            f"{allowed:.1f} degrees by which it may be adjusted; choose another target or seed, or add clips to the "
-            "graph"
+            f"the walk ends {shift:.3f} m and {missing:.1f} degrees from the target, but it may be adjusted by at most "
+            f"{bounds[0]:g} m and {allowed:.1f} degrees; choose another target or seed, or add clips to the graph"
         )
     first = len(given) - 1 - n - lead
     tail = set_contacts(given)[first:] if clean else given[first:]

@@ -272,7 +272,7 @@ def _read_lines(
         if f == 0:
             order = given
         elif is_last and given == order[: len(given)] and len(given) < len(order):
-            warnings.append(f"the last frame, begun in line {start + 1}, is cut off; it is left out")
+            warnings.append(f"the last frame, which begins on line {start + 1}, is cut off; it is left out")
             values = values[:-1]
             break
         for i in needed - seen.keys():

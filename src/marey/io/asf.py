@@ -330,7 +330,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
         word = key.lower()
         if word == "begin":
             if bone is not None:
-                message = f"expected 'end' of the bone that begins in line {bone.line}, got another 'begin'"
+                message = f"expected 'end' of the bone that begins on line {bone.line}, got another 'begin'"
                 raise ParseError(message, path=path, line=line)
             bone = _Bone(line)
         elif bone is None:
@@ -343,7 +343,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
         else:
             _read_bone_line(bone, word, values, path, line)
     if bone is not None:
-        raise ParseError(f"the bone that begins in line {bone.line} has no 'end'", path=path, line=bone.line)
+        raise ParseError(f"the bone that begins on line {bone.line} has no 'end'", path=path, line=bone.line)
     return bones
 
 
@@ -404,7 +404,7 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
                 )
             if child in placed:
                 raise ParseError(
-                    f"bone {shown(child)} already has a parent, given in line {placed[child]}",
+                    f"bone {shown(child)} already has a parent, which is given on line {placed[child]}",
                     path=path,
                     line=line,
                 )

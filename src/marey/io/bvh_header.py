@@ -224,7 +224,7 @@ class _Parser:
         numbers, bad = parse_numbers(self.data[at : self.at])
         if bad is not None:
             self.word_at = at + bad.start()
-            raise self.error(f"number {len(numbers) + 1} of OFFSET: {complaint(bad[0])}")
+            raise self.error(f"value {len(numbers) + 1} of OFFSET: {complaint(bad[0])}")
         if len(numbers) != 3:
             raise self.error(f"expected 3 OFFSET values, got {len(numbers)}")
         return (numbers[0], numbers[1], numbers[2])

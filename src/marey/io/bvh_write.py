@@ -153,7 +153,10 @@ def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
-    """Return each joint's angles from the file, (F, n) degrees; None for all joints if the columns do not match."""
+    """Return the angles of each joint in the file, (F, n) degrees.
+
+    If the number of columns does not match the channels, returns a list of None.
+    """
     out: list[Floats | None] = []
     first = 0
     for names in channels:

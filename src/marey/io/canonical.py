@@ -94,7 +94,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
 
 
 def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
-    """Return the skeleton; if its rest pose does not show all roles, add the roles that the middle frame shows."""
+    """Return the skeleton, with roles from the middle frame if only that identifies all roles of the body."""
     if all(role in skeleton.roles for role in _BODY):
         return skeleton
     middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)

@@ -202,7 +202,11 @@ def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
     except (ValueError, RecursionError) as error:
         raise ParseError(f"not valid JSON: {error}", path=roles) from None
     if not isinstance(content, dict) or not all(isinstance(joint, str) for joint in content.values()):
-        raise ParseError('expected a role map such as {"left_hand": "Hand_L"}', path=roles)
+        example = '{"left_hand": "Hand_L"}'
+        raise ParseError(
+            f"expected a JSON object that maps roles to joint names, such as {example}, got {json.dumps(content)[:60]}",
+            path=roles,
+        )
     return content
 
 

@@ -17,9 +17,9 @@ def check_rate(fps: float, name: str = "fps") -> float:
     try:
         fps = float(fps)
     except (TypeError, ValueError):
-        raise InvalidValue(f"{name} must be a number of frames per second, not {fps!r}") from None
+        raise InvalidValue(f"{name} must be a positive number of frames per second, not {fps!r}") from None
     if not (math.isfinite(fps) and 0 < fps <= 100_000):
-        raise InvalidValue(f"{name} must be greater than 0 and at most 100000, not {fps:g}")
+        raise InvalidValue(f"{name} must be greater than 0 and at most 100000 frames per second, not {fps:g}")
     return float(fps)
 
 

@@ -212,7 +212,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
             "frames"
         ) != len(motion):
             raise UnwritableFile(
-                f"already holds the annotations of {', '.join(map(str, others))}; save under another name than {name}",
+                f"already holds the annotations of {', '.join(map(str, others))}; save under a name other than {name}",
                 path=side,
             )
     if not annotations:

@@ -81,7 +81,9 @@ def find_best_path(
 
     Parameters
     ----------
-    source : converts running column numbers to columns of the grid; -1 after the last one.
+    cells : the grid.
+    source : maps column numbers 0, 1, 2, ..., which may continue past the end of the clip, to columns of the grid. It
+        returns -1 for numbers past the last column of a clip that does not repeat.
     limit : slope limit of the path.
     held : (R,) True where the lower clip stands still; there, the upper clip may wait.
     """

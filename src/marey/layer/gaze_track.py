@@ -44,7 +44,7 @@ class GazeTrack:
     motion : the motion that looks at the goals.
     eyes : (F, 4) rotation of the eyes in the head's local axes; the identity if they look straight ahead.
     gaze : (F, 2) yaw and pitch of the gaze relative to the body's heading, in radians.
-    model : (F, 2) the same from the map alone, before the eyes compensate for the body's other movements.
+    model : (F, 2) the same from the gaze map alone, before the eyes compensate for the body's other movements.
     goals : (F, 2) requested yaw and pitch in radians, even outside the map; NaN if there is no goal.
     heading : (F,) smoothed heading of the body in the world, in radians; the other angles are relative to it.
     places : (F, 3) world positions of the eyes, in meters.
@@ -76,7 +76,7 @@ class GazeTrack:
     def misses(self, *, model: bool = False) -> Floats:
         """Return the angle (F,) between gaze and goal, in radians; NaN if there is no goal.
 
-        model : use the gaze of the map alone.
+        model : use the gaze of the gaze map, before the eyes compensate for the body's other movements.
         """
         a, b = angles_to_direction(self.model if model else self.gaze), angles_to_direction(self.goals)
         return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), (a * b).sum(axis=1)))

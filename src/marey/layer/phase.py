@@ -132,7 +132,10 @@ def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
 
 
 def interpolate_path(path: Floats, cells: Floats) -> Floats:
-    """Interpolate the path (R,) at fractional rows `cells` (N,); extrapolate beyond the last row."""
+    """Interpolate a path (R,) at row numbers `cells` (N,), which may be fractional.
+
+    Row numbers past the last row extrapolate the path; negative ones give its first value.
+    """
     rows = np.arange(len(path))
     beyond = np.maximum(cells - rows[-1], 0.0)
     slope = float(path[-1] - path[-2]) if len(path) > 1 else 1.0

@@ -130,9 +130,10 @@ def find_joint_weights(
 
 
 def _set_weights(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
-    """Set, in place, the weights of a joint, of its descendants, and of its ancestors up to the hips.
+    """Set, in place, the weights of the joint `root`, of its descendants, and of its ancestors up to the hips.
 
-    fixed : joints that must stay as in the base.
+    falloff : number of ancestors with a weight between 0 and 1; None for all.
+    fixed : joints that keep the base motion's rotations, so their weights stay 0.
     """
     below: Bools = np.zeros(len(skeleton), dtype=bool)
     below[root] = True

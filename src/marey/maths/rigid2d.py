@@ -72,7 +72,7 @@ def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
 
 
 def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
-    """Rotate vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, by t without shifting them."""
+    """Rotate vectors (velocities, directions) by t without translating them. Shapes are those of `apply`."""
     return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
 
 

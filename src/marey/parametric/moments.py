@@ -64,7 +64,7 @@ def _find_apex(feature: Feature, motion: Motion, j: int) -> int:
 
 
 def find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
-    """Find motions with a moment too close to one of their ends; return the reason, keyed by index.
+    """Find motions in which a moment is too close to the start or end. Return a dict from index to reason.
 
     marks : (n, L) frames of the moments.
     """
@@ -72,7 +72,10 @@ def find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
     for j, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
         for frame in row:
             if not _FROM_END <= frame < len(motion) - _FROM_END:
-                out[j] = f"its moment, frame {frame} of {len(motion)}, lies at its end; cut it with more frames there"
+                out[j] = (
+                    f"its moment, frame {frame} of {len(motion)}, is too close to its start or end; crop it with more "
+                    "frames there"
+                )
     return out
 
 

@@ -165,11 +165,11 @@ def _format_range(node: Node, k: int) -> str:
 
 @style.plot_function
 def lengths(character: ParametricMotionGraph, path: style.StrPath | None = None, *, n: int = 100) -> Figure:
-    """Plot the duration of each node's clips, as numbers and as bars from the shortest to the longest.
+    """Plot the durations of the clips that each node generates: a bar from the shortest to the longest, and numbers.
 
     Parameters
     ----------
-    n : number of motions generated from each node to measure this.
+    n : number of clips to sample from each node.
     """
     rows = clip_lengths(character, n=n)
     figure = style.new_figure(1.1 + 0.34 * len(rows))

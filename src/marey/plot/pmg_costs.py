@@ -70,7 +70,7 @@ draw_costs = costs
 
 
 def draw_histogram(axes: Axes, comparison: NodeComparison) -> None:
-    """Draw the number of pairs of samples by cost, in centimeters."""
+    """Draw a histogram of the costs of all pairs of samples, in centimeters."""
     axes.hist(100.0 * np.asarray(comparison.costs).ravel(), bins=80, color=style.shade(style.MIDDLE, 0.4), lw=0.0)
     axes.set_ylabel("pairs")
 

@@ -111,12 +111,13 @@ def bobbing(
     hubs: Mapping[str, ArrayLike] | None = None,
     seconds: float = 6.0,
 ) -> Figure:
-    """Plot lean of the trunk and height of the hips over time, for motions along the same curve (Heck figure 6.17).
+    """Plot the lean of the trunk and the height of the hips, for motions along the same curve (Heck figure 6.17).
 
     Parameters
     ----------
     motions : motions by name.
-    hubs : for each name, the frames in which the motion is in a hub's pose; drawn as rings.
+    hubs : for each name, the frames in which the motion passes a hub of a fat graph, a pose in which many clips begin
+        and end; drawn as rings.
     seconds : time to show, from the first frame.
     """
     if not motions:

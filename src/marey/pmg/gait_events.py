@@ -27,7 +27,9 @@ _APART, _FURTHEST, _UNSURE = 0.06, 0.06, 0.02
 
 
 def find_event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
-    """Find the phases at which each of `EVENTS` occurs between frames `first` and `last`; empty if unknown.
+    """Find the phases at which each of `EVENTS` occurs between frames `first` and `last`.
+
+    Returns one array of phases per event. It is empty if the motion's contacts do not include that event.
 
     phase : (F,) gait phase of the motion's frames.
     """

@@ -102,7 +102,9 @@ class LayeredSpace:
         """
         own = getattr(self.space, "paths", None)
         if own is None:
-            raise AttributeError("the layered space has no paths")
+            raise AttributeError(
+                "this layered space has no `paths`, because its base space has none; use the `paths` of its node"
+            )
         return lambda targets, n: np.asarray(own(np.asarray(targets, dtype=np.float64)[:, :-2], n))
 
     def __call__(self, target: ArrayLike) -> Motion:

@@ -86,7 +86,7 @@ class SpaceFiles:
         path = self.target.with_name(file)
         if os.path.realpath(path) in self._spare:
             raise UnwritableFile(
-                "is an input, and the copy saved with the character would overwrite it; rename it", path=path
+                "this is an input file, and saving the character would overwrite it; rename the input file", path=path
             )
         waiting = path.with_name(f".{os.getpid()}.part.{file}")
         self._waiting.append((waiting, path))

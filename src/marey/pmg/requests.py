@@ -56,10 +56,10 @@ def request_name(request: Request) -> str | None:
 
 
 def check_command(nodes: Iterable[Node], command: Mapping[str, Any]) -> None:
-    """Raise an error if no node knows a key of the command, or if a value has the wrong size.
+    """Raise an error if the command has a key that no node knows, or a value of the wrong size.
 
-    A ``direction`` is always allowed, and None means no preference. If any node has a custom request function, any
-    command is accepted.
+    A ``direction`` is always allowed. Any value may be None, which means no preference. If any node has a custom
+    request function, every key is accepted.
     """
     known = {"direction": 1}
     free = False

@@ -144,8 +144,8 @@ def find_grid_crops(
     least = max(_LEAST_SECONDS, _MIN_FRACTION * min(len(cloud) / cloud.fps for cloud in clouds))
     if (stop - start) / clouds[pivot].fps < least:
         raise NotBlendable(
-            f"no part of at least {least:.2f} s of {clouds[pivot].name or pivot!r} has similar poses in "
-            "all of the other motions; crop the motions by hand and use crop=None (--crop none)"
+            f"no stretch of {clouds[pivot].name or pivot!r} that lasts at least {least:.2f} s resembles part of every "
+            "other motion; crop the motions by hand and use crop=None (--crop none)"
         )
     crops = np.empty((len(clouds), 2), dtype=np.int64)
     for j, path in enumerate(paths):

@@ -65,7 +65,7 @@ class TimewarpCurve(FrozenRecord):
         if not (steps > 0.0).all():
             k, j = (int(i) for i in np.argwhere(steps <= 0.0)[0])
             raise InvalidValue(
-                f"points of a timewarp curve must increase, but point {k + 1} of motion {j} goes from "
+                f"points of a timewarp curve must be strictly increasing, but point {k + 1} of motion {j} goes from "
                 f"{points[k, j]:g} to {points[k + 1, j]:g} s"
             )
         cyclic = bool(self.cyclic)

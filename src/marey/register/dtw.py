@@ -297,7 +297,7 @@ def _as_block(values: Any, shape: tuple[int, int] | None) -> tuple[Block, tuple[
 
 
 def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> None:
-    """Raise if no path can exist, regardless of the distances."""
+    """Raise `NoTimewarp` if the start, the end or the slope limit alone rule out every path."""
     for cell, what in ((first, "start"),) if free else ((first, "start"), (last, "end")):
         if np.isinf(grid[cell]):
             why = "the mask" if allowed is not None and not allowed[cell] else "an infinite distance"

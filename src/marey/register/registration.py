@@ -70,7 +70,7 @@ class RegistrationCurve(FrozenRecord):
         self._freeze(loops=(n, 3))
         if self.timewarp.n_motions != n:
             raise InvalidValue(
-                f"timewarp must be of {n} motions, one for each of motions, not {self.timewarp.n_motions}"
+                f"timewarp must have one column for each of the {n} motions, not {self.timewarp.n_motions} columns"
             )
         for match in self.matches:
             if len(match) != n:

@@ -84,7 +84,10 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
         content = {"format": FORMAT, "version": VERSION, "files": [file], "frames": len(motion)}
     if content.get("frames", len(motion)) != len(motion):  # `load_motion` takes it for that of another file
         others = ", ".join(content.get("files", ()))
-        raise UnwritableFile(f"already holds the annotations of {others}; rename {file} to label it", path=side)
+        raise UnwritableFile(
+            f"already holds the annotations of {others}; rename {file} so that its labels go to a different file",
+            path=side,
+        )
     entry, present = label._asdict(), content.get("labels", [])
     if entry in present:
         return side

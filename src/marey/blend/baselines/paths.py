@@ -1,9 +1,9 @@
 """Searches for a cheap path through a distance grid: those of thesis S (5.2.1), and dynamic timewarping.
 
-A path is a run of cells (frame of the first motion, frame of the second) in which each step takes one frame further in
-one motion or in both, with at most `slope_limit` - 1 steps in a row that do so in the same one alone (S 4.3; his limit
-is 3). It leads from a start cell to the last cell, or to the first cell of the last row or column that it meets. Its
-cost is the sum of its cells.
+A path is a series of cells (frame of the first motion, frame of the second). Each step advances one frame in one motion
+or in both, and at most `slope_limit` - 1 steps in a row advance in the same motion alone (S 4.3, where the limit is 3).
+A path leads from a start cell to the last cell, or until it reaches the last row or column. Its cost is the sum of its
+cells.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class GridPath(FrozenRecord):
 
 @renamed_parameters(share="fraction")
 def start_cell(values: Floats, fraction: float = 1.0 / 3.0) -> tuple[int, int]:
-    """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another fraction."""
+    """Return the cheapest cell in the first third (S 5.3), or another fraction, of the first row and first column."""
     grid = check_grid(values)
     if not 0.0 < fraction <= 1.0:
         raise InvalidValue(f"fraction must be greater than 0 and at most 1, not {fraction!r}")
@@ -110,11 +110,12 @@ def brute_force(
     slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """Find the cheapest path by exhaustive search (S figure 13), right before down before both.
+    """Find the cheapest path by exhaustive search (thesis S, figure 13).
 
-    The greedy path is the first to beat. A branch is left where it cannot beat the best path yet, even if each row and
-    column that is left cost no more than its cheapest cell, or where its cell has been reached as cheaply before. Still
-    the time grows fast with the grid: after `time_limit` seconds (None for no limit) the best path yet is returned,
+    From each cell, the search tries the step to the right, then down, then diagonally. The greedy path is the best path
+    at the start. A branch is abandoned if it could not become cheaper than the best path even if every remaining row
+    and column cost only its cheapest cell, or if its cell was already reached at no higher cost. The time still grows
+    fast with the size of the grid: after `time_limit` seconds (None for no limit), the best path so far is returned,
     with `complete` False.
     """
     grid = check_grid(values)
@@ -132,9 +133,9 @@ def threshold_search(
     slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """The cheapest path over cells below a threshold, short paths first (S 5.2.1, recursion with thresholds).
+    """Find the cheapest path over cells below a threshold, short paths first (S 5.2.1, recursion with thresholds).
 
-    Pruned as `brute_force` is; the greedy path is the first to beat where it keeps below the threshold too.
+    Abandons branches like `brute_force`. It starts with the greedy path if that stays below the threshold.
 
     Parameters
     ----------
@@ -259,7 +260,7 @@ def _search(
     short_first: bool,
     first: GridPath | None = None,
 ) -> GridPath:
-    """Search depth first; `first` is a path to beat."""
+    """Search depth first for a path that is cheaper than `first`."""
     if time_limit is not None and not time_limit > 0.0:
         raise InvalidValue(f"time_limit must be greater than 0 s, or None for no limit, not {time_limit!r}")
     cell, run = _check_settings(grid, start, end, slope_limit)
@@ -289,7 +290,7 @@ def _search(
 
 
 def _sum_remaining_minima(grid: Floats, allowed: Bools, axis: int) -> Floats:
-    """For each row (axis 1) or column (axis 0) the sum of the least cells of all that follow."""
+    """Return, for each row (axis 1) or column (axis 0), the sum of the cheapest cells of all later rows or columns."""
     least = np.where(allowed, grid, np.inf).min(axis=axis)
     return np.concatenate([np.cumsum(least[::-1])[::-1][1:], [0.0]])
 

@@ -94,8 +94,8 @@ def find_hubs(reel: Reel, seen: LocalFrames, n_hubs: int, near: float, window: f
         visits, spread = _refine_visits(reel, free, base, rough, every, near, window, markers)
         if len(visits) < 2:
             raise NoResult(
-                f"no pose recurs within {near:g} m for hub {len(hubs) + 1}; raise max_distance, use fewer hubs, or "
-                "give more repetitive clips"
+                f"found no recurring pose for hub {len(hubs) + 1} (max_distance is {near:g} m); raise max_distance, "
+                "use fewer hubs, or add more repetitive clips"
             )
         hubs.append(_make_hub(reel, seen, visits, spread))
         for row in visits.tolist():

@@ -82,9 +82,10 @@ def find_authored(places: Places, path: str, kind: FileKind) -> Path:
 
 
 def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
-    """Copy a file and the files it refers to into the folder. Returns their names there.
+    """Copy a file, and the files that it refers to, into the open folder. Return their names there.
 
-    With `replace`, overwrites an earlier version of the same character or gaze map, but never other files.
+    If the folder already has a file of that kind and name, the file and those it refers to are overwritten if `replace`
+    is True, otherwise `InvalidValue` is raised. Other files are never overwritten: they always raise `InvalidValue`.
     """
     folder = opened_folder(places)
     names = [*_referenced_files(file), file.name]

@@ -176,7 +176,7 @@ class CharacterDriver:
         self._steering.request(floor=request.get("floor"), **gone, **asked)
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return outlines of where the alternatives of the last choice end; None if nothing was chosen since."""
+        """Return outlines of the ends of all clips that the last choice considered; None if they are unchanged."""
         if self._seen == self._steering.count:
             return None
         self._seen = self._steering.count
@@ -207,7 +207,10 @@ class GraphDriver(_DirectionDriver):
         return _shorten(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return the outline of where the next edges lead; None until the next edge starts."""
+        """Return outlines of the area that can be reached within `_AHEAD` seconds from the start of the next edge.
+
+        None if the start of the next edge has not changed since the last call.
+        """
         node, carried = self.raw.upcoming
         if node == self._node:
             return None
@@ -288,7 +291,7 @@ class MatchingDriver(_DirectionDriver):
         return _shorten(str(reel.names[reel.find_clip(self.raw.row)]))
 
     def _lines(self, place: Floats) -> Lines:
-        """Return the outline of where frames with a similar pose lead."""
+        """Return the outline of the places to which frames with a similar pose lead."""
         features = self.raw.data.features
         pose = features.values[:, features.n_path :]
         apart = ((pose - features.all_values[self.raw.row, features.n_path :]) ** 2).sum(axis=1)

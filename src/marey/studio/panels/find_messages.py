@@ -119,7 +119,7 @@ class SearchDone(Value):
 
 
 class GetMatches(Message, do="find_matches"):
-    """Get `count` matches of a search, from number `first`, sorted by distance from the query, which is number 0."""
+    """Get `count` matches of a search, starting with number `first`, nearest first. Number 0 is the query itself."""
 
     search: int
     first: int
@@ -250,7 +250,7 @@ class ListSaved(Message, do="find_files"):
 
 
 class SavedFile(Value):
-    """A match web or a space in the folder."""
+    """A match web or parametric space that is saved in the open folder."""
 
     path: str
     kind: SavedKind
@@ -264,7 +264,7 @@ class SavedFiles(Value):
 
 
 class SaveFound(Message, do="find_save"):
-    """Save the match web or the space to the folder as ``NAME.npz``, which the command line can read."""
+    """Save the match web or parametric space to the open folder as ``NAME.npz``, which the command line can read."""
 
     kind: SavedKind
     name: str

@@ -190,7 +190,7 @@ class FindState:
 
     @staticmethod
     def _of_file(opened: Opened) -> list[tuple[Key, str]]:
-        """Return the entries under which a motion from a file may be in `clips`."""
+        """Return the keys under which a motion loaded from a file may be stored in `clips`."""
         return [(opened.file, opened.clip or ""), (opened.file, "")] if opened.file else []
 
 
