@@ -102,9 +102,9 @@ def test_an_implausible_rate_is_reported(clips, capsys):
 def test_a_transplant_reports_what_it_leaves_out(clips, capsys):
     assert main(["transplant", "stand.bvh", "walk.bvh", "-o", "legs.bvh", "--joints", "legs"]) == 0
     said = capsys.readouterr().out
-    assert "the donor's last 2.00 s are cut off because the base ends earlier" in said
+    assert "the donor's last 2.00 s are cut off because the base motion ends earlier" in said
     assert "the transplanted feet skate" in said
-    assert "upper_body of the base on the donor" in said
+    assert "upper_body of the base motion on the donor" in said
     assert "marey clean" in said
     assert main(["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "head", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == []

@@ -98,7 +98,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
 
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
-    """Return the spliced motion, and the times in UPPER of its frames; None instead if angles are only copied."""
+    """Return the spliced motion and the time in UPPER of each frame; the times are None if angles are only copied."""
     from marey.layer import align_motions, splice
 
     if options["naive"]:

@@ -351,7 +351,7 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
 
 
 def _unusable(recording: Markers, k: int) -> str:
-    """Return why a marker cannot be used; empty if it can."""
+    """Return the reason why a marker cannot be used, or an empty string if it can."""
     seen = recording.valid[:, k]
     fraction = float(seen.mean())
     if fraction < _SEEN:

@@ -234,7 +234,7 @@ def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: L
             compile_tree(LoopNode(name), names, table.skeleton)
         index = sorted((names.index(name) for name in row), key=lambda j: float(table.turn_rates[j]))
         if not index:
-            raise InvalidValue("a row of a blend tree must contain at least one loop")
+            raise InvalidValue("each row of a blend tree (the loops of one speed) must contain at least one loop")
         at = tuple(float(table.turn_rates[j]) for j in index)
         levels.append((float(table.speeds[index].mean()), MixNode(_TURN, at, tuple(LoopNode(names[j]) for j in index))))
     if not levels:

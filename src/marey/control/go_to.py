@@ -101,7 +101,7 @@ class GoTo:
 
     @property
     def heading(self) -> float | None:
-        """Heading at the goal in radians from +Z; None for any."""
+        """Heading at the goal in radians from +Z; None if any heading is allowed."""
         return self._heading
 
     def request(self, **command: Any) -> None:

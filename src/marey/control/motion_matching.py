@@ -32,7 +32,7 @@ _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 class MatchingData:
     """Clips and the features of their frames, ready to be searched. Any number of streams can share them.
 
-    reel : the clips. features : features of their frames. tree : k-d tree of ``features.values``.
+    reel : the clips, one after the other. features : features of their frames. tree : k-d tree of ``features.values``.
     """
 
     reel: Reel
@@ -102,7 +102,8 @@ class MotionMatching(FrameStream):
     ----------
     data : clips with their features, or plain clips, whose features are then computed with default settings.
     direction, speed : the initial command; see `request`.
-    row : row of the reel to start at; by default the one that fits the command best.
+    row : frame to start at, counted over all clips (`MatchingData.reel`); by default the one that fits the command
+        best.
     place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
         origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
@@ -145,7 +146,7 @@ class MotionMatching(FrameStream):
 
     @property
     def row(self) -> int:
-        """Row of the reel that is currently played."""
+        """Number of the current frame, counted over all clips (`MatchingData.reel`)."""
         return self._player.row
 
     @property

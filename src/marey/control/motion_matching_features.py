@@ -36,7 +36,9 @@ _LEAST_TURN = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureTable:
-    """Features of the rows of a reel that can be jumped to.
+    """Features of the frames that can be jumped to.
+
+    A row is a frame of the reel, which has all clips one after the other.
 
     rows : (M,) increasing rows of the reel that have enough of their clip left, and no glitch right after them.
     values : (M, D) features of `rows`, scaled and weighted.

@@ -75,7 +75,7 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
     """Make n variations of each action that has several takes among the clips, named after the action.
 
     A clip's action is the label it carries longest. Clips of one action are its takes if they can be registered with a
-    distance of at most 0.12 m, as between walks of different speeds and curvatures.
+    distance of at most 0.12 m, which is typical of walks with different speeds and curvatures.
 
     Raises
     ------

@@ -286,7 +286,7 @@ def _count_frames(parameters: Parameters, header: _Header) -> int:
 
 
 def _long_number(words: list[float]) -> int:
-    """Combine two 16-bit words, the lower first, to one number; -1 unless there are exactly two."""
+    """Combine two 16-bit words, the lower first, into one number. Returns -1 if there are not exactly two."""
     if len(words) != 2 or not all(map(math.isfinite, words)):
         return -1
     return (int(words[0]) & _FULL_WORD) + ((int(words[1]) & _FULL_WORD) << 16)

@@ -63,7 +63,7 @@ def unit_name(meters: float) -> str:
 
 
 def stature(skeleton: Skeleton) -> float | None:
-    """Estimate body height, in the skeleton's unit, from thigh and shin lengths; None without legs."""
+    """Estimate body height, in the skeleton's unit, from thigh and shin lengths; None if it has no legs."""
     roles, lengths = skeleton.roles, []
     for side in ("left", "right"):
         hip, foot = roles.get(f"{side}_upper_leg"), roles.get(f"{side}_foot")

@@ -240,7 +240,7 @@ def _find_slopes(found: TimeMap, lower: Motion, upper: Motion) -> list[float]:
 
 
 def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
-    """Return the start and stop of the upper clip's loop, in seconds, and the number of passes; None without a loop."""
+    """Return start and stop of the upper clip's loop, in seconds, and the number of passes; None if it has no loop."""
     line = found.timeline
     passes = line.n_passes(found.times)
     if passes == 0 and not found.in_seam.any():
@@ -249,7 +249,7 @@ def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
 
 
 def _report_seams(halves: BodySplit, upper: Motion, found: TimeMap, taken: Floats) -> dict[str, Any] | None:
-    """Measure the largest changes caused by averaging in the seams of a loop; None without a seam.
+    """Measure the largest changes caused by averaging in the seams of a loop; None if there is no seam.
 
     Parameters
     ----------

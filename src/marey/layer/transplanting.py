@@ -48,9 +48,9 @@ def transplant(
 ) -> Motion:
     """Put some joints of `donor` on `base`, such as a waving arm on a walk.
 
-    The named joints move as in the donor, all others as in the base. For joints between the named ones and the hips,
-    the donor's weight falls off along the chain. Path and hips always come from the base. Unlike `splice`, this does
-    not align the motions in time, so neither motion needs steps.
+    The named joints move as in the donor, all others as in the base motion. For joints between the named ones and the
+    hips, the donor's weight falls off along the chain. Path and hips always come from the base motion. Unlike `splice`,
+    this does not align the motions in time, so neither motion needs steps.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def transplant(
         joints.
     falloff : number of joints toward the hips over which the weights fall off to 0; 0 for a sharp edge; by default, all
         joints up to the hips.
-    at : time in the base at which the donor begins, in seconds.
-    ease : duration in seconds of fading the donor in and out, if it begins or ends within the base.
+    at : time in the base motion at which the donor begins, in seconds.
+    ease : duration in seconds of fading the donor in and out, if it begins or ends within the base motion.
 
     Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because of foot skate; if
     that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
@@ -72,7 +72,9 @@ def transplant(
     begin = check_number(at, "at in seconds")
     fade = check_number(ease, "ease in seconds")
     if begin > base.duration + 1e-9:
-        raise InvalidValue(f"at must be from 0 to {base.duration:g} s, the duration of the base, not {begin:g} s")
+        raise InvalidValue(
+            f"at must be from 0 to {base.duration:g} s, the duration of the base motion, not {begin:g} s"
+        )
     frames, alpha = _find_weights(base, donor, begin, fade)
     taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
     amount = alpha[:, None] * weights
@@ -163,7 +165,7 @@ def _find_joints(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]
 
 
 def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
-    """Return the frames of the base that the donor covers, and the donor's weight in each, from 0 to 1.
+    """Return the frames of the base motion that the donor covers, and the donor's weight in each, from 0 to 1.
 
     begin, fade : start of the donor, and duration of fading, in seconds.
     """
@@ -190,11 +192,11 @@ def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> l
     notes = []
     over = begin + donor.duration - base.duration
     if over > 0.5 / base.fps:
-        notes.append(f"the donor's last {over:.2f} s are cut off because the base ends earlier")
+        notes.append(f"the donor's last {over:.2f} s are cut off because the base motion ends earlier")
     if any(weights[joint] >= _MOSTLY for joint in _find_leg_joints(base.skeleton)):
         notes.append(
-            "the transplanted feet skate, as the hips above them go where the base goes: put the upper_body of the "
-            "base on the donor instead, or clean what stands still enough (marey.clean, or `marey clean`)"
+            "the transplanted feet skate, because the hips above them move as in the base motion: put the upper_body "
+            "of the base motion on the donor instead, or clean what stands still enough (marey.clean, or `marey clean`)"
         )
     return notes
 

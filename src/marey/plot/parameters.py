@@ -97,7 +97,7 @@ def _curves(body: Body, fps: float, first: int, last: int) -> tuple[Floats, Floa
 
 
 def _smooth_known(values: Floats, sigma: float) -> Floats:
-    """Smooth each run of finite values separately; NaN stays."""
+    """Smooth each run of finite values separately, and keep NaN values."""
     out = values.copy()
     known = np.concatenate([[False], np.isfinite(values), [False]])
     for a, b in np.flatnonzero(known[1:] != known[:-1]).reshape(-1, 2):

@@ -33,7 +33,7 @@ class Seams:
     """Transition settings.
 
     length : duration of a transition, in seconds.
-    region : fraction of a motion, at its end and at its beginning, that transitions must lie in completely.
+    region : fraction of a motion at its start and at its end; transitions must be completely inside it.
     markers : set of points to compare poses by; see `marey.compare.point_clouds`.
     """
 

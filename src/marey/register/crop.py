@@ -66,7 +66,7 @@ def find_crops(
 
 
 def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
-    """Find frames (n, 2) with the largest equal number of half cycles, same foot first; None unless all have gait.
+    """Find frames (n, 2) with the largest equal number of half cycles, same foot first; None if any motion has no gait.
 
     If a motion has extra steps, those most similar to the other motions are used.
     """

@@ -11,7 +11,7 @@ _SIDES = ("left", "right")
 
 
 def find_foot_support(motion: Motion) -> Bools | None:
-    """Compute (F, 2) whether the left and the right foot are planted, from the motion's contacts; None if unknown."""
+    """Return masks (F, 2): whether the left and the right foot are planted; None if contacts of a foot are missing."""
     contacts, roles = motion.contacts, motion.skeleton.roles
     if contacts is None or any(f"{side}_upper_leg" not in roles for side in _SIDES):
         return None

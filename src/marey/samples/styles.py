@@ -203,7 +203,7 @@ def mix_styles(a: Style, b: Style, alpha: Floats) -> Style:
 
 
 def vary_style(style: Style, rng: np.random.Generator, variation: float) -> Style:
-    """Return a random variation of a style, as between people or takes; `variation` scales its size."""
+    """Return a random variation of a style, like those between people or takes. `variation` scales its size."""
     deviations = {name: rng.normal() for name in TRAITS}
     changes = {
         name: getattr(style, name) * np.exp(variation * size * np.clip(deviations[name], -2.0, 2.0))

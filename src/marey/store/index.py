@@ -93,12 +93,12 @@ class Index:
         return {row[0]: ClipRow(*row) for row in rows}
 
     def about(self, key: str) -> dict[str, Any] | None:
-        """Return the data that `put_clip` stored with a clip in addition to its arrays; None if unknown."""
+        """Return the data that `put_clip` stored with a clip in addition to its arrays; None if there is none."""
         rows = self._rows("SELECT about FROM clips WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 
     def skeleton(self, key: str) -> dict[str, Any] | None:
-        """Return the stored skeleton with this key as a dict; None if unknown."""
+        """Return the stored skeleton with this key as a dict; None if there is none."""
         rows = self._rows("SELECT content FROM skeletons WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 

@@ -64,7 +64,7 @@ class Folder:
             len(part.encode(errors="replace")) <= _MAX_NAME_BYTES for part in parts
         )
         if not plain or not fits:
-            raise InvalidValue(f"expected a path within the folder such as 'takes/walk.bvh', got {path[:80]!r}")
+            raise InvalidValue(f"expected a path within the open folder such as 'takes/walk.bvh', got {path[:80]!r}")
         joined = self.root.joinpath(*parts)
         if not self._contains(joined):
             raise UnreadableFile(_OUTSIDE, path=path)

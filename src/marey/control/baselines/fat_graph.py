@@ -78,7 +78,7 @@ class FatGraph:
         """
         count = check_index(n_hubs, "n_hubs")
         if count < 1:
-            raise InvalidValue(f"a fat graph needs at least 1 hub, got {n_hubs}")
+            raise InvalidValue(f"n_hubs must be at least 1, not {n_hubs}")
         close = check_number(max_distance, "max_distance in meters", above=True)
         span = check_number(window, "window in seconds", above=True)
         lead = check_number(ease, "ease in seconds", above=True)

@@ -174,7 +174,7 @@ def _cut_clip(reel: Reel, first: int, last: int) -> Motion:
 
 
 def _synchronize(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
-    """Return the seconds (G,) in a clip that correspond to `times` (G,) of the reference; None if too different."""
+    """Return the seconds (G,) in a clip that match `times` (G,) of the reference; None if they differ too much."""
     try:
         course = register([reference, clip], crop=None, reference=0, max_distance=_MAX_DISTANCE)
     except (NotBlendable, NoTimewarp):

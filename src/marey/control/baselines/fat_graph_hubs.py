@@ -30,7 +30,7 @@ _TAKEN = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFrames:
-    """The N frames of a reel in the character's own coordinates.
+    """The N frames of a reel (all clips, one after the other) in the character's own coordinates.
 
     poses : (N, C) local rotations, with joint 0 relative to the heading; then the height of joint 0 in meters; then the
         bone offsets if they change over time.

@@ -84,7 +84,7 @@ class MoveTree:
         return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
 
     def route(self, start: int, goal: int) -> int:
-        """Return the first passage on the shortest route from a clip to another, or back to itself; -1 without one."""
+        """Return the first passage of the shortest route from a clip to another or to itself; -1 if there is none."""
         first: dict[int, int] = {}
         todo = deque[int]()
         for edge in self.ways_out[start]:
@@ -199,7 +199,7 @@ class MoveTreeStream(FrameStream):
             self._clip, self._row, self._passing = passage.target, passage.enter, None
 
     def _choose(self) -> int:
-        """Return the passage to take now, or -1 for none yet."""
+        """Return the passage to take now, or -1 to continue the current clip."""
         tree = self.tree
         open_exits = [edge for edge in tree.ways_out[self._clip] if tree.passages[edge].leave >= self._row]
         if all(tree.passages[edge].leave > self._row for edge in open_exits):

@@ -102,7 +102,7 @@ def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[
 
 
 def gaze(progress: Progress, path: str) -> dict[str, Any]:
-    """Compute the leave-one-out error (radians) of each example of a gaze map; None for the first, looking ahead."""
+    """Compute the leave-one-out error (radians) of each example of a gaze map; None for the first (looking ahead)."""
     from marey.layer import GazeMap
 
     given = GazeMap.load(path)

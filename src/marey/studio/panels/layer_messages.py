@@ -38,7 +38,7 @@ class SpliceDone(Value):
 class TransplantLimb(Message, do="layer_transplant"):
     """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
 
-    It starts at `at` seconds of the base and is eased in and out over `ease` seconds.
+    It starts at `at` seconds of the base motion and is eased in and out over `ease` seconds.
     """
 
     base: str
