@@ -136,7 +136,7 @@ variation = 0
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert set(char.edges) == {("left", "right"), ("right", "left")}
     assert char["left"].motion([0.0]).duration < 1.2
-    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a full cycle, not 3"):
+    with pytest.raises(ParseError, match=r"steps must be 1 \(a step of one side\) or 2 \(a full cycle\), not 3"):
         read_recipe(written(tmp_path, text.replace("steps = 1", "steps = 3", 1)))
 
 

@@ -125,5 +125,5 @@ def test_bad_input(tmp_path):
         GaitSpace.build([sample("walk", seconds=1.0, fps=30.0, variation=0.0).motion], steps=1)
     text = '[[nodes]]\nname = "a"\nkind = "gait"\nsteps = 3\n[[nodes.clips]]\nsample = "walk"\n'
     (tmp_path / "me.toml").write_text('name = "x"\n' + text)
-    with pytest.raises(ParseError, match="node 'a': steps must be 1, of one side, or 2, a full cycle, not 3"):
+    with pytest.raises(ParseError, match=r"steps must be 1 \(a step of one side\) or 2 \(a full cycle\), not 3"):
         read_recipe(tmp_path / "me.toml")

@@ -231,8 +231,8 @@ def test_bad_searches_are_refused(
 @pytest.mark.parametrize(
     ("do", "fields", "told"),
     [
-        ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches from 0 on"),
-        ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches from 0 on"),
+        ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches, starting at 0 or later"),
+        ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches, starting at 0 or later"),
         ("find_open", {"number": 6}, "expected a match from 0 to 5, got 6"),
         ("aim_make", {"feature": "nonsense"}, "no feature named 'nonsense'"),
         ("aim_make", {"feature": "position:tail"}, "tail"),

@@ -289,7 +289,7 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
 
 
 def as_features(given: Any) -> tuple[Feature, ...]:
-    """Convert the argument ``feature=`` to features: a Feature, a text, a function, or a list of these."""
+    """Convert the argument ``feature=`` to features: a Feature, a string, a function, or a list of these."""
     if isinstance(given, Feature):
         return (given,)
     if isinstance(given, str):

@@ -271,7 +271,7 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
         fields["margin"] = keys.number("margin", 0.2, above=0.0)
         fields["steps"], fields["side"] = keys.integer("steps", 2), keys.choice("side", ("left", "right"), "left")
         if fields["steps"] not in (1, 2):
-            keys.fail(f"steps must be 1, of one side, or 2, a full cycle, not {fields['steps']}")
+            keys.fail(f"steps must be 1 (a step of one side) or 2 (a full cycle), not {fields['steps']}")
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):

@@ -70,7 +70,7 @@ class Keys:
     def text(self, key: str, default: str = "", *, needed: bool = False, remedy: str = "") -> str:
         value = self._take(key, default, needed, remedy)
         if not isinstance(value, str) or (needed and not value):
-            self.fail(f"{key} must be a text, not {value!r}")
+            self.fail(f"{key} must be a string, not {value!r}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Keys:
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-            self.fail(f"{key} must be a list of texts, not {value!r}")
+            self.fail(f"{key} must be a list of strings, not {value!r}")
         return tuple(value)
 
     def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
@@ -106,7 +106,7 @@ class Keys:
     def integer(self, key: str, default: int) -> int:
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            self.fail(f"{key} must be a whole number from 0 on, not {value!r}")
+            self.fail(f"{key} must be a whole number of at least 0, not {value!r}")
         return value
 
     def numbers(self, key: str) -> tuple[float, ...] | None:
@@ -137,7 +137,7 @@ class Keys:
         return value
 
     def values(self, key: str) -> tuple[Any, ...]:
-        """Return the values of a key: a number or a text, a list of them, or a table with from, to and count."""
+        """Return the values of a key: a number or a string, a list of them, or a table with from, to and count."""
         value = self._take(key)
         if isinstance(value, Mapping):
             spread = Keys(value, self.path, f"{self.where}, {key}")

@@ -121,7 +121,9 @@ def get_matches(session: Session, message: messages.GetMatches) -> messages.Matc
     """Return some of the matches."""
     search = get_find_state(session).get_search(message.search)
     if message.first < 0 or not 0 < message.count <= _MAX_TILES:
-        raise InvalidValue(f"expected up to {_MAX_TILES} matches from 0 on, got {message.count} from {message.first}")
+        raise InvalidValue(
+            f"expected up to {_MAX_TILES} matches, starting at 0 or later, got {message.count} from {message.first}"
+        )
     tiles, at = [], sum(match["n_frames"] for match in search.matches[: message.first])
     for number, match in enumerate(search.matches[message.first : message.first + message.count], message.first):
         points = search.points[at : at + match["n_frames"]]
