@@ -156,7 +156,7 @@ def test_bones_that_change_and_hips_below_a_stand_are_played():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="at least 1 hub"):
+    with pytest.raises(InvalidValue, match="n_hubs must be at least 1, not 0"):
         FatGraph.build(clips(), n_hubs=0)
     with pytest.raises(InvalidValue, match="max_distance in meters"):
         FatGraph.build(clips(), max_distance=0.0)

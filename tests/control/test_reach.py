@@ -135,7 +135,7 @@ def test_it_is_plotted(found, tmp_path):
     assert (tmp_path / "reach.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
         draw(found, tmp_path / "reach.txt")
-    with pytest.raises(InvalidValue, match="5 s, the time limit"):
+    with pytest.raises(InvalidValue, match="5, the time limit"):
         draw_reach(found, seconds=9.0)
     nothing = Reach(
         found.x, found.z, found.headings, np.inf * (found.seconds + 1), np.inf * (found.distances + 1), 5.0, 0

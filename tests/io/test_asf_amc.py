@@ -383,7 +383,7 @@ def test_rate():
     stated = AMC.replace(":DEGREES", ":DEGREES\n:SAMPLES-PER-SECOND 30")
     assert motion(stated).fps == 30.0
     assert motion(stated, fps=25).fps == 25.0
-    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, not"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000 frames per second, not"):
         motion(fps=-1)
 
 

@@ -77,9 +77,9 @@ def test_impossible_frame_times(text: str) -> None:
 
 @pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf"), 1e6])
 def test_impossible_rates(fps: float) -> None:
-    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, not"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000 frames per second, not"):
         check_rate(fps)
-    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000, not"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 and at most 100000 frames per second, not"):
         rate_from_text("0.01", fps, "x")
 
 

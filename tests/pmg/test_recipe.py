@@ -168,7 +168,7 @@ def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
         ("height = [1.0,", "height = [0.1,", "height must be from 0.85 to 1.65 m, not 0.1"),
         ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, not 1"),
         ("fps = 30", "fps = true", "fps must be a number greater than 0, not True"),
-        ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, not 1.5"),
+        ("fps = 30", "seed = 1.5", "seed must be a whole number of at least 0, not 1.5"),
         ("samples = [4, 20]", "samples = [4]", "samples must be two whole numbers from 2 to 10000"),
         ('name = "ducker"', "", "the recipe: name is missing"),
         ('variation = 0', 'from = "duck-0.2"', "from must be seconds, or a moment such as 'walk:start-0.3'"),

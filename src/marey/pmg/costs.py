@@ -45,7 +45,9 @@ class Seams:
         if not (np.isfinite(self.length) and self.length > 0.0):
             raise InvalidValue(f"length of a transition must be greater than 0 s, not {self.length:g}")
         if not 0.0 < self.region <= 0.5:
-            raise InvalidValue(f"region must be a fraction of the clip greater than 0 and at most 0.5, not {self.region}")
+            raise InvalidValue(
+                f"region must be a fraction of the clip greater than 0 and at most 0.5, not {self.region}"
+            )
         if not isinstance(self.markers, str):
             raise InvalidValue(f"markers must be the name of a set of points, such as 'body', not {self.markers!r}")
 

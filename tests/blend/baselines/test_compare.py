@@ -147,7 +147,7 @@ def test_bad_input_is_refused() -> None:
         compare("walk.bvh", WALK)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="weights must be 2 numbers"):
         compare(WALK, SLOW, (1.0, 0.0, 0.0))
-    with pytest.raises(InvalidValue, match="area threshold"):
+    with pytest.raises(InvalidValue, match="threshold must be a fraction"):
         compare(WALK, SLOW, search=PathSearch(threshold=33))
     with pytest.raises(InvalidValue, match="end must be"):
         compare(WALK, SLOW, search=PathSearch(end="edge"))  # type: ignore[arg-type]
