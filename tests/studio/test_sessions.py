@@ -174,9 +174,9 @@ def test_a_worker_that_dies_is_replaced(server: Server, page: FakePage) -> None:
 def test_errors_of_the_worker_keep_their_names(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     with pytest.raises(Failed) as failed:
-        page.do("clean", motion=motion, max_stretch=-1.0)
+        page.do("clean", motion=motion, settings={"floor": 99.0})
     assert failed.value.type == "InvalidValue"
-    assert "max_stretch" in failed.value.text
+    assert "check “Floor height”" in failed.value.text
 
 
 def test_unexpected_errors_are_reported_in_one_sentence(

@@ -335,6 +335,22 @@ export interface LiveReport {
 export interface LiveFigures {
 }
 
+/** Settings of the cleanup. L1 to L4 are the time windows of Kovar 3.2. */
+export interface CleanSettings {
+  hands: boolean;
+  floor: number | null;
+  max_stretch: number;
+  smooth: boolean;
+  roll: "source" | "flat";
+  damping_from: number;
+  swivel: number;
+  gap: number;
+  plant_window: number;
+  orientation_window: number;
+  body_window: number;
+  fade_window: number;
+}
+
 /**
  * One metric of a motion (`value`) and of the motion it is compared with (`against`).
  *
@@ -365,20 +381,11 @@ export interface CleanDone {
   shift_max: number;
 }
 
-/**
- * Remove foot skate: lock feet, and `hands` if set, to their contacts. Changes the motion, or adds one if `as_new`.
- *
- * `floor` is the floor height in meters, null to detect it. `max_stretch` is the largest allowed change of limb
- * length, as a fraction. `flat` keeps the ankle straight above a planted foot instead of following the source's roll.
- */
+/** Remove foot skate: lock feet to their contacts. Changes the motion, or adds one if `as_new`. */
 export interface CleanMotion {
   motion: string;
   as_new?: boolean;
-  hands?: boolean;
-  floor?: number | null;
-  max_stretch?: number;
-  flat?: boolean;
-  smooth?: boolean;
+  settings?: Partial<CleanSettings>;
 }
 
 /** Metrics in display order. */
@@ -1701,3 +1708,8 @@ export interface Commands {
 export type StudioEvent = LiveEnded | MotionChanged;
 
 export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "author", "drive"] as const;
+
+/** The controls of each operation's settings; `widgets/form.ts` draws them. */
+export const FORMS = {
+  CleanSettings: [{"name": "hands", "label": "Lock hands too", "help": "If contacts are detected, also detect those of the hands.", "kind": "flag", "unit": "", "factor": 1.0, "least": null, "most": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "floor", "label": "Floor height", "help": "Height of the floor. By default the one stored with the motion, else it is detected.", "kind": "number", "unit": "m", "factor": 1.0, "least": null, "most": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "max_stretch", "label": "Max limb stretch", "help": "Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The remaining distance to a plant that is out of reach is the residue.", "kind": "number", "unit": "%", "factor": 100.0, "least": 0.0, "most": 100.0, "default": 20.0, "choices": [], "optional": false, "advanced": false}, {"name": "smooth", "label": "Smooth", "help": "Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).", "kind": "flag", "unit": "", "factor": 1.0, "least": null, "most": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "roll", "label": "Foot roll", "help": "Roll of a planted foot about the line from heel to ball: \"source\" for the smallest change, \"flat\" for the ankle straight above it.", "kind": "choice", "unit": "", "factor": 1.0, "least": null, "most": null, "default": "source", "choices": ["source", "flat"], "optional": false, "advanced": true}, {"name": "damping_from", "label": "Damp knees from", "help": "Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 degrees (pi radians) disable damping.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "least": 0.0, "most": 180.0, "default": 135.0, "choices": [], "optional": false, "advanced": true}, {"name": "swivel", "label": "Knee swivel", "help": "How far knee and elbow swivel to reduce the rotation of ankle and wrist.", "kind": "number", "unit": "%", "factor": 100.0, "least": 0.0, "most": 100.0, "default": 50.0, "choices": [], "optional": false, "advanced": true}, {"name": "gap", "label": "Join contacts within", "help": "Contacts of one point that are closer together than this form one plant.", "kind": "number", "unit": "s", "factor": 1.0, "least": 0.0, "most": 10.0, "default": 0.05, "choices": [], "optional": false, "advanced": true}, {"name": "plant_window", "label": "Plant averaging", "help": "L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet drift throughout their stance.", "kind": "number", "unit": "s", "factor": 1.0, "least": 0.0, "most": 10.0, "default": 0.35, "choices": [], "optional": false, "advanced": true}, {"name": "orientation_window", "label": "Foot orientation fade", "help": "L2, window over which the orientation of a foot with two plants fades into frames with one.", "kind": "number", "unit": "s", "factor": 1.0, "least": 0.0, "most": 10.0, "default": 0.12, "choices": [], "optional": false, "advanced": true}, {"name": "body_window", "label": "Body smoothing", "help": "L3, half the width of the bell-shaped window that smooths the displacement of the body.", "kind": "number", "unit": "s", "factor": 1.0, "least": 0.0, "most": 10.0, "default": 0.45, "choices": [], "optional": false, "advanced": true}, {"name": "fade_window", "label": "Fade into free frames", "help": "L4, window over which adjustments fade into free frames.", "kind": "number", "unit": "s", "factor": 1.0, "least": 0.0, "most": 10.0, "default": 0.4, "choices": [], "optional": false, "advanced": true}],
+} as const;

@@ -78,6 +78,11 @@ class Option:
     below: float | None
     is_advanced: bool
 
+    @property
+    def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
+        """The lower and the upper limit, each as (included, excluded)."""
+        return (self.least, self.above), (self.most, self.below)
+
     def describe_range(self, show: Callable[[float], str] = "{:g}".format) -> str:
         """Return the limits as words, such as "at least 0 and less than 1"; "" if there are none."""
         if self.least is not None and self.most is not None:
@@ -195,6 +200,10 @@ class Settings(_Checked):
         for each in options_of(type(self)):
             object.__setattr__(self, each.name, each.check(getattr(self, each.name)))
         self.check()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options that are plain values, JSON-ready."""
+        return {each.name: getattr(self, each.name) for each in options_of(type(self)) if each.kind != "object"}
 
     def check(self) -> None:
         """Raise `InvalidValue` if values contradict each other. Subclasses override this."""

@@ -28,8 +28,8 @@ class Cancelled(NoResult):
 class WorkFailed(MareyError):
     """An error from the worker; `kind` is the name of its exception type."""
 
-    def __init__(self, kind: str, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, kind: str, text: str, parameter: str | None = None) -> None:
+        super().__init__(text, parameter=parameter)
         self.kind = kind
 
 
@@ -118,7 +118,8 @@ class Jobs:
             if not is_answered:  # the worker may still be busy with an abandoned job
                 self.kill()
         if "error" in answer:
-            raise WorkFailed(answer["error"]["type"], answer["error"]["text"])
+            error = answer["error"]
+            raise WorkFailed(error["type"], error["text"], error.get("parameter"))
         result: dict[str, Any] = await _run_to_completion(unpack, answer["result"], folder)
         return result
 

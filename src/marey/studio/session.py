@@ -13,6 +13,7 @@ from marey import __version__
 from marey.errors import MareyError
 from marey.studio.describe import describe_motion
 from marey.studio.folder import Folder
+from marey.studio.forms import word_for_page
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
 from marey.studio.live import Live
@@ -164,10 +165,9 @@ class Session:
                 async with self._turn:
                     reply = await asyncio.to_thread(command.call, self, message)
             self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}))
-        except WorkFailed as error:
-            self._fail(number, error.kind, str(error))
         except MareyError as error:
-            self._fail(number, type(error).__name__, str(error))
+            kind = error.kind if isinstance(error, WorkFailed) else type(error).__name__
+            self._fail(number, kind, word_for_page(str(error), command.message, error.parameter))
         except Exception as error:
             _log.exception("the command %s failed", command.message.do)
             self._fail(

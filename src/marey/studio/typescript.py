@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import textwrap
 import types
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from marey.core.settings import Settings, options_of
+from marey.studio.forms import describe_controls
 from marey.studio.frames import LIVE, MOTION, VERSION
 from marey.studio.messages import OTHERS, Event
 from marey.studio.registry import PANELS, Command, find_commands, find_events
@@ -32,6 +35,8 @@ def type_name(kind: Any) -> str:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return _PLAIN[kind]
+    if isinstance(kind, type) and issubclass(kind, Settings):
+        return f"Partial<{kind.__name__}>"
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return kind.__name__
     if origin is Literal:
@@ -50,6 +55,8 @@ def type_name(kind: Any) -> str:
 
 def interface(kind: type, *, optional: bool, head: str = "") -> str:
     """Write a dataclass as an interface; with `optional`, fields with defaults are optional."""
+    if issubclass(kind, Settings):
+        return _settings_interface(kind)
     hints = get_type_hints(kind)
     lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
     if head:
@@ -57,6 +64,17 @@ def interface(kind: type, *, optional: bool, head: str = "") -> str:
     for field in dataclasses.fields(kind):
         may = "?" if optional and field.default is not dataclasses.MISSING else ""
         lines.append(f"  {field.name}{may}: {type_name(hints[field.name])};")
+    return "\n".join([*lines, "}"])
+
+
+def _settings_interface(kind: type[Settings]) -> str:
+    """Write the options of an operation as an interface."""
+    plain = {"number": "number", "integer": "number", "flag": "boolean", "text": "string"}
+    lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
+    for each in options_of(kind):
+        if each.kind != "object":
+            word = plain.get(each.kind) or " | ".join(f'"{choice}"' for choice in each.choices)
+            lines.append(f"  {each.name}: {word}{' | null' if each.is_optional else ''};")
     return "\n".join([*lines, "}"])
 
 
@@ -86,7 +104,7 @@ def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -
     )
     parts[-1] += "\n}"
     parts.append(f"export type StudioEvent = {' | '.join(event.__name__ for event in events)};")
-    parts.append(_panels())
+    parts += [_panels(), _forms(written)]
     return "\n".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
 
@@ -95,12 +113,22 @@ def _panels() -> str:
     return f"export const PANELS = [{named}] as const;"
 
 
+def _forms(kinds: set[type]) -> str:
+    """Write the controls of all classes of settings that messages contain."""
+    found = sorted((kind for kind in kinds if issubclass(kind, Settings)), key=lambda kind: kind.__name__)
+    rows = [f"  {kind.__name__}: {json.dumps(describe_controls(kind), ensure_ascii=False)}," for kind in found]
+    head = "/** The controls of each operation's settings; `widgets/form.ts` draws them. */\nexport const FORMS = {"
+    return "\n".join([head, *rows, "} as const;"])
+
+
 def _inside(kind: type) -> list[type]:
     """Return a dataclass and all dataclasses in its fields, dependencies first."""
     found: list[type] = []
 
     def visit(each: Any) -> None:
-        if dataclasses.is_dataclass(each) and isinstance(each, type):
+        if isinstance(each, type) and issubclass(each, Settings):
+            found.append(each)
+        elif dataclasses.is_dataclass(each) and isinstance(each, type):
             for hint in (get_type_hints(each)[field.name] for field in dataclasses.fields(each)):
                 visit(hint)
             if each not in found:

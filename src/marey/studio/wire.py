@@ -8,6 +8,7 @@ import math
 import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from marey.core.settings import Settings, options_of
 from marey.errors import InvalidValue
 from marey.studio.messages import Value
 
@@ -63,6 +64,18 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
     return kind(**{name: _value(hints[name], given, f"{where}.{name}") for name, given in value.items()})
 
 
+def _settings(kind: type[Settings], value: Any, where: str) -> Settings:
+    """Check the options of an operation; those that are missing have their defaults."""
+    _expect(isinstance(value, dict), value, where, "an object")
+    known = [each.name for each in options_of(kind) if each.kind != "object"]
+    for name in value:
+        if name not in known:
+            raise InvalidValue(
+                f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
+            )
+    return kind(**value)
+
+
 def _value(kind: Any, value: Any, where: str) -> Any:
     """Check one value against the type `kind` and convert it. `where` is its path, for messages."""
     origin, arguments = get_origin(kind), get_args(kind)
@@ -70,6 +83,8 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         if value is None and type(None) in arguments:
             return None
         return _value(next(each for each in arguments if each is not type(None)), value, where)
+    if isinstance(kind, type) and issubclass(kind, Settings):
+        return _settings(kind, value, where)
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, where)
     if origin is Literal:

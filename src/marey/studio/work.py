@@ -24,22 +24,13 @@ def detect(progress: Progress, motion: Motion, hands: bool, floor: float | None)
     return {"motion": detect_contacts(motion, hands=hands, floor=floor)}
 
 
-def clean(
-    progress: Progress,
-    motion: Motion,
-    hands: bool,
-    floor: float | None,
-    max_stretch: float,
-    flat: bool,
-    smooth: bool,
-) -> dict[str, Any]:
+def clean(progress: Progress, motion: Motion, settings: dict[str, Any]) -> dict[str, Any]:
     """Clean a motion. Returns it with a summary and the metrics before and after."""
-    from marey.clean import CleanSettings, clean_with_report
+    from marey.clean import clean_with_report
     from marey.measure import measure
 
     progress(0.0, "cleaning")
-    settings = CleanSettings(max_stretch=max_stretch, roll="flat" if flat else "source", smooth=smooth)
-    done = clean_with_report(motion, hands=hands, floor=floor, settings=settings)
+    done = clean_with_report(motion, **settings)
     progress(0.5, "measuring")
     # Measure both with the same contacts and floor.
     source = replace(motion.source, floor=done.motion.source.floor)

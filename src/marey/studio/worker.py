@@ -71,7 +71,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         result = find_function(task["call"])(progress, **unpack(task["arguments"], folder))
         return {"result": pack(result, folder)}
     except MareyError as error:
-        return {"error": {"type": type(error).__name__, "text": str(error)}}
+        return {"error": {"type": type(error).__name__, "text": str(error), "parameter": error.parameter}}
     except Exception as error:
         return {"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}}
 

@@ -1,7 +1,8 @@
 /** Compare panel: two motions side by side or overlaid, and cleanup with metrics before and after. */
 import type { App, Panel, Shot } from "../app";
 import { button, check, choice, el, setOptions, visible } from "../dom";
-import type { CleanDone, Placed } from "../messages";
+import { FORMS, type CleanDone, type CleanSettings, type Placed } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { metricText, measureTable } from "../widgets/measures";
 import { slider } from "../widgets/slider";
 import { step } from "../history";
@@ -120,14 +121,14 @@ function across({ character }: Shot): [number, number] {
 }
 
 function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
-  const options = { as_new: true, hands: false, smooth: true };
+  const options = { as_new: true };
   const undo = button("Undo cleanup", () => void step(app, "undo"), "Undo the last change to the selected clip (Ctrl+Z)");
-  const stretch = slider({ label: "Max limb stretch", unit: "%", title: "How much longer or shorter a limb may become to keep its contact, in percent of its length", min: 0, max: 50, step: 1, value: 20 });
+  const form = settingsForm<CleanSettings>(FORMS.CleanSettings);
   const clean = button("Clean up", () => {
     const before = app.selected;
     if (!before) return;
     const { motion } = before.info;
-    app.run("Cleaning up contacts", "clean", { motion, ...options, max_stretch: stretch.value / 100 }).then((done) => {
+    app.run("Cleaning up contacts", "clean", { motion, ...options, settings: form.value }).then((done) => {
       const added = done.motion.motion !== motion;
       if (added) app.add(done.motion);
       else app.update(done.motion);
@@ -146,12 +147,8 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
   app.infoChanged.on(draw);
   draw();
   return el("section", {}, el("h3", { text: "Clean up contacts" }), which,
-    el("div", { class: "checks" },
-      check("As a new clip", options.as_new, (on) => (options.as_new = on), "Keep the original and add the result to the clips"),
-      check("Lock hands too", options.hands, (on) => (options.hands = on), "Lock the hands to their contacts, too"),
-      check("Smooth", options.smooth, (on) => (options.smooth = on), "Keep velocities continuous where contacts begin and end"),
-    ),
-    stretch.element,
+    check("As a new clip", options.as_new, (on) => (options.as_new = on), "Keep the original and add the result to the clips"),
+    form.element,
     el("div", { class: "row" }, clean, undo),
   );
 }

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 async def clean_motion(session: Session, message: messages.CleanMotion) -> messages.CleanDone:
     """Clean a motion in the worker. The result replaces it or is a new motion."""
     before = session.motions.motion(message.motion)
-    done = await session.jobs.run(
-        "marey.studio.work:clean", motion=before, **message.fields(without=("motion", "as_new"))
-    )
+    done = await session.jobs.run("marey.studio.work:clean", motion=before, settings=message.settings.to_dict())
     result = done["motion"]
     source = replace(before.source, floor=result.source.floor, provenance=result.source.provenance, channel_values=None)
     after = replace(result, name=before.name, source=source)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from marey.clean import CleanSettings
 from marey.studio.messages import MotionCommand, MotionInfo, Value
 
 
 class CleanMotion(MotionCommand, do="clean"):
-    """Remove foot skate: lock feet, and `hands` if set, to their contacts. Changes the motion, or adds one if `as_new`.
-
-    `floor` is the floor height in meters, null to detect it. `max_stretch` is the largest allowed change of limb
-    length, as a fraction. `flat` keeps the ankle straight above a planted foot instead of following the source's roll.
-    """
+    """Remove foot skate: lock feet to their contacts. Changes the motion, or adds one if `as_new`."""
 
     as_new: bool = False
-    hands: bool = False
-    floor: float | None = None
-    max_stretch: float = 0.2
-    flat: bool = False
-    smooth: bool = True
+    settings: CleanSettings = CleanSettings()
 
 
 class Measure(Value):

@@ -48,9 +48,9 @@ def reword_errors() -> Iterator[None]:
     try:
         yield
     except WorkFailed as error:
-        raise WorkFailed(error.kind, reword(str(error))) from None
+        raise WorkFailed(error.kind, reword(str(error)), error.parameter) from None
     except (InvalidValue, NoResult) as error:
         text = reword(str(error))
         if text == str(error):
             raise
-        raise type(error)(text) from None
+        raise type(error)(text, parameter=error.parameter) from None

@@ -1,0 +1,54 @@
+"""Controls of the page, derived from the settings of operations.
+
+`marey.studio.typescript` writes them to `web/src/messages.ts`, where `web/src/widgets/form.ts` draws them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marey.core.settings import Option, Settings, options_of
+from marey.errors import word_parameters
+from marey.studio.messages import Message
+
+# Unit on the page, and what a value is multiplied by to show it.
+_SHOWN = {"rad": ("°", 180.0 / math.pi), "fraction": ("%", 100.0), "1/s": ("Hz", 1.0)}
+
+
+def describe_controls(kind: type[Settings]) -> list[dict[str, Any]]:
+    """Return the controls of all options with plain values, JSON-ready; numbers in the page's units."""
+    return [_describe(each) for each in options_of(kind) if each.kind != "object"]
+
+
+def _describe(each: Option) -> dict[str, Any]:
+    unit, factor = _SHOWN.get(each.unit, (each.unit, 1.0))
+    limits = [next((limit for limit in pair if limit is not None), None) for pair in each.limits]
+    default = each.default
+    if each.kind == "number":
+        limits = [None if limit is None else round(factor * limit, 6) for limit in limits]
+        default = None if default is None else round(factor * default, 6)
+    return {
+        "name": each.name, "label": each.label, "help": each.help, "kind": each.kind, "unit": unit, "factor": factor,
+        "least": limits[0], "most": limits[1], "default": default, "choices": list(each.choices),
+        "optional": each.is_optional, "advanced": each.is_advanced,
+    }  # fmt: skip
+
+
+def find_settings(message: type[Message]) -> list[type[Settings]]:
+    """Return the classes of settings in the fields of a message."""
+    from typing import get_type_hints
+
+    hints = get_type_hints(message).values()
+    return [hint for hint in hints if isinstance(hint, type) and issubclass(hint, Settings)]
+
+
+def word_for_page(text: str, message: type[Message], parameter: str | None = None) -> str:
+    """Return an error text in which the labels of the message's controls stand for parameters.
+
+    parameter : the parameter whose value is wrong, if any; the text may start with its name.
+    """
+    labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)}
+    if parameter in labels and text.startswith(f"{parameter} "):
+        text = labels[parameter] + text[len(parameter) :]
+    return word_parameters(text, lambda name, _: f"“{labels.get(name, name.replace('_', ' '))}”")
