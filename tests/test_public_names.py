@@ -137,9 +137,12 @@ def test_error_hierarchy():
     for error, parents in tree.items():
         assert all(issubclass(error, parent) for parent in parents)
     assert not issubclass(MareyWarning, MareyError)
-    assert {error.__name__ for error in (*tree, MareyError)} | {"format_list", "require", "similar"} == set(
-        errors.__all__
-    )
+    assert {error.__name__ for error in (*tree, MareyError)} | {
+        "format_list",
+        "require",
+        "similar",
+        "word_parameters",
+    } == set(errors.__all__)
 
 
 FILE_ERRORS = [FileError, UnreadableFile, UnwritableFile, UnknownFormat, ParseError, LimitExceeded, UnknownVersion]

@@ -23,6 +23,38 @@ def test_every_option_of_the_cleanup_is_an_option_of_the_command() -> None:
     assert {each.name for each in options_of(CleanSettings)} - names == {"contacts"}
 
 
+def test_a_new_option_is_one_declaration() -> None:
+    """The example in CONTRIBUTING: a field appears in help(), in --help and among the studio's controls."""
+    import click
+
+    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.core.settings import Settings, operation, option
+    from marey.studio.forms import describe_controls
+
+    class Lift(Settings):
+        max_lift: float = option(
+            default=0.1, help="Maximum height that a foot is lifted.", label="Max foot lift", unit="m", least=0, most=1
+        )
+
+    @operation(Lift)
+    def lift(text: str, settings: Lift) -> float:
+        """Lift feet."""
+        return settings.max_lift
+
+    @click.command(cls=SettingsCommand)
+    @add_settings(f"{__name__}:Lift")
+    def run(**options: float) -> None:
+        click.echo(str(read_settings(Lift, options)))
+
+    globals()["Lift"] = Lift
+    assert "max_lift : Maximum height that a foot is lifted. (meters, from 0 to 1)" in (lift.__doc__ or "")
+    text = run.get_help(click.Context(run))
+    assert "--max-lift METERS" in text
+    assert "[from 0 to 1; default: 0.1]" in " ".join(text.split())
+    (control,) = describe_controls(Lift)
+    assert (control["label"], control["unit"], control["least"], control["most"]) == ("Max foot lift", "m", 0, 1)
+
+
 def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:
     settings = read_settings(CleanSettings, {"damping_from": 90.0, "hands": None, "other": 1}, plants=None)
     assert settings == CleanSettings(damping_from=math.radians(90.0))

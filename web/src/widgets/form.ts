@@ -39,7 +39,7 @@ export function settingsForm<T>(controls: readonly Control[]): Form<T> {
   const advanced = controls.filter((control) => control.advanced).map(draw);
   const element = el("div", { class: "stack" }, ...basic);
   if (advanced.length) {
-    element.append(el("details", { class: "folded" }, el("summary", { class: "dim", text: "Advanced" }), ...advanced));
+    element.append(el("details", { class: "folded" }, el("summary", { class: "dim", text: "Advanced" }), el("div", { class: "stack" }, ...advanced)));
   }
   return { element, value: value as Partial<T> };
 }
