@@ -938,7 +938,7 @@ export interface MatchTiles {
   tiles: MatchTile[];
 }
 
-/** Get `count` matches of a search, from number `first`, sorted by distance from the query, which is number 0. */
+/** Get `count` matches of a search, starting with number `first`, nearest first. Number 0 is the query itself. */
 export interface GetMatches {
   search: number;
   first: number;
@@ -1041,7 +1041,7 @@ export interface FindSnapshot {
 export interface FindNow {
 }
 
-/** A match web or a space in the folder. */
+/** A match web or parametric space that is saved in the open folder. */
 export interface SavedFile {
   path: string;
   kind: "web" | "space";
@@ -1063,7 +1063,7 @@ export interface SavedFound {
   was_there: boolean;
 }
 
-/** Save the match web or the space to the folder as ``NAME.npz``, which the command line can read. */
+/** Save the match web or parametric space to the open folder as ``NAME.npz``, which the command line can read. */
 export interface SaveFound {
   kind: "web" | "space";
   name: string;
@@ -1107,7 +1107,7 @@ export interface TransplantDone {
 /**
  * Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
  *
- * It starts at `at` seconds of the base and is eased in and out over `ease` seconds.
+ * It starts at `at` seconds of the base motion and is eased in and out over `ease` seconds.
  */
 export interface TransplantLimb {
   base: string;

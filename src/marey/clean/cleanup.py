@@ -155,12 +155,12 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
     for plant in plants:
         if plant.point not in names:
             raise UnknownName(
-                f"point of a plant must be one of the contact points {', '.join(names)}, got {plant.point!r}"
+                f"point of a plant must be one of the contact points {', '.join(names)}, not {plant.point!r}"
                 f"{similar(plant.point, names)}"
             )
         where = np.argwhere(limbs.columns == names.index(plant.point))
         if not len(where):
-            raise InvalidValue(f"point of a plant must be on a hand or foot, got {plant.point!r}")
+            raise InvalidValue(f"point of a plant must be on a hand or foot, not {plant.point!r}")
         placed.append((int(where[0, 0]), int(where[0, 1]), plant))
     return placed
 
