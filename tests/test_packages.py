@@ -17,8 +17,8 @@ import marey
 
 PACKAGE = Path(marey.__file__).parent
 ORDER = (
-    "{errors, deprecation} > compiled > maths > core > io > compare > clean > measure > samples > edit > register > "
-    "blend > {graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
+    "{errors, deprecation} > compiled > maths > core > io > compare > clean > play > measure > samples > edit > "
+    "register > blend > {graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
 )
 # A package imports only from packages before it. Packages in braces share a layer and do not import each other.
 LAYER = {package: layer for layer, part in enumerate(ORDER.split(">")) for package in part.strip("{} ").split(", ")}

@@ -96,6 +96,7 @@ def test_the_version_matches_the_installed_package():
         "maths",
         "compare",
         "clean",
+        "play",
         "measure",
         "samples",
         "edit",

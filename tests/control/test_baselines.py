@@ -10,12 +10,12 @@ import pytest
 
 from marey.control.baselines import KINDS, TURNS, baseline_streams, pick_strides
 from marey.control.evaluate import record
-from marey.control.inertia_lock import LockedStream
 from marey.core.placement import find_facing
 from marey.edit import mirror
 from marey.errors import NoResult, UnknownName
 from marey.maths import rigid2d
 from marey.measure import measure
+from marey.play import LockedStream
 from tests.pmg.characters import walks
 
 

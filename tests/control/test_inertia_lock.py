@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.clean import point_paths
-from marey.control.inertia_lock import FootLock, LockedStream
+from marey.control import FootLock, LockedStream
 from marey.core import Motion
 from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue

@@ -177,7 +177,7 @@ def test_few_frames_per_second_are_shown_as_sixty_or_more(walks: list[Motion], f
         cast("Stream", SimpleNamespace(fps=fps, frame=iter([walk[k : k + 1] for k in range(12)]).__next__))
     )
     assert (fine.times, fine.fps) == (times, fps * times)
-    poses = [fine.pose() for _ in range(10 * times + 1)]
+    poses = [fine.frame() for _ in range(10 * times + 1)]
     np.testing.assert_array_equal([pose.root for pose in poses[::times]], walk.root_positions[:11])
     np.testing.assert_array_equal([pose.rotations for pose in poses[::times]], walk.rotations[:11])
     wanted = walk.at(np.arange(10 * times + 1) / fine.fps)
@@ -262,7 +262,7 @@ def test_streams_are_ones_that_can_be_steered(drivers: dict[str, Callable[[], Dr
 
 def test_the_floor_is_at_0_whatever_the_drivers_is(drivers: dict[str, Callable[[], Driver]]) -> None:
     plain, raised = drivers["tree"](), drivers["tree"]()
-    raised.floor = 0.3
+    raised.stream.floor = 0.3
     source = DriveSource(raised, Record())
     expected = DriveSource(plain, Record()).frame().positions - [0.0, 0.3, 0.0]
     np.testing.assert_allclose(source.frame().positions, expected, atol=1e-12)
@@ -283,7 +283,7 @@ def test_a_direction_table_keeps_the_requested_speed() -> None:
     for speed in driver.speed:
         driver.request({"direction": 0.0, "speed": speed})
         end = time.monotonic() + 60.0
-        while driver.raw._command["speed"] != speed and time.monotonic() < end:
+        while driver.stream._command["speed"] != speed and time.monotonic() < end:
             time.sleep(0.01)  # its table is built while the stream plays
         way = np.array([driver.stream.frame().travel[0] for _ in range(240)])[90:]
         gone.append(float(np.hypot(*np.diff(way[:, [0, 2]], axis=0).T).mean() * 30.0))

@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
 class _Broken:
     """A stream that cannot go on after two frames, whatever is wished for."""
 
-    delay = 0
+    player = SimpleNamespace(delay=0.0)
 
     def __init__(self, graph: MotionGraph, **wish: Any) -> None:
         self._left, self._clip = 2, graph.clips[0]

@@ -15,12 +15,12 @@ from .evaluate_gait import gait_metrics as gait_metrics
 from .go_to import GoTo as GoTo
 from .go_to import arc_and_straight as arc_and_straight
 from .go_to import dubins_length as dubins_length
-from .inertia_lock import FootLock as FootLock
-from .inertia_lock import LockedStream as LockedStream
 from .keys import KeyPress as KeyPress
 from .keys import parse_keys as parse_keys
 from .keys import play_keys as play_keys
+from .layered import FootLock as FootLock
 from .layered import LayeredStream as LayeredStream
+from .layered import LockedStream as LockedStream
 from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
 from .motion_matching import MatchingData as MatchingData

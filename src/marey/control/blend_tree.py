@@ -22,12 +22,13 @@ from marey.control.blend_tree_nodes import (
     knob_ranges,
 )
 from marey.control.blend_tree_table import LoopTable, make_table
-from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
+from marey.control.inertia import accept_old_feet
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.feet import Feet
 from marey.core.motion import Motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
+from marey.play import PlayedStream, Player, SourceFrame
 from marey.register.registration import RegistrationCurve, register
 
 __all__ = ["BlendTree", "BlendTreeStream"]
@@ -95,7 +96,7 @@ class BlendTree:
     shares = renamed_method("shares", "weights")
 
 
-class BlendTreeStream(FrameStream):
+class BlendTreeStream(PlayedStream):
     """Endless motion from a blend tree. `request` sets the knobs, `frame` returns the next frame.
 
     Parameters
@@ -123,6 +124,8 @@ class BlendTreeStream(FrameStream):
         feet: Feet = "clean",
         **knobs: float | None,
     ) -> None:
+        table = tree.table
+        super().__init__(table.skeleton, table.fps, table.points, table.floor)
         self.tree = tree
         self._steer = check_number(steer, "steer in seconds", above=True)
         self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
@@ -136,12 +139,8 @@ class BlendTreeStream(FrameStream):
         self._rates = dict.fromkeys(self._wanted, 0.0)
         self._r = 0.0
         self._begun = False
-        table = tree.table
         self._loops = table.loops
-        self._output = FrameOutput(
-            table.skeleton, table.fps, table.points, floor=table.floor, feet=feet, name="blend tree"
-        )
-        self._side = table.rotations[0, 0]
+        self.player = Player(self, feet, name="blend tree", signs=table.rotations[0, 0])
 
     @property
     def knobs(self) -> dict[str, float]:
@@ -177,7 +176,8 @@ class BlendTreeStream(FrameStream):
             low, high = ranges[name]
             self._wanted[name] = min(max(check_number(value, name, -math.inf), low), high)
 
-    def _next(self) -> OutputFrame:
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame; its label is the loop with the largest weight."""
         if not self._begun:
             self._begun = True
             return self._make_frame(self.tree.evaluate(self._values))
@@ -201,15 +201,15 @@ class BlendTreeStream(FrameStream):
     def _advance(self, weights: LoopWeights, seconds: float) -> None:
         self._r = advance(self._r, self._loops, weights.body, seconds, self._place)
 
-    def _make_frame(self, weights: LoopWeights) -> OutputFrame:
+    def _make_frame(self, weights: LoopWeights) -> SourceFrame:
         table = self.tree.table
         root, out = np.empty(3), np.empty((len(table.skeleton), 4))
         flags = np.empty(len(table.points), dtype=bool)
         blend_pose(self._r, self._loops, weights, self._place, root, out, flags)
-        # A cycle may end with the opposite quaternion. It is the same rotation, but smoothing must not see a jump.
-        out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
-        self._side = set_readonly(out)
-        return OutputFrame(set_readonly(root), self._side, set_readonly(flags), self._bones(weights.body))
+        labels = (self.tree.names[int(np.argmax(weights.body))],)
+        return SourceFrame(
+            set_readonly(root), set_readonly(out), set_readonly(flags), self._bones(weights.body), labels
+        )
 
     def _bones(self, body: Floats) -> Floats | None:
         bones = self.tree.table.bones

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from marey.control.evaluate_gait import gait_metrics
 from marey.control.inertia_reel import rotate_root_with_hips
-from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.contacts import Contacts
+from marey.core.arrays import Floats, check_number, freeze_array
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
@@ -21,6 +20,7 @@ from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue
 from marey.maths import filters, rigid2d
 from marey.measure import measure
+from marey.play import join_frames
 
 __all__ = [
     "StreamMetrics",
@@ -354,26 +354,7 @@ def _path_metrics(motion: Motion, path: Floats) -> tuple[Floats, float]:
 
 
 def _join_frames(frames: list[Motion]) -> Motion:
-    first = frames[0]
-    bones = None
-    if any(frame.bone_offsets is not None for frame in frames):
-        own = first.skeleton.offsets[None]
-        bones = set_readonly(np.concatenate([own if f.bone_offsets is None else f.bone_offsets for f in frames]))
-    contacts = None
-    if all(frame.contacts is not None for frame in frames) and first.contacts is not None:
-        mask = np.concatenate([frame.contacts.mask for frame in frames if frame.contacts is not None])
-        contacts = Contacts(first.contacts.points, set_readonly(mask))
-    return rotate_root_with_hips(
-        Motion(
-            first.skeleton,
-            set_readonly(np.concatenate([frame.root_positions for frame in frames])),
-            set_readonly(np.concatenate([frame.rotations for frame in frames])),
-            first.fps,
-            name=first.name,
-            contacts=contacts,
-            bone_offsets=bones,
-        )
-    )
+    return rotate_root_with_hips(join_frames(frames))
 
 
 def _metric_value(report: Any, name: str) -> float:

@@ -8,44 +8,25 @@ a time and can jump again at any moment.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.inertia_kernels import MovingFrame, PlacedPose, decay, extrapolate, place_pose, rebase
-from marey.control.inertia_lock import FootLock
 from marey.control.inertia_reel import Reel
-from marey.core.arrays import Bools, Floats, check_number, freeze_array, set_readonly
-from marey.core.contacts import ContactPoint, Contacts
-from marey.core.feet import Feet, check_feet
-from marey.core.motion import Motion
-from marey.core.skeleton import Skeleton
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
+from marey.play import SourceFrame
 
-__all__ = ["FrameOutput", "FrameStream", "InertialPlayer", "OutputFrame", "accept_old_feet"]
+__all__ = ["InertialPlayer", "accept_old_feet"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class OutputFrame(NamedTuple):
-    """One frame as players pass it to their output.
-
-    root : (3,) position of joint 0, meters. rotations : (J, 4) local rotations of J joints. flags : (K,) contact flags
-    of K points. bones : (J, 3) bone offsets in meters if they change over time, else None.
-    """
-
-    root: Floats
-    rotations: Floats
-    flags: Bools
-    bones: Floats | None = None
 
 
 class InertialPlayer:
@@ -71,7 +52,6 @@ class InertialPlayer:
         self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
         # Bone offsets change little and slowly, so their difference starts at rest.
         self._longer, self._longer_rate = np.zeros((n, 3)), np.zeros((n, 3))
-        self._side = reel.rotations[self.row]
         self._pose = self._read(reel.root[self.row], reel.rotations[self.row], self._x)
 
     @property
@@ -97,11 +77,12 @@ class InertialPlayer:
         """
         return self._x.copy(), self._v.copy()
 
-    def shown(self) -> OutputFrame:
+    def shown(self) -> SourceFrame:
         """Return the current frame."""
-        return OutputFrame(*self._pose, self.reel.contacts[self.row], self._bones())
+        reel = self.reel
+        return SourceFrame(*self._pose, reel.contacts[self.row], self._bones(), (reel.names[reel.find_clip(self.row)],))
 
-    def step(self) -> OutputFrame:
+    def step(self) -> SourceFrame:
         """Advance by one frame and return it; raise an error at the end of a clip."""
         if not self.remaining:
             name = self.reel.names[self.reel.find_clip(self.row)]
@@ -139,9 +120,8 @@ class InertialPlayer:
 
     def _read(self, root: Floats, rotations: Floats, x: Floats) -> PlacedPose:
         out_root, out = np.empty(3), np.empty(rotations.shape)
-        place_pose(root, rotations, self.place, x, self._side, out_root, out)
-        self._side = set_readonly(out)
-        return PlacedPose(set_readonly(out_root), self._side)
+        place_pose(root, rotations, self.place, x, out_root, out)
+        return PlacedPose(set_readonly(out_root), set_readonly(out))
 
     def _check_row(self, row: int) -> int:
         if not 0 <= row < len(self.reel):
@@ -175,97 +155,3 @@ def accept_old_feet(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return call
-
-
-class FrameOutput:
-    """The output of a stream, with optional foot cleanup.
-
-    Parameters
-    ----------
-    skeleton, fps : skeleton and frame rate of the frames. points : contact points. floor : floor height in meters.
-    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
-        immediately. None leaves the feet as they are.
-    name : name of the output motions.
-    """
-
-    def __init__(
-        self,
-        skeleton: Skeleton,
-        fps: float,
-        points: Sequence[ContactPoint],
-        *,
-        floor: float,
-        feet: Feet,
-        name: str,
-    ) -> None:
-        self._skeleton, self._fps, self._points, self._name = skeleton, fps, tuple(points), name
-        self._ready: deque[Motion] = deque()
-        self._flags: deque[Bools] = deque()
-        self._cleaner: Any = None
-        check_feet(feet, live=True)
-        self._lock = FootLock(skeleton, fps, self._points) if feet == "lock" and self._points else None
-        if feet == "clean" and self._points:
-            from marey.clean import clean_stream
-
-            self._cleaner = clean_stream(skeleton, fps, self._points, floor=floor)
-
-    @property
-    def fps(self) -> float:
-        """Frame rate of the output, in frames per second."""
-        return self._fps
-
-    @property
-    def delay(self) -> int:
-        """Frames of latency added by the foot cleanup."""
-        return 0 if self._cleaner is None else int(self._cleaner.delay)
-
-    def frame(self, make: Callable[[], OutputFrame]) -> Motion:
-        """Return the next frame, a Motion of length 1. Calls `make` as often as needed to fill the cleanup window."""
-        if self._cleaner is None:
-            shown = make()
-            if self._lock is not None:
-                shown = shown._replace(rotations=self._lock(*shown))
-            return self._make_motion(*shown)
-        while not self._ready:
-            shown = make()
-            self._flags.append(shown.flags)
-            for done in self._cleaner.push(*shown):
-                self._ready.append(
-                    self._make_motion(done.root_position, done.rotations, self._flags.popleft(), done.bone_offsets)
-                )
-        return self._ready.popleft()
-
-    def _make_motion(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Motion:
-        return Motion(
-            self._skeleton,
-            set_readonly(root[None]),
-            set_readonly(rotations[None]),
-            self._fps,
-            name=self._name,
-            contacts=Contacts(self._points, set_readonly(flags[None])) if self._points else None,
-            bone_offsets=None if bones is None else set_readonly(bones[None]),
-        )
-
-
-class FrameStream(ABC):
-    """Base class of streams whose frames pass through a `FrameOutput`. Subclasses set `_output` and define `_next`."""
-
-    _output: FrameOutput
-
-    @property
-    def fps(self) -> float:
-        """Frame rate: call `frame` this many times per second."""
-        return self._output.fps
-
-    @property
-    def delay(self) -> int:
-        """Frames of latency added by the foot cleanup."""
-        return self._output.delay
-
-    def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
-        return self._output.frame(self._next)
-
-    @abstractmethod
-    def _next(self) -> OutputFrame:
-        """Return the next frame, before cleanup or locking of the feet."""

@@ -63,14 +63,12 @@ def place_pose(
     rotations: Floats2D,
     place: Floats1D,
     x: Floats2D,
-    side: Floats2D,
     out_root: Out[Floats1D],
     out: Out[Floats2D],
 ) -> None:
     """Move a frame to `place` and add offsets x (J + 1, 3): row 0 to the root position, the others to the joints.
 
-    root, rotations : (3,) and (J, 4) of the frame. place : (3,) rigid2d. side : (J, 4) quaternions whose signs the
-    result follows. out_root, out : (3,) and (J, 4) results.
+    root, rotations : (3,) and (J, 4) of the frame. place : (3,) rigid2d. out_root, out : (3,) and (J, 4) results.
     """
     c, s = math.cos(place[0]), math.sin(place[0])
     out_root[0] = c * root[0] + s * root[2] + place[1] + x[0, 0]
@@ -80,8 +78,7 @@ def place_pose(
         q = vec.mul(vec.get_quat(rotations[j], 0), vec.exp(vec.get(x[j + 1], 0)))
         if j == 0:
             q = vec.mul(vec.from_yaw(place[0]), q)
-        factor = math.copysign(1.0 / math.sqrt(vec.dot_quat(q, q)), vec.dot_quat(q, vec.get_quat(side[j], 0)))
-        vec.put_quat(out[j], 0, vec.scale_quat(factor, q))
+        vec.put_quat(out[j], 0, vec.scale_quat(1.0 / math.sqrt(vec.dot_quat(q, q)), q))
 
 
 @kernel

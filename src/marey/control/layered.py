@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from marey.clean.foot_lock import FootLock
 from marey.core.arrays import Bools, Floats, set_readonly
-from marey.core.contacts import ContactPoint, Contacts
+from marey.core.contacts import ContactPoint
 from marey.core.kinematics import pose_world
-from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
+from marey.play import LockedStream, Player, SourceFrame, WrappedStream
 
-__all__ = ["LayerPose", "LayeredStream", "StreamLayer"]
+__all__ = ["FootLock", "LayerPose", "LayeredStream", "LockedStream", "StreamLayer"]
 
 # Seconds: time constant of the smoothing that removes step sway from the heading.
 _SWAY = 0.15
@@ -67,7 +67,7 @@ class StreamLayer(Protocol):
         ...
 
 
-class LayeredStream:
+class LayeredStream(WrappedStream):
     """A stream with layers on top; it is itself a stream.
 
     Parameters
@@ -86,7 +86,8 @@ class LayeredStream:
     def __init__(self, stream: Stream, layers: Sequence[StreamLayer]) -> None:
         if not isinstance(stream, Stream):
             raise InvalidValue(f"stream must have fps, request and frame, which {type(stream).__name__} does not have")
-        self.stream, self.layers = stream, tuple(layers)
+        super().__init__(stream)
+        self.layers = tuple(layers)
         names: list[str] = []
         for layer in self.layers:
             if not isinstance(layer, StreamLayer):
@@ -101,16 +102,8 @@ class LayeredStream:
         self._names = tuple(names)
         self._frames = 0
         self._heading: float | None = None
-
-    @property
-    def fps(self) -> float:
-        """Frame rate: call `frame` this many times per second."""
-        return self.stream.fps
-
-    @property
-    def delay(self) -> int:
-        """Latency of the stream, in frames; layers add none."""
-        return int(getattr(self.stream, "delay", 0))
+        # Layers do not move the legs, and the stream has corrected the feet already.
+        self.player = Player(self, None, name="layers")
 
     def request(self, **command: Any) -> None:
         """Pass each command to the layers that handle or observe it, and to the stream unless a layer handles it."""
@@ -126,38 +119,27 @@ class LayeredStream:
             if own:
                 layer.request(**own)
 
-    def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
-        base = self.stream.frame()
-        skeleton = base.skeleton
-        bones = None if base.bone_offsets is None else base.bone_offsets[0]
-        rotations, changed = base.rotations[0], False
-        positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame of the stream, with the layers applied."""
+        base = super().next_frame()
+        skeleton, bones, rotations = self.skeleton, base.bones, base.rotations
+        positions, world = pose_world(skeleton, base.root, rotations, bones)
         left = find_left_axis(skeleton, positions)
         heading = self._smooth_heading(math.atan2(-left[2], left[0]))
         for layer in self.layers:
             pose = LayerPose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
             result = layer.apply(pose)
             if result is not None:
-                rotations, changed = result, True
-                positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
+                rotations = result
+                positions, world = pose_world(skeleton, base.root, rotations, bones)
         self._frames += 1
-        if not changed:
+        if rotations is base.rotations:
             return base
-        return replace(
-            base,
-            rotations=set_readonly(np.array(rotations)[None]),
-            contacts=_keep_leg_contacts(skeleton, base.contacts),
-        )
-
-    def record(self, seconds: float) -> Motion:
-        """Record the next `seconds` of the stream as one motion."""
-        from marey.control.evaluate import record
-
-        if not math.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
-        n = max(1, round(seconds * self.fps))
-        return record(self, n)
+        contacts = base.contacts
+        if contacts is not None:
+            # A layer that moves the hands breaks their contacts.
+            contacts = set_readonly(contacts & _are_on_legs(skeleton, self.points))
+        return base._replace(rotations=set_readonly(np.array(rotations)), contacts=contacts)
 
     def _smooth_heading(self, heading: float) -> float:
         if self._heading is None:
@@ -165,14 +147,6 @@ class LayeredStream:
         gain = 1.0 - math.exp(-1.0 / (_SWAY * self.fps))
         self._heading += gain * math.remainder(heading - self._heading, 2.0 * math.pi)
         return self._heading
-
-
-def _keep_leg_contacts(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
-    """Clear the contacts of points on descendants of the spine, because a layer that moves the hands breaks them."""
-    if contacts is None:
-        return None
-    held = _are_on_legs(skeleton, contacts.points)
-    return contacts if held.all() else Contacts(contacts.points, set_readonly(contacts.mask & held))
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.inertia import FrameOutput, FrameStream, InertialPlayer, OutputFrame, accept_old_feet
+from marey.control.inertia import InertialPlayer, accept_old_feet
 from marey.control.inertia_reel import Reel, make_reel
 from marey.control.motion_matching_features import FeatureTable, make_features
 from marey.control.motion_matching_kernels import PathModel, measure_distance, predict_path
@@ -19,6 +19,7 @@ from marey.core.feet import Feet
 from marey.core.motion import Motion
 from marey.deprecation import bundled_parameters, renamed_parameters
 from marey.errors import InvalidValue
+from marey.play import PlayedStream, Player, SourceFrame
 
 __all__ = ["MatchingData", "MatchingSettings", "MotionMatching"]
 
@@ -95,7 +96,7 @@ class MatchingSettings:
             check_number(getattr(self, name), f"{name} in seconds", above=True)
 
 
-class MotionMatching(FrameStream):
+class MotionMatching(PlayedStream):
     """Endless motion from clips. `request` sets the command, `frame` returns the next frame.
 
     Parameters
@@ -128,6 +129,7 @@ class MotionMatching(FrameStream):
     ) -> None:
         self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
         reel, features = self.data.reel, self.data.features
+        super().__init__(reel.skeleton, reel.fps, reel.points, reel.floor)
         how = MatchingSettings() if settings is None else settings
         self._every = max(1, round(how.search_every * reel.fps))
         self._left = 1.0 - how.min_gain
@@ -138,16 +140,14 @@ class MotionMatching(FrameStream):
         self._wait, self._jumps, self._louder = 0, 0, 0.0
         self.request(direction=direction, speed=speed)
         first = self._first_row() if row is None else row
-        self._player = InertialPlayer(reel, half_life=how.half_life, row=first, place=place)
+        self._frames = InertialPlayer(reel, half_life=how.half_life, row=first, place=place)
         self._begun = False
-        self._output = FrameOutput(
-            reel.skeleton, reel.fps, reel.points, floor=reel.floor, feet=feet, name="motion matching"
-        )
+        self.player = Player(self, feet, name="motion matching", signs=reel.rotations[self._frames.row])
 
     @property
     def row(self) -> int:
         """Number of the current frame, counted over all clips (`MatchingData.reel`)."""
-        return self._player.row
+        return self._frames.row
 
     @property
     def jumps(self) -> int:
@@ -173,25 +173,26 @@ class MotionMatching(FrameStream):
                 self._speed = self._usual_speed if value is None else check_number(value, "speed in m/s")
         self._wait = 0
 
-    def _next(self) -> OutputFrame:
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame; its label is the name of the clip."""
         if not self._begun:
             self._begun = True
-            return self._player.shown()
-        if self._wait <= 0 or not self._player.remaining:
+            return self._frames.shown()
+        if self._wait <= 0 or not self._frames.remaining:
             self._boost_speed(self._every - max(self._wait, 0))
             self._search()
             self._wait = self._every
         self._wait -= 1
-        return self._player.step()
+        return self._frames.step()
 
     def _boost_speed(self, n_frames: int) -> None:
         fading = math.exp(-n_frames / (_PATIENCE * self.fps))
-        amiss = _LOUDER * (self._speed - float(self.data.features.paces[self._player.row]))
+        amiss = _LOUDER * (self._speed - float(self.data.features.paces[self._frames.row]))
         self._louder = fading * self._louder + (1.0 - fading) * min(max(amiss, -_LOUDEST), _LOUDEST)
 
     def _search(self) -> None:
-        features, player, reel = self.data.features, self._player, self.data.reel
-        row, remaining = player.row, player.remaining
+        features, frames, reel = self.data.features, self._frames, self.data.reel
+        row, remaining = frames.row, frames.remaining
         query = self._make_query(row)
         best, apart = self.data.nearest(query)
         # Near the end of a clip, its future path is cut off, so its distance to the command means nothing.
@@ -199,13 +200,13 @@ class MotionMatching(FrameStream):
         here = measure_distance(features.all_values[row], query) if known else np.inf
         near = abs(best - row) <= self._every and reel.find_clip(best) == reel.find_clip(row)
         if not remaining or (not near and apart < self._left * here):
-            player.jump(best)
+            frames.jump(best)
             self._jumps += 1
 
     def _make_query(self, row: int) -> Floats:
         """Return the query features (D,): the path predicted from the command, and the pose of a row."""
         features = self.data.features
-        turn = math.remainder(self._direction - self._player.heading, 2.0 * math.pi)
+        turn = math.remainder(self._direction - self._frames.heading, 2.0 * math.pi)
         query: Floats = features.all_values[row].copy()
         speed = max(self._speed + self._louder, 0.0)
         predict_path(features.paces[row], features.turn_rates[row], speed, turn, self._model, query)

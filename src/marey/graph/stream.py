@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.clean.foot_lock import FootLock
-from marey.core.arrays import Floats, Ints, freeze_array, set_readonly
+from marey.clean import get_floor
+from marey.core.annotations import join_contacts
+from marey.core.arrays import Floats, Ints, freeze_array
+from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
@@ -19,6 +20,7 @@ from marey.graph.direction_table import DirectionTable, direction_table
 from marey.graph.edge_paths import edge_paths
 from marey.graph.routes import find_first_edges
 from marey.maths import rigid2d
+from marey.play import PlayedStream, Player, SourceFrame, take_frame
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _COMMANDS = ("direction", "speed", "label")
 
 
-class GraphStream:
+class GraphStream(PlayedStream):
     """A stream of endless motion from a graph. `request` sets the command; `frame` returns the next frame.
 
     Parameters
@@ -55,6 +57,8 @@ class GraphStream:
         feet: Feet = "clean",
     ) -> None:
         check_feet(feet, live=True)
+        floor = float(np.median([get_floor(clip, 0.0) for clip in graph.clips]))
+        super().__init__(graph.skeleton, graph.fps, _collect_points(graph), floor)
         self.graph = graph
         self._n_directions = n_directions
         self._tables: dict[tuple[str | None, float | None], DirectionTable] = {}
@@ -71,24 +75,10 @@ class GraphStream:
         self._place = (
             np.array([0.0, -here[0], -here[2]]) if place is None else freeze_array(place, "place", (3,)).copy()
         )
-        self._ready: deque[Motion] = deque()
-        # Frames passed to the cleanup that it has not returned yet.
-        self._waiting: deque[Motion] = deque()
-        self._last_rotations: Floats | None = None
-        self._feet = feet
-        self._lock: FootLock | None = None
         self._edges: list[int] = []
-        self._cleaner = self._make_cleaner() if feet == "clean" else None
-
-    @property
-    def fps(self) -> float:
-        """Frame rate in frames per second: how often to call `frame`."""
-        return self.graph.fps
-
-    @property
-    def delay(self) -> int:
-        """Number of frames by which the foot cleanup delays the output."""
-        return 0 if self._cleaner is None else self._cleaner.delay
+        self._played: Motion | None = None
+        self._next = 0
+        self.player = Player(self, feet, name="motion graph")
 
     @property
     def edges(self) -> tuple[int, ...]:
@@ -129,11 +119,12 @@ class GraphStream:
             self._tables[key] = direction_table(self.graph, self._n_directions, label=label, speed=key[1])
         return self._tables[key]
 
-    def frame(self) -> Motion:
-        """Return the next frame, a Motion of length 1."""
-        while not self._ready:
-            self._ready.extend(self._clean(self._play_edge()))
-        return self._ready.popleft()
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame, with the labels of its clip; choose the next edge if the current one has ended."""
+        if self._played is None or self._next == len(self._played):
+            self._played, self._next = self._play_edge(), 0
+        self._next += 1
+        return take_frame(self._played, self._next - 1)
 
     def _play_edge(self) -> Motion:
         edge = self._choose()
@@ -143,11 +134,9 @@ class GraphStream:
             self._place = rigid2d.compose(self._place, graph.edges.moves[edge])
         self._node = int(graph.edges.heads[edge])
         self._edges.append(edge)
-        if self._last_rotations is not None:
-            # q and -q are the same rotation, but to smoothing filters a sign change looks like a jump.
-            sign = np.where((played.rotations[0] * self._last_rotations).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-            played = replace(played, rotations=set_readonly(played.rotations * sign))
-        self._last_rotations = played.rotations[-1]
+        if played.contacts is not None and played.contacts.names != tuple(point.name for point in self.points):
+            none = Contacts(self.points, np.zeros((0, len(self.points)), dtype=bool))
+            played = replace(played, contacts=join_contacts([(none, 0), (played.contacts, len(played))]))
         return played
 
     def _choose(self) -> int:
@@ -166,40 +155,14 @@ class GraphStream:
             self._routes[label] = find_first_edges(self.graph, label)
         return self._routes[label]
 
-    def _make_cleaner(self) -> Any:
-        from marey.clean import clean_stream, find_floor
 
-        graph = self.graph
-        contacts = next((clip.contacts for clip in graph.clips if clip.contacts is not None), None)
-        if contacts is None:
-            return None
-        floors = [find_floor(clip) if clip.source.floor is None else clip.source.floor for clip in graph.clips]
-        return clean_stream(graph.skeleton, graph.fps, contacts.points, floor=float(np.median(floors)))
-
-    def _lock_feet(self, frame: Motion) -> Motion:
-        assert frame.contacts is not None
-        if self._lock is None:
-            self._lock = FootLock(frame.skeleton, frame.fps, frame.contacts.points)
-        bones = None if frame.bone_offsets is None else frame.bone_offsets[0]
-        turned = self._lock(frame.root_positions[0], frame.rotations[0], frame.contacts.mask[0], bones)
-        return replace(frame, rotations=turned[None])
-
-    def _clean(self, played: Motion) -> list[Motion]:
-        if self._feet == "lock" and played.contacts is not None:
-            return [self._lock_feet(frame) for frame in played]
-        if self._cleaner is None or played.contacts is None:
-            return list(played)
-        self._waiting.extend(played)
-        done = self._cleaner.push(played.root_positions, played.rotations, played.contacts.mask, played.bone_offsets)
-        return [
-            replace(
-                self._waiting.popleft(),
-                root_positions=frame.root_position[None],
-                rotations=frame.rotations[None],
-                bone_offsets=frame.bone_offsets[None],
-            )
-            for frame in done
-        ]
+def _collect_points(graph: MotionGraph) -> tuple[ContactPoint, ...]:
+    """Return the contact points of all clips; the first definition of each."""
+    points: dict[str, ContactPoint] = {}
+    for clip in graph.clips:
+        for point in () if clip.contacts is None else clip.contacts.points:
+            points.setdefault(point.name, point)
+    return tuple(points.values())
 
 
 def response_time(

@@ -10,18 +10,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.clean.foot_lock import FootLock
 from marey.clean.settings import CleanSettings
-from marey.core.arrays import Floats, freeze_array, set_readonly
-from marey.core.contacts import Contacts
+from marey.core.arrays import Floats, freeze_array
+from marey.core.contacts import ContactPoint
 from marey.core.feet import Feet, check_feet, feet_from_flag
-from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
-from marey.core.source import Source
 from marey.deprecation import renamed_fields, renamed_parameters
 from marey.errors import InvalidValue, NoResult, UnknownName
-from marey.maths import quat, rigid2d
+from marey.maths import rigid2d
+from marey.play import PlayedStream, Player, SourceFrame
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.costs import half_window
 from marey.pmg.edge import TransitionRange
@@ -45,8 +43,6 @@ Every second of cleanup lookahead delays the response by a second. Short windows
 the planted foot and leave little to clean up.
 """
 
-# Number of frames to clean together. Cleaning one frame takes nearly as long as a few, but more frames add delay.
-_PIECE = 2
 # Number of remaining frames at which work on the next clip begins. One step of it (choosing, generating the clip,
 # finding the seam, blending) runs with each of these frames.
 _LEAD = 3
@@ -132,7 +128,7 @@ class Transition(NamedTuple):
     tries: int
 
 
-class CharacterStream:
+class CharacterStream(PlayedStream):
     """An endless stream of frames; created by `ParametricMotionGraph.stream`.
 
     Parameters
@@ -179,30 +175,26 @@ class CharacterStream:
         here = np.zeros(3) if place is None else freeze_array(place, "place", (3,))
         self._parameters = self._node.clip_parameters(self._choose_first(here) if parameters is None else parameters)
         self._clip = self._node.motion(self._parameters)
-        self.fps = self._clip.fps
+        floor = self._clip.source.floor
+        super().__init__(self._clip.skeleton, self._clip.fps, self._find_points(), 0.0 if floor is None else floor)
         self._half = half_window(graph.seams, self.fps)
         self._place = rigid2d.between(find_placement(self._clip, 0), here)
         self._at = 0
         self._work: Iterator[bool] = iter(())
-        self._raw: deque[tuple[PlacedFrames, str]] = deque()
-        self._ready: deque[tuple[Floats, Floats, Floats | None, Floats | None, str]] = deque()
-        self._flags_and_names: deque[tuple[Floats | None, str]] = deque()
+        self._frames: deque[tuple[PlacedFrames, int, str]] = deque()
         self._n_queued = 0
-        self._last_rotations: Floats | None = None
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
-        self._floor = 0.0 if self._clip.source.floor is None else self._clip.source.floor
-        self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if feet == "clean" else None
-        locks = feet == "lock" and self._points is not None
-        self._lock = FootLock(self._clip.skeleton, self.fps, self._points) if locks else None
+        self.player = Player(
+            self,
+            feet,
+            name=graph.name,
+            settings=settings or STREAM_CLEANING,
+            step={"op": "parametric motion graph", "character": graph.name},
+        )
         # Let the controller compute its tables now, so no transition has to wait for them.
         prepare = getattr(controller, "prepare", None)
         if prepare is not None:
             prepare(graph)
-
-    @property
-    def delay(self) -> int:
-        """Number of frames between the choice of a frame and its display."""
-        return 0 if self._cleaner is None else self._cleaner.delay
 
     @property
     def playing(self) -> tuple[str, Floats]:
@@ -216,63 +208,18 @@ class CharacterStream:
             raise InvalidValue(f"{type(self.controller).__name__} takes no commands")
         ask(**command)
 
-    def frame(self) -> Motion:
-        """Return the next frame as a Motion with one frame."""
-        root, rotations, bones, contacts, _ = self._next()
-        return Motion(
-            self._clip.skeleton,
-            root[None],
-            rotations[None],
-            self.fps,
-            name=self.graph.name,
-            bone_offsets=None if bones is None else bones[None],
-            contacts=None if contacts is None or self._points is None else Contacts(self._points, contacts[None] > 0.5),
-        )
-
-    def record(self, seconds: float) -> Motion:
-        """Return the next `seconds` of the stream as one motion, labeled with the names of the nodes."""
-        if not np.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
-        n = max(1, round(seconds * self.fps))
-        rows = [self._next() for _ in range(n)]
-        bones = None
-        if any(row[2] is not None for row in rows):
-            own = self._clip.skeleton.offsets
-            bones = set_readonly(np.stack([own if row[2] is None else row[2] for row in rows]))
-        contacts = None
-        if self._points is not None:
-            flags = [row[3] for row in rows if row[3] is not None]
-            contacts = Contacts(self._points, np.stack(flags) > 0.5) if len(flags) == n else None
-        names = [row[4] for row in rows]
-        cuts = [0, *(k for k in range(1, n) if names[k] != names[k - 1]), n]
-        labels = [Label(names[a], a, b) for a, b in itertools.pairwise(cuts)]
-        return Motion(
-            self._clip.skeleton,
-            set_readonly(np.stack([row[0] for row in rows])),
-            set_readonly(quat.unroll(np.stack([row[1] for row in rows]))),
-            self.fps,
-            name=self.graph.name,
-            bone_offsets=bones,
-            contacts=contacts,
-            labels=Labels(tuple(labels)),
-            source=Source(floor=self._floor).with_step(op="parametric motion graph", character=self.graph.name),
-        )
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame; its label is the name of the node."""
+        if len(self._frames) <= _LEAD:  # prepare the next clip step by step with the remaining frames
+            self._advance()
+        while not self._frames:
+            self._advance()
+        frames, k, name = self._frames.popleft()
+        bones = None if frames.bones is None else frames.bones[k]
+        contacts = None if frames.contacts is None else frames.contacts[k] > 0.5
+        return SourceFrame(frames.roots[k], frames.rotations[k], contacts, bones, (name,))
 
     # Choosing clips -------------------------------------------------------------------------------------------------
-
-    def _next(self) -> tuple[Floats, Floats, Floats | None, Floats | None, str]:
-        if self._n_left <= _LEAD:  # prepare the next clip step by step with the remaining frames
-            self._advance()
-        while not self._ready:
-            while not self._raw:
-                self._advance()
-            self._output(*self._raw.popleft())
-        return self._ready.popleft()
-
-    @property
-    def _n_left(self) -> int:
-        """Number of frames that are queued but not shown yet, without those inside the cleanup."""
-        return len(self._ready) + sum(len(frames.roots) for frames, _ in self._raw)
 
     def _advance(self) -> None:
         """Do one step of the work on the next clip."""
@@ -353,49 +300,13 @@ class CharacterStream:
             options.append(TransitionOption(self.graph[name], each, place))
         return ControlState(self._node.name, self._parameters, tuple(options), self._n_queued / self.fps, self.graph)
 
-    # Output ---------------------------------------------------------------------------------------------------
-
     def _queue(self, frames: PlacedFrames) -> None:
-        """Queue frames for output, in small chunks that are quick to clean."""
-        rotations = frames.rotations
-        if self._last_rotations is not None:
-            # q and -q are the same rotation, but smoothing needs continuous signs.
-            sign = np.where((rotations[0] * self._last_rotations).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-            rotations = rotations * sign
-        rotations = quat.unroll(rotations)
-        self._last_rotations = rotations[-1]
-        n = len(rotations)
-        self._n_queued += n
-        for start in range(0, n, _PIECE):
-            part = slice(start, min(start + _PIECE, n))
-            bones = None if frames.bones is None else frames.bones[part]
-            contacts = None if frames.contacts is None else frames.contacts[part]
-            self._raw.append((PlacedFrames(frames.roots[part], rotations[part], bones, contacts), self._node.name))
-
-    def _output(self, frames: PlacedFrames, name: str) -> None:
         n = len(frames.roots)
-        flags = [None if frames.contacts is None else frames.contacts[k] for k in range(n)]
-        if self._cleaner is None:
-            for k in range(n):
-                bones = None if frames.bones is None else frames.bones[k]
-                rotations, flag = frames.rotations[k], flags[k]
-                if self._lock is not None and flag is not None:
-                    rotations = self._lock(frames.roots[k], rotations, flag > 0.5, bones)
-                self._ready.append((frames.roots[k], rotations, bones, flag, name))
-            return
-        self._flags_and_names.extend((flag, name) for flag in flags)
-        for done in self._cleaner.push(frames.roots, frames.rotations, frames.contacts, frames.bones):
-            flag, called = self._flags_and_names.popleft()
-            self._ready.append((done.root_position, done.rotations, done.bone_offsets, flag, called))
+        self._n_queued += n
+        self._frames.extend((frames, k, self._node.name) for k in range(n))
 
-    @property
-    def _points(self) -> Any:
-        return None if self._clip.contacts is None else self._clip.contacts.points
-
-    def _make_cleaner(self, settings: CleanSettings) -> Any:
-        from marey.clean import clean_stream
-
-        for node in self.graph.nodes.values():
-            if node.motion(node.middle).contacts is None:
-                return None
-        return clean_stream(self._clip.skeleton, self.fps, self._points, floor=self._floor, settings=settings)
+    def _find_points(self) -> tuple[ContactPoint, ...]:
+        """Return the contact points of the first clip, or of the first node that has any."""
+        middles = (node.motion(node.middle) for node in self.graph.nodes.values())
+        found = (each.contacts.points for each in itertools.chain([self._clip], middles) if each.contacts is not None)
+        return next(found, ())

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from marey.control.baselines.fat_graph_edges import FatEdge, HubPath, make_edge
 from marey.control.baselines.fat_graph_hubs import Hub, find_hubs, localize_frames
-from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
+from marey.control.inertia import accept_old_feet
 from marey.control.inertia_reel import make_reel
 from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
@@ -27,6 +27,7 @@ from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
+from marey.play import PlayedStream, Player, SourceFrame
 
 __all__ = ["FatEdge", "FatGraph", "FatGraphStream", "Hub"]
 
@@ -107,7 +108,7 @@ class FatGraph:
     out = renamed_method("out", "out_edges")
 
 
-class FatGraphStream(FrameStream):
+class FatGraphStream(PlayedStream):
     """Endless motion from a fat graph. `request` sets the command, `frame` returns the next frame.
 
     Parameters
@@ -129,6 +130,7 @@ class FatGraphStream(FrameStream):
         place: ArrayLike = (0.0, 0.0, 0.0),
         feet: Feet = "clean",
     ) -> None:
+        super().__init__(graph.skeleton, graph.fps, graph.points, graph.floor)
         self.graph = graph
         self._direction: float | None = None
         self._turn: float | None = None
@@ -138,10 +140,7 @@ class FatGraphStream(FrameStream):
         self._taken: list[tuple[int, int, float]] = []
         self._path, self._edge = self._choose()
         self._at = 0
-        self._side: Floats = self._path.rotations[0]
-        self._output = FrameOutput(
-            graph.skeleton, graph.fps, graph.points, floor=graph.floor, feet=feet, name="fat graph"
-        )
+        self.player = Player(self, feet, name="fat graph", signs=self._path.rotations[0])
 
     @property
     def taken(self) -> tuple[tuple[int, int, float], ...]:
@@ -166,7 +165,8 @@ class FatGraphStream(FrameStream):
             else:
                 self._turn = None if value is None else float(value)
 
-    def _next(self) -> OutputFrame:
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame; its label names the hubs between which it lies."""
         if self._at == len(self._path.roots):
             self._place = set_readonly(rigid2d.compose(self._place, self._path.end))
             self._hub = self._edge.target
@@ -176,11 +176,10 @@ class FatGraphStream(FrameStream):
         self._at += 1
         rotations = path.rotations[k].copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._place), rotations[0])
-        # The opposite quaternion is the same rotation, but smoothing must not see a jump.
-        rotations[(rotations * self._side).sum(axis=1) < 0.0] *= -1.0
-        self._side = set_readonly(rotations)
+        root = set_readonly(rigid2d.apply(self._place, path.roots[k]))
         bones = None if path.bones is None else path.bones[k]
-        return OutputFrame(set_readonly(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
+        labels = (f"hub {self._edge.source} to {self._edge.target}",)
+        return SourceFrame(root, set_readonly(rotations), path.flags[k], bones, labels)
 
     def _choose(self) -> tuple[HubPath, FatEdge]:
         """Choose the edge to take from the current hub, and blend its path."""

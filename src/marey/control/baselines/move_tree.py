@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.baselines.move_tree_edges import Passage, Succession, make_passage
-from marey.control.inertia import FrameOutput, FrameStream, OutputFrame, accept_old_feet
+from marey.control.inertia import accept_old_feet
 from marey.control.inertia_kernels import place_pose
 from marey.control.inertia_reel import Reel, make_reel
 from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
@@ -21,6 +21,7 @@ from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import rigid2d
+from marey.play import PlayedStream, Player, SourceFrame
 
 __all__ = ["MoveTree", "MoveTreeStream", "Succession"]
 
@@ -100,7 +101,7 @@ class MoveTree:
         return first.get(goal, -1)
 
 
-class MoveTreeStream(FrameStream):
+class MoveTreeStream(PlayedStream):
     """Endless motion from a move tree. `request` sets the command, `frame` returns the next frame.
 
     Parameters
@@ -129,6 +130,8 @@ class MoveTreeStream(FrameStream):
         place: ArrayLike | None = None,
         feet: Feet = "clean",
     ) -> None:
+        reel = tree.reel
+        super().__init__(reel.skeleton, reel.fps, reel.points, reel.floor)
         self.tree = tree
         self._depth = check_index(lookahead, "lookahead")
         if self._depth < 1:
@@ -138,17 +141,15 @@ class MoveTreeStream(FrameStream):
         self._move: int | None = None
         self.request(direction=direction, speed=speed, move=move)
         self._clip = 0 if start is None else _find_move(start, tree.names)
-        self._row = int(tree.reel.borders[self._clip])
-        first = rigid2d.invert(tree.reel.ground[self._row])
+        self._row = int(reel.borders[self._clip])
+        first = rigid2d.invert(reel.ground[self._row])
         self._place: Floats = set_readonly(first) if place is None else freeze_array(place, "place", (3,))
         self._taken: list[str] = []
         self._passing: Passage | None = None
         self._passed = 0
-        self._still = np.zeros((len(tree.reel.skeleton) + 1, 3))
-        self._side: Floats = tree.reel.rotations[self._row]
+        self._still = np.zeros((len(reel.skeleton) + 1, 3))
         self._begun = False
-        reel = tree.reel
-        self._output = FrameOutput(reel.skeleton, reel.fps, reel.points, floor=reel.floor, feet=feet, name="move tree")
+        self.player = Player(self, feet, name="move tree", signs=reel.rotations[self._row])
 
     @property
     def moves(self) -> tuple[str, ...]:
@@ -177,11 +178,18 @@ class MoveTreeStream(FrameStream):
             else:
                 raise InvalidValue(f"a move tree takes the commands {', '.join(_COMMANDS)}, got {name!r}")
 
-    def _next(self) -> OutputFrame:
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame; its label is the name of the clip, in a transition that of the next clip."""
         if self._begun:
             self._step()
         self._begun = True
-        return self._make_frame()
+        passage = self._passing
+        read: Reel | Passage = self.tree.reel if passage is None else passage
+        row, clip = (self._row, self._clip) if passage is None else (self._passed, passage.target)
+        root, out = np.empty(3), np.empty(read.rotations[row].shape)
+        place_pose(read.root[row], read.rotations[row], self._place, self._still, root, out)
+        bones = None if read.bones is None else read.bones[row]
+        return SourceFrame(set_readonly(root), set_readonly(out), read.contacts[row], bones, (self.tree.names[clip],))
 
     def _step(self) -> None:
         """Advance by one frame, in a clip or a passage, or from one to the other."""
@@ -231,20 +239,6 @@ class MoveTreeStream(FrameStream):
         if depth > 1:
             cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.target])
         return cost
-
-    def _make_frame(self) -> OutputFrame:
-        root, rotations, flags, bones = self._source_frame()
-        out_root, out = np.empty(3), np.empty(rotations.shape)
-        place_pose(root, rotations, self._place, self._still, self._side, out_root, out)
-        self._side = set_readonly(out)
-        return OutputFrame(set_readonly(out_root), self._side, flags, bones)
-
-    def _source_frame(self) -> OutputFrame:
-        """Return the current frame in the coordinates of its clip."""
-        read: Reel | Passage = self.tree.reel if self._passing is None else self._passing
-        row = self._row if self._passing is None else self._passed
-        bones = None if read.bones is None else read.bones[row]
-        return OutputFrame(read.root[row], read.rotations[row], read.contacts[row], bones)
 
 
 def _make_succession(given: Succession | str, length: float, position: Literal["ends", "best"]) -> Succession:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.inertia_lock import LockedStream
 from marey.core.arrays import Floats
 from marey.core.feet import Feet
 from marey.core.motion import Motion
@@ -22,6 +21,7 @@ from marey.core.protocols import Stream
 from marey.deprecation import renamed_parameters
 from marey.edit import cycle
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.play import LockedStream
 
 __all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
 

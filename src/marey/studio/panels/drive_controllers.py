@@ -6,21 +6,20 @@ import math
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from marey.clean import get_floor
-from marey.control import BlendTree, BlendTreeStream, LockedStream, MatchingData, MotionMatching
+from marey.control import BlendTree, BlendTreeStream, MatchingData, MotionMatching
 from marey.core.arrays import Floats
-from marey.core.feet import feet_from_flag
+from marey.core.feet import Feet as StreamFeet
 from marey.core.motion import Motion
-from marey.core.protocols import Stream
 from marey.errors import InvalidValue
 from marey.graph import MotionGraph
 from marey.graph.edge_paths import edge_paths
 from marey.graph.stream import GraphStream
 from marey.maths import rigid2d
+from marey.play import PlayedStream
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.requests import request_at_point, request_name
 from marey.studio.panels.author_messages import CharacterRange
@@ -41,26 +40,27 @@ _PACE = 0.25
 _MAX_NAME_CHARS = 40
 
 Lines = Sequence[Floats]
+_FEET: Mapping[Feet, StreamFeet] = {"lock": "lock", "clean": "clean", "free": None}
+
+
+S = TypeVar("S", GraphStream, MotionMatching, BlendTreeStream)
 
 
 class Driver(Protocol):
-    """A stream that the user can control.
+    """A stream that the user can control. Its player gives the delay, and the stream the height of the floor.
 
     nodes : its actions.
     speed : range of speeds that can be requested, in m/s; None if the speed is fixed.
     usual : default speed in m/s.
-    floor : floor height of the stream in meters.
     """
 
-    stream: Stream
     nodes: tuple[DriveNode, ...]
     speed: tuple[float, float] | None
     usual: float | None
-    floor: float
 
     @property
-    def delay(self) -> int:
-        """Display delay in frames of the stream."""
+    def stream(self) -> PlayedStream:
+        """The stream that is played."""
 
     @property
     def doing(self) -> str:
@@ -76,24 +76,17 @@ class Driver(Protocol):
         """
 
 
-class _DirectionDriver:
+class _DirectionDriver(Generic[S]):
     """Common base of controllers that take only directions and speeds."""
 
     nodes: tuple[DriveNode, ...] = ()
     speed: tuple[float, float] | None = None
     usual: float | None = None
-    floor = 0.0
     doing = ""
 
-    def __init__(self, raw: Any, feet: Feet) -> None:
-        self.raw = raw
-        self.stream: Stream = LockedStream(raw) if feet == "lock" else raw
+    def __init__(self, stream: S) -> None:
+        self.stream = stream
         self._frame = 0
-
-    @property
-    def delay(self) -> int:
-        """Display delay in frames."""
-        return int(self.raw.delay)
 
     def request(self, request: Mapping[str, Any]) -> None:
         """Set the direction and the speed; other requests are ignored."""
@@ -121,8 +114,7 @@ class CharacterDriver:
 
     def __init__(self, graph: ParametricMotionGraph, feet: Feet) -> None:
         self._steering = Steering(graph)
-        self._raw = graph.stream(self._steering, feet="clean" if feet == "clean" else None)
-        self.stream: Stream = LockedStream(self._raw) if feet == "lock" else self._raw
+        self.stream = graph.stream(self._steering, feet=_FEET[feet])
         self.nodes = tuple(
             DriveNode(
                 node.name,
@@ -137,8 +129,6 @@ class CharacterDriver:
         speeds = [each for node in self.nodes for each in node.ranges if each.name == "speed"]
         self.speed = (min(e.low for e in speeds), max(e.high for e in speeds)) if speeds else None
         self.usual = 0.5 * (speeds[0].low + speeds[0].high) if speeds else None
-        first = next(iter(graph.nodes.values()))
-        self.floor = first.motion(first.middle).source.floor or 0.0
         self._known = {node.name for node in self.nodes}
         names = {"direction", "node", *(each.name for node in self.nodes for each in node.ranges)}
         self._accepted = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
@@ -148,14 +138,9 @@ class CharacterDriver:
         self._seen = 0
 
     @property
-    def delay(self) -> int:
-        """Display delay in frames."""
-        return self._raw.delay
-
-    @property
     def doing(self) -> str:
         """Name of the current node."""
-        return self._raw.playing[0]
+        return self.stream.playing[0]
 
     def request(self, request: Mapping[str, Any]) -> None:
         """Pass on the requests that this character accepts, and withdraw those that are no longer made.
@@ -183,19 +168,18 @@ class CharacterDriver:
         return self._steering.reach
 
 
-class GraphDriver(_DirectionDriver):
+class GraphDriver(_DirectionDriver[GraphStream]):
     """Controls a motion graph with direction tables."""
 
     def __init__(self, graph: MotionGraph, feet: Feet) -> None:
-        super().__init__(GraphStream(graph, feet=feet_from_flag(feet == "clean")), feet)
+        super().__init__(GraphStream(graph, feet=_FEET[feet]))
         self._paths = edge_paths(graph)
         self._node = -1
-        self.floor = float(np.median([get_floor(clip, 0.0) for clip in graph.clips]))
         paces = self._paths.steps * graph.fps
         low, usual, high = (_round_speed(float(pace)) for pace in np.quantile(paces, (_SPEEDS[0], 0.5, _SPEEDS[1])))
         if high - low > _PACE:
             self.speed, self.usual = (low, high), usual
-        self._tables = _Tables(self.raw)
+        self._tables = _Tables(self.stream)
 
     def _set_speed(self, speed: float) -> None:
         self._tables.request_speed(_round_speed(speed))
@@ -203,15 +187,15 @@ class GraphDriver(_DirectionDriver):
     @property
     def doing(self) -> str:  # type: ignore[override]
         """Name of the clip in which the next edge starts."""
-        graph = self.raw.graph
-        return _shorten(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
+        graph = self.stream.graph
+        return _shorten(str(graph.clips[graph.nodes[self.stream.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
         """Return outlines of the area that can be reached within `_AHEAD` seconds from the start of the next edge.
 
         None if the start of the next edge has not changed since the last call.
         """
-        node, carried = self.raw.upcoming
+        node, carried = self.stream.upcoming
         if node == self._node:
             return None
         self._node = node
@@ -219,7 +203,7 @@ class GraphDriver(_DirectionDriver):
 
     def _ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
         """Return reachable points (x, z). Uses plain floats, because it runs within the time budget of one frame."""
-        graph, paths = self.raw.graph, self._paths
+        graph, paths = self.stream.graph, self._paths
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
         points: list[tuple[float, float]] = []
         waiting = deque([(node, math.cos(place[0]), math.sin(place[0]), place[1], place[2], round(_AHEAD * graph.fps))])
@@ -273,53 +257,51 @@ class _Tables:
                 self._ready.add(speed)
 
 
-class MatchingDriver(_DirectionDriver):
+class MatchingDriver(_DirectionDriver[MotionMatching]):
     """Controls a character by motion matching."""
 
     def __init__(self, data: MatchingData, feet: Feet) -> None:
-        super().__init__(MotionMatching(data, feet="clean" if feet == "clean" else None), feet)
+        super().__init__(MotionMatching(data, feet=_FEET[feet]))
         paces = data.features.paces[data.features.rows]
         low, high = np.quantile(paces, _SPEEDS)
         if high - low > 0.1:
             self.speed, self.usual = (float(low), float(high)), float(np.median(paces))
-        self.floor = data.reel.floor
 
     @property
     def doing(self) -> str:  # type: ignore[override]
         """Name of the current clip."""
-        reel = self.raw.data.reel
-        return _shorten(str(reel.names[reel.find_clip(self.raw.row)]))
+        reel = self.stream.data.reel
+        return _shorten(str(reel.names[reel.find_clip(self.stream.row)]))
 
     def _lines(self, place: Floats) -> Lines:
         """Return the outline of the places to which frames with a similar pose lead."""
-        features = self.raw.data.features
+        features = self.stream.data.features
         pose = features.values[:, features.n_path :]
-        apart = ((pose - features.all_values[self.raw.row, features.n_path :]) ** 2).sum(axis=1)
+        apart = ((pose - features.all_values[self.stream.row, features.n_path :]) ** 2).sum(axis=1)
         nearest = np.argpartition(apart, min(_N_NEAREST, len(apart) - 1))[:_N_NEAREST]
         last = 2 * (len(features.path_times) - 1)
         ends = features.values[nearest, last : last + 2] / features.scale[last : last + 2]
         return _outline(rigid2d.apply(place, ends), place)
 
 
-class TreeDriver(_DirectionDriver):
+class TreeDriver(_DirectionDriver[BlendTreeStream]):
     """Controls a blend tree."""
 
     def __init__(self, tree: BlendTree, feet: Feet) -> None:
-        super().__init__(BlendTreeStream(tree, feet="clean" if feet == "clean" else None), feet)
+        super().__init__(BlendTreeStream(tree, feet=_FEET[feet]))
         self.speed = tree.knobs.get("speed")
-        self.usual = self.raw.knobs["speed"] if self.speed is not None else None
-        self.floor = tree.table.floor
+        self.usual = self.stream.knobs["speed"] if self.speed is not None else None
 
     @property
     def doing(self) -> str:  # type: ignore[override]
         """The current turn rate and speed, as text."""
-        knobs = self.raw.knobs
+        knobs = self.stream.knobs
         turn = f"turn {math.degrees(knobs['turn']):.0f}°/s" if "turn" in knobs else ""
         return f"{turn} {knobs['speed']:.2f} m/s" if "speed" in knobs else turn
 
     def _lines(self, place: Floats) -> Lines:
         """Return the outline of where the loops of the tree lead."""
-        table = self.raw.tree.table
+        table = self.stream.tree.table
         turned = table.turn_rates * _AHEAD
         length = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
         ends = np.stack([length * np.sin(0.5 * turned), length * np.cos(0.5 * turned)], axis=1)

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
-from marey.core.skeleton import Skeleton
 from marey.maths import quat
+from marey.play import SourceFrame, take_frame
 
 # Streams below this rate (frames per second) are interpolated.
 MIN_FPS = 60.0
 
 
-class Pose(NamedTuple):
-    """A pose: root position (3,), local rotations (J, 4), and bone offsets (J, 3) if not those of the skeleton."""
-
-    root: Floats
-    rotations: Floats
-    bones: Floats | None
-
-
 class InterpolatedStream:
-    """The poses of a stream, interpolated to `times` its rate, at least 60 per second.
+    """The frames of a stream, interpolated to `times` its rate, at least 60 per second.
 
-    fps : poses per second.
+    fps : frames per second.
     delay : seconds of delay, in addition to the stream's own; less than one frame of the stream.
     """
 
@@ -36,31 +26,30 @@ class InterpolatedStream:
         self.fps = stream.fps * self.times
         self.delay = (self.times - 1) / self.fps
         first = stream.frame()
-        self.skeleton: Skeleton = first.skeleton
-        self._last = _pose(first)
-        self._next: Pose | None = self._last
+        self.skeleton = first.skeleton
+        self._last = _take(first)
+        self._next: SourceFrame | None = self._last
         self._step = 0
 
-    def pose(self) -> Pose:
-        """Return the next pose."""
+    def frame(self) -> SourceFrame:
+        """Return the next frame. Contacts and labels in between are those of the frame before."""
         step, self._step = self._step, (self._step + 1) % self.times
         if self._next is None:
-            self._next = _pose(self._stream.frame())
+            self._next = _take(self._stream.frame())
         if step:
             return self._interpolate(self._last, self._next, step / self.times)
         self._last, self._next = self._next, None
         return self._last
 
-    def _interpolate(self, last: Pose, after: Pose, alpha: float) -> Pose:
+    def _interpolate(self, last: SourceFrame, after: SourceFrame, alpha: float) -> SourceFrame:
         bones = None
         if last.bones is not None or after.bones is not None:
             own = self.skeleton.offsets
-            a, b = (own if pose.bones is None else pose.bones for pose in (last, after))
+            a, b = (own if frame.bones is None else frame.bones for frame in (last, after))
             bones = a + alpha * (b - a)
         root = last.root + alpha * (after.root - last.root)
-        return Pose(root, quat.slerp(last.rotations, after.rotations, alpha), bones)
+        return last._replace(root=root, rotations=quat.slerp(last.rotations, after.rotations, alpha), bones=bones)
 
 
-def _pose(frame: Motion) -> Pose:
-    bones = None if frame.bone_offsets is None else frame.bone_offsets[0]
-    return Pose(frame.root_positions[0], frame.rotations[0], bones)
+def _take(motion: Motion) -> SourceFrame:
+    return take_frame(motion)._replace(origin=None)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
@@ -17,9 +17,10 @@ from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
+from marey.play import SourceFrame, stack_frames
 from marey.studio.live import LiveFrame
 from marey.studio.panels.drive_controllers import Driver
-from marey.studio.panels.drive_interpolation import InterpolatedStream, Pose
+from marey.studio.panels.drive_interpolation import InterpolatedStream
 from marey.studio.panels.drive_messages import DriveRequest
 from marey.studio.panels.drive_response import Record, ResponseClock
 
@@ -52,12 +53,13 @@ class DriveSource:
 
     def __init__(self, driver: Driver, record: Record) -> None:
         self.driver = driver
-        self._poses = InterpolatedStream(driver.stream)
-        self.skeleton, self.fps = self._poses.skeleton, self._poses.fps
+        self._interpolated = InterpolatedStream(driver.stream)
+        self._floor = driver.stream.floor or 0.0
+        self.skeleton, self.fps = self._interpolated.skeleton, self._interpolated.fps
         self.joints, self.parents = self.skeleton.names, tuple(self.skeleton.parents.tolist())
         self._clock = ResponseClock(self.fps, record)
-        first = self._poses.pose()
-        self._first: Pose | None = first
+        first = self._interpolated.frame()
+        self._first: SourceFrame | None = first
         self._shift: Floats = np.zeros(3)
         self._off: tuple[Floats, Floats] | None = None
         self._since = 0
@@ -67,10 +69,10 @@ class DriveSource:
         size = _BESIDE + 8 * (3 + 7 * len(self.joints))
         n_frames = min(round(_KEPT * self.fps), _MAX_BYTES // size)
         self.max_bytes = n_frames * size
-        self._frames: deque[Pose] = deque(maxlen=n_frames)
-        root, rotations, bones = self._place_pose(first)
+        self._frames: deque[SourceFrame] = deque(maxlen=n_frames)
+        placed = self._place_frame(first)
         self._body_state = BodyState(
-            self.skeleton, root, rotations, self._find_placement(pose_world(self.skeleton, root, rotations, bones)[0])
+            self.skeleton, placed.root, placed.rotations, self._find_placement(self._compute_world(placed)[0])
         )
 
     def continue_from(self, before: BodyState) -> None:
@@ -78,7 +80,7 @@ class DriveSource:
         if self._first is None:
             raise InvalidValue("a character that is already playing cannot start elsewhere")
         self._shift = np.asarray(rigid2d.between(self._body_state.place, before.place))
-        root, rotations, _ = self._place_pose(self._first)
+        root, rotations, *_ = self._place_frame(self._first)
         self._body_state = BodyState(self.skeleton, root, rotations, before.place)
         if self.skeleton.fits(before.skeleton):
             apart = quat.inv_mul(rotations, before.rotations)
@@ -88,7 +90,7 @@ class DriveSource:
     @property
     def delay(self) -> float:
         """Display delay in seconds."""
-        return self.driver.delay / self.driver.stream.fps + self._poses.delay
+        return self.driver.stream.player.delay + self._interpolated.delay
 
     @property
     def body_state(self) -> BodyState:
@@ -106,10 +108,10 @@ class DriveSource:
 
     def frame(self) -> LiveFrame:
         """Return the next frame."""
-        given = self._first if self._first is not None else self._poses.pose()
+        given = self._first if self._first is not None else self._interpolated.frame()
         self._first = None
-        placed = self._place_pose(given)
-        positions, world = pose_world(self.skeleton, *placed)
+        placed = self._place_frame(given)
+        positions, world = self._compute_world(placed)
         self._body_state = BodyState(self.skeleton, placed.root, placed.rotations, self._find_placement(positions))
         self._frames.append(placed)
         self._since += 1
@@ -118,30 +120,21 @@ class DriveSource:
         return LiveFrame(positions, world, self._frame_info())
 
     def cut_last(self, seconds: float) -> Motion:
-        """Return the last seconds of the stream as a motion."""
+        """Return the last seconds of the stream as a motion with contacts and labels."""
         n = min(round(seconds * self.fps), len(self._frames))
         if n < 2:
             raise InvalidValue("nothing has been driven yet; press Start first")
-        rows = list(self._frames)[-n:]
-        own = self.skeleton.offsets
-        bones = None
-        if any(pose.bones is not None for pose in rows):
-            bones = set_readonly(np.stack([own if pose.bones is None else pose.bones for pose in rows]))
-        return Motion(
-            self.skeleton,
-            set_readonly(np.stack([pose.root for pose in rows])),
-            set_readonly(quat.unroll(np.stack([pose.rotations for pose in rows]))),
-            self.fps,
-            name="driven",
-            bone_offsets=bones,
-            source=Source(floor=0.0),
-        )
+        rows, points = list(self._frames)[-n:], self.driver.stream.points
+        return stack_frames(rows, self.skeleton, self.fps, points, name="driven", source=Source(floor=0.0))
 
     # --- Placement
 
-    def _place_pose(self, given: Pose) -> Pose:
-        """Move a pose of the driver to the place of the character, and blend it with the previous character's pose."""
-        root = rigid2d.apply(self._shift, given.root) - [0.0, self.driver.floor, 0.0]
+    def _compute_world(self, frame: SourceFrame) -> tuple[Floats, Floats]:
+        return pose_world(self.skeleton, frame.root, frame.rotations, frame.bones)
+
+    def _place_frame(self, given: SourceFrame) -> SourceFrame:
+        """Move a frame of the driver to the place of the character, and blend it with the previous character's pose."""
+        root = rigid2d.apply(self._shift, given.root) - [0.0, self._floor, 0.0]
         rotations = given.rotations.copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
         if self._off is not None:
@@ -151,7 +144,7 @@ class DriveSource:
             rotations = quat.mul(rotations, quat.exp(left * self._off[1]))
             if left < 1e-4:
                 self._off = None
-        return Pose(root, rotations, given.bones)
+        return given._replace(root=root, rotations=rotations)
 
     def _find_placement(self, positions: Floats) -> Floats:
         left = find_left_axis(self.skeleton, positions)
@@ -189,7 +182,7 @@ class DriveSource:
             direction = math.atan2(x, z)
             floor = rigid2d.apply(back, np.asarray(request.point))
         if request.target is not None:
-            target = rigid2d.apply(back, np.asarray(request.target)) + [0.0, self.driver.floor, 0.0]
+            target = rigid2d.apply(back, np.asarray(request.target)) + [0.0, self._floor, 0.0]
         asked: Mapping[str, Any] = {
             "direction": None if direction is None else direction - float(self._shift[0]),
             "floor": floor,

@@ -39,8 +39,8 @@ class GraphPlayer:
 
     @property
     def delay(self) -> float:
-        """Delay in seconds caused by foot locking."""
-        return self._stream.delay / self.graph.fps
+        """Delay in seconds caused by foot cleanup."""
+        return self._stream.player.delay
 
     def body(self) -> MotionInfo:
         """Describe the character for the page."""

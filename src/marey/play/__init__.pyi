@@ -1,0 +1,9 @@
+from .frames import SourceFrame as SourceFrame
+from .frames import join_frames as join_frames
+from .frames import stack_frames as stack_frames
+from .frames import take_frame as take_frame
+from .player import FrameSource as FrameSource
+from .player import Player as Player
+from .stream import LockedStream as LockedStream
+from .stream import PlayedStream as PlayedStream
+from .stream import WrappedStream as WrappedStream

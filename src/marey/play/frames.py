@@ -1,0 +1,100 @@
+"""Single frames as live sources yield them, and motions made of such frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.core.source import Source
+
+__all__ = ["SourceFrame", "join_frames", "stack_frames", "take_frame"]
+
+
+class SourceFrame(NamedTuple):
+    """One frame of a live source.
+
+    root : (3,) position of joint 0, meters. rotations : (J, 4) local rotations of J joints.
+    contacts : (K,) True for the contact points that touch the floor; None if unknown.
+    bones : (J, 3) bone offsets in meters if they change over time, else None.
+    labels : names of what is played. origin : a motion whose name and source the frame keeps, or None.
+    """
+
+    root: Floats
+    rotations: Floats
+    contacts: Bools | None
+    bones: Floats | None = None
+    labels: tuple[str, ...] = ()
+    origin: Motion | None = None
+
+
+def take_frame(motion: Motion, frame: int = 0) -> SourceFrame:
+    """Return one frame of a motion."""
+    return SourceFrame(
+        motion.root_positions[frame],
+        motion.rotations[frame],
+        None if motion.contacts is None else motion.contacts.mask[frame],
+        None if motion.bone_offsets is None else motion.bone_offsets[frame],
+        motion.labels.at(frame),
+        motion,
+    )
+
+
+def stack_frames(
+    frames: Sequence[SourceFrame],
+    skeleton: Skeleton,
+    fps: float,
+    points: Sequence[ContactPoint],
+    *,
+    name: str = "",
+    source: Source | None = None,
+) -> Motion:
+    """Return frames as one motion. It has contacts if all frames have them.
+
+    Parameters
+    ----------
+    frames : at least one frame. points : the contact points of their flags.
+    skeleton, fps, name, source : as in `Motion`.
+    """
+    bones = None
+    if any(frame.bones is not None for frame in frames):
+        own = skeleton.offsets
+        bones = set_readonly(np.stack([own if frame.bones is None else frame.bones for frame in frames]))
+    flags = [frame.contacts for frame in frames if frame.contacts is not None]
+    touching = points and len(flags) == len(frames)
+    return Motion(
+        skeleton,
+        set_readonly(np.stack([frame.root for frame in frames])),
+        set_readonly(np.stack([frame.rotations for frame in frames])),
+        fps,
+        name=name,
+        contacts=Contacts(tuple(points), set_readonly(np.stack(flags))) if touching else None,
+        labels=_find_label_runs(frames),
+        bone_offsets=bones,
+        source=source or Source(),
+    )
+
+
+def join_frames(motions: Sequence[Motion]) -> Motion:
+    """Return the first frame of each motion as one motion, such as the frames that a stream returned."""
+    first = motions[0]
+    points = () if first.contacts is None else first.contacts.points
+    return stack_frames([take_frame(motion) for motion in motions], first.skeleton, first.fps, points, name=first.name)
+
+
+def _find_label_runs(frames: Sequence[SourceFrame]) -> Labels:
+    """Return one label for each run of frames with the same name."""
+    begun: dict[str, int] = {}
+    runs: list[Label] = []
+    for i, names in enumerate([*(frame.labels for frame in frames), ()]):
+        for name in [each for each in begun if each not in names]:
+            runs.append(Label(name, begun.pop(name), i))
+        for name in filter(None, names):
+            begun.setdefault(name, i)
+    return Labels(tuple(runs))

@@ -1,0 +1,179 @@
+"""The player of live motion: everything between a source of frames and the screen."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from marey.clean.foot_lock import FootLock
+from marey.clean.settings import CleanSettings
+from marey.clean.stream import CleanStream, clean_stream
+from marey.core.arrays import Floats, check_index, set_readonly
+from marey.core.contacts import ContactPoint
+from marey.core.feet import Feet, check_feet
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.core.source import Source
+from marey.errors import InvalidValue
+from marey.play.frames import SourceFrame, stack_frames
+
+__all__ = ["FrameSource", "Player"]
+
+
+class FrameSource(Protocol):
+    """Protocol of a source, which only yields frames.
+
+    skeleton : skeleton of the frames. fps : frames per second. points : the contact points whose flags come with each
+    frame. floor : height of the floor in meters, or None if unknown.
+    """
+
+    @property
+    def skeleton(self) -> Skeleton: ...
+    @property
+    def fps(self) -> float: ...
+    @property
+    def points(self) -> tuple[ContactPoint, ...]: ...
+    @property
+    def floor(self) -> float | None: ...
+
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame."""
+        ...
+
+
+class Player:
+    """Plays a source: keeps the signs of quaternions continuous, corrects the feet, and records.
+
+    Parameters
+    ----------
+    source : yields the frames. If it has an attribute ``input_delay``, that many seconds are added to `delay`.
+    feet : ``"clean"`` removes foot skate; frames then come out `delay` seconds after the source yielded them.
+        ``"lock"`` locks planted feet at once by rotating the legs. None leaves the feet as they are.
+    name : name of the motions, unless frames have an origin with a name.
+    settings : settings of the cleanup for ``feet="clean"``.
+    half_life, max_offset : seconds and meters for ``feet="lock"``; see `marey.clean.foot_lock.FootLock`.
+    signs : (J, 4) quaternions whose signs the first frame follows; by default it keeps its own.
+    step : the step of provenance that recordings get; by default ``{"op": name}``.
+
+    Example
+    -------
+    >>> from marey.play import Player, take_frame
+    >>> from marey.samples import sample
+    >>> walk = sample("walk", seconds=4.0).motion
+    >>> class Film:
+    ...     skeleton, fps, points, floor = walk.skeleton, walk.fps, walk.contacts.points, 0.0
+    ...     frames = iter(range(len(walk)))
+    ...
+    ...     def next_frame(self):
+    ...         return take_frame(walk, next(self.frames))
+    >>> player = Player(Film(), feet="lock")
+    >>> player.delay
+    0.0
+    >>> len(player.record(2.0))
+    120
+    """
+
+    def __init__(
+        self,
+        source: FrameSource,
+        feet: Feet = "clean",
+        *,
+        name: str = "",
+        settings: CleanSettings | None = None,
+        half_life: float = 0.1,
+        max_offset: float = 0.2,
+        signs: Floats | None = None,
+        step: Mapping[str, Any] | None = None,
+    ) -> None:
+        check_feet(feet, live=True)
+        self.source, self.feet, self.name = source, feet, name
+        self._half_life, self._max_offset = half_life, max_offset
+        self._step = {"op": name} if step is None else dict(step)
+        self._signs = signs
+        # Frames that the cleanup has not returned yet, and finished ones.
+        self._waiting: deque[SourceFrame] = deque()
+        self._ready: deque[SourceFrame] = deque()
+        self._lock = self._make_lock() if feet == "lock" and source.points else None
+        self._cleaner: CleanStream | None = None
+        if feet == "clean" and source.points:
+            floor = 0.0 if source.floor is None else source.floor
+            self._cleaner = clean_stream(source.skeleton, source.fps, source.points, floor=floor, settings=settings)
+
+    @property
+    def delay(self) -> float:
+        """Seconds from when the source yields a frame until `frame` returns it."""
+        own = 0 if self._cleaner is None else self._cleaner.delay
+        return own / self.source.fps + float(getattr(self.source, "input_delay", 0.0))
+
+    def frame(self) -> Motion:
+        """Return the next frame, a Motion of length 1 with contacts and labels."""
+        frame = self._next()
+        source = self.source
+        name, origin = (self.name, None) if frame.origin is None else (frame.origin.name, frame.origin.source)
+        return stack_frames([frame], source.skeleton, source.fps, source.points, name=name, source=origin)
+
+    def record(self, seconds: float | None = None, *, n_frames: int | None = None) -> Motion:
+        """Return the next `seconds`, or the next `n_frames` frames, as one motion with contacts and labels."""
+        n = _count_frames(seconds, n_frames, self.source.fps)
+        frames, source = [self._next() for _ in range(n)], self.source
+        name = self.name if frames[0].origin is None else frames[0].origin.name
+        provenance = Source(floor=source.floor).with_step(**self._step)
+        return stack_frames(frames, source.skeleton, source.fps, source.points, name=name, source=provenance)
+
+    def _next(self) -> SourceFrame:
+        if self._cleaner is None:
+            return self._lock_feet(self._pull())
+        while not self._ready:
+            frame = self._pull()
+            flags = np.zeros(len(self.source.points), dtype=bool) if frame.contacts is None else frame.contacts
+            self._waiting.append(frame)
+            for done in self._cleaner.push(frame.root, frame.rotations, flags, frame.bones):
+                waited = self._waiting.popleft()
+                self._ready.append(
+                    waited._replace(root=done.root_position, rotations=done.rotations, bones=done.bone_offsets)
+                )
+        return self._ready.popleft()
+
+    def _pull(self) -> SourceFrame:
+        """Return the next frame of the source, with the signs of the frame before.
+
+        q and -q are the same rotation, but to the filters of the cleanup a change of sign is a jump.
+        """
+        frame = self.source.next_frame()
+        rotations = frame.rotations
+        if self._signs is not None:
+            opposite = (rotations * self._signs).sum(axis=1) < 0.0
+            if opposite.any():
+                rotations = set_readonly(np.where(opposite[:, None], -rotations, rotations))
+        self._signs = rotations
+        return frame._replace(rotations=rotations)
+
+    def _lock_feet(self, frame: SourceFrame) -> SourceFrame:
+        if self.feet != "lock" or frame.contacts is None or not self.source.points:
+            return frame
+        if self._lock is None:  # a source that wraps a stream learns its points from the first frame
+            self._lock = self._make_lock()
+        return frame._replace(rotations=self._lock(frame.root, frame.rotations, frame.contacts, frame.bones))
+
+    def _make_lock(self) -> FootLock:
+        source = self.source
+        return FootLock(
+            source.skeleton, source.fps, source.points, half_life=self._half_life, max_offset=self._max_offset
+        )
+
+
+def _count_frames(seconds: float | None, n_frames: int | None, fps: float) -> int:
+    if (seconds is None) == (n_frames is None):
+        raise InvalidValue("record takes either seconds or n_frames")
+    if seconds is not None:
+        if not math.isfinite(seconds) or seconds * fps < 0.5:
+            raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")
+        return max(1, round(seconds * fps))
+    count = check_index(n_frames, "n_frames")
+    if count < 1:
+        raise InvalidValue(f"n_frames must be at least 1, not {n_frames}")
+    return count

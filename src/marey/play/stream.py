@@ -1,0 +1,91 @@
+"""Base classes of live streams: each is a source of frames that holds its own player."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from marey.core.contacts import ContactPoint
+from marey.core.motion import Motion
+from marey.core.protocols import Stream
+from marey.core.skeleton import Skeleton
+from marey.deprecation import renamed_parameters
+from marey.play.frames import SourceFrame, take_frame
+from marey.play.player import Player
+
+__all__ = ["LockedStream", "PlayedStream", "WrappedStream"]
+
+
+class PlayedStream(ABC):
+    """Base class of live streams. Subclasses define `next_frame` and `request`, and set `player` to ``Player(self)``.
+
+    Parameters
+    ----------
+    skeleton : skeleton of the frames. fps : frames per second. points : the contact points whose flags come with each
+        frame. floor : height of the floor in meters, or None if unknown.
+    """
+
+    player: Player
+    input_delay = 0.0
+    """Seconds by which the frames of `next_frame` are late; above 0 only if they come from another stream."""
+
+    def __init__(self, skeleton: Skeleton, fps: float, points: tuple[ContactPoint, ...], floor: float | None) -> None:
+        self.skeleton, self.fps, self.points, self.floor = skeleton, fps, points, floor
+
+    @property
+    def delay(self) -> int:
+        """Latency in frames; ``player.delay`` is the same in seconds."""
+        return round(self.player.delay * self.fps)
+
+    @abstractmethod
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame, before the player corrects the feet. Called by the player."""
+
+    def frame(self) -> Motion:
+        """Return the next frame, a Motion of length 1 with contacts and labels."""
+        return self.player.frame()
+
+    def record(self, seconds: float | None = None, *, n_frames: int | None = None) -> Motion:
+        """Return the next `seconds`, or the next `n_frames` frames, as one motion with contacts and labels."""
+        return self.player.record(seconds, n_frames=n_frames)
+
+
+class WrappedStream(PlayedStream):
+    """Base class of streams that change the frames of another stream.
+
+    Skeleton and contact points may be unknown before the first frame.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        given = (getattr(stream, name, default) for name, default in (("points", ()), ("floor", None)))
+        super().__init__(getattr(stream, "skeleton", None), stream.fps, *given)  # type: ignore[arg-type]
+        self.stream = stream
+        player = getattr(stream, "player", None)
+        self.input_delay = getattr(stream, "delay", 0) / stream.fps if player is None else player.delay
+
+    def request(self, **command: Any) -> None:
+        """Pass a command to the stream."""
+        self.stream.request(**command)
+
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame of the stream."""
+        motion = self.stream.frame()
+        self.skeleton = motion.skeleton
+        if motion.contacts is not None:
+            self.points = motion.contacts.points
+        return take_frame(motion)
+
+
+class LockedStream(WrappedStream):
+    """Wraps a stream and locks its planted feet. Frames without contacts pass through unchanged.
+
+    Parameters
+    ----------
+    stream : a stream whose frames have contacts.
+    half_life, max_offset : seconds and meters; see `marey.clean.foot_lock.FootLock`.
+    """
+
+    @renamed_parameters(furthest="max_offset")
+    def __init__(self, stream: Stream, *, half_life: float = 0.1, max_offset: float = 0.2) -> None:
+        super().__init__(stream)
+        self.player = Player(self, "lock", name="foot lock", half_life=half_life, max_offset=max_offset)
