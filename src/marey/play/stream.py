@@ -38,6 +38,10 @@ class PlayedStream(ABC):
         return round(self.player.delay * self.fps)
 
     @abstractmethod
+    def request(self, **command: Any) -> None:
+        """Set what the character should do from now on."""
+
+    @abstractmethod
     def next_frame(self) -> SourceFrame:
         """Return the next frame, before the player corrects the feet. Called by the player."""
 

@@ -85,7 +85,7 @@ class _DirectionDriver(Generic[S]):
     doing = ""
 
     def __init__(self, stream: S) -> None:
-        self.stream = stream
+        self.stream: S = stream
         self._frame = 0
 
     def request(self, request: Mapping[str, Any]) -> None:
