@@ -81,7 +81,7 @@ def test_the_numbers_as_csv_and_npz(clips):
     assert body[:, 0] == pytest.approx(np.arange(len(WALK)) / 30.0, abs=1e-5)
     assert body[:, 1:] == pytest.approx(np.sqrt(grid.values), rel=1e-5)
     with np.load("grid.npz") as arrays:
-        assert str(arrays["format"]) == "marey-grid"
+        assert str(arrays["format"]) == "marey.grid"
         assert int(arrays["version"]) == 1
         assert (arrays["values"] == grid.values).all()
         assert (arrays["minima"] == grid.minima()).all()

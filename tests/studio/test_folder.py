@@ -184,3 +184,9 @@ def test_names_are_made_fit_for_files() -> None:
     assert fit_name(" ..") == "motion"
     assert fit_name("\udc80x") == "_x"
     assert len(fit_name("é" * 500).encode()) <= 120
+
+
+@pytest.mark.parametrize("form", ["marey.grid", "marey-grid", "marey.graph"])
+def test_a_result_next_to_the_motions_is_not_listed(opened: Folder, form: str) -> None:
+    (opened.root / "result.npz").write_bytes(pack(form, 1, {}))
+    assert "result.npz" not in [each.path for each in opened.list_files().files]

@@ -65,15 +65,6 @@ def make_plot_folder(folder: str | None) -> Path | None:
     return Path(folder)
 
 
-def result_kind(path: str | Path) -> str | None:
-    """Return the kind of built result in an .npz file, such as ``"graph"``; None for motions and other files."""
-    from marey.io.archive import read_format
-
-    form = read_format(path)
-    kind = form.removeprefix("marey.")
-    return None if kind in (form, "motion") else kind
-
-
 def write_report(report: Mapping[str, Any], folder: Path) -> None:
     """Write `report.json` to the folder."""
     import json

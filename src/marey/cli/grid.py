@@ -306,20 +306,16 @@ def _write_csv(grid: DistanceGrid, file: str) -> None:
 
 
 def _write_npz(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, file: str) -> None:
-    import io
-
     import numpy as np
 
-    from marey.io.files import write_bytes
+    from marey.io.archive import text_array, write_arrays
 
     arrays: dict[str, Any] = {
-        "format": np.array("marey-grid"),
-        "version": np.array(1),
         "values": grid.values,
         "frame_weights": grid.frame_weights,
         "marker_weights": grid.a.weights,
-        "markers": np.array(grid.a.names),
-        "names": np.array([grid.a.name, grid.b.name]),
+        "markers": text_array(grid.a.names, "markers"),
+        "names": text_array([grid.a.name, grid.b.name], "names"),
         "fps": np.array([grid.a.fps, grid.b.fps]),
         "aligned": np.array(grid.align),
         "minima": minima,
@@ -327,6 +323,4 @@ def _write_npz(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, fil
     }
     if path is not None:
         arrays["path"] = path.cells
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    write_bytes(file, [buffer.getbuffer()])
+    write_arrays(file, "marey.grid", 1, arrays)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural, result_kind
+from marey.cli.files import check_output, plural
 from marey.cli.values import Moment, NameOrIndex, to_frame
 
 __all__ = [
@@ -195,6 +195,7 @@ def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     Raises an error if the output would overwrite one of the clips, and prints a note on built results, which are not
     clips and are skipped.
     """
+    from marey.io.folder import result_kind
     from marey.store import MotionSet
 
     names = ("fps", "mirrored", "labels", "cache", "group", "file_fps")

@@ -122,7 +122,7 @@ def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, A
 
 def _files(sources: tuple[str, ...]) -> Any:
     """Load motions from files."""
-    from marey.cli.files import result_kind
+    from marey.io.folder import result_kind
 
     if Path(sources[0]).exists() and result_kind(sources[0]) == "web":
         raise click.UsageError(

@@ -61,6 +61,7 @@ KINDS = {
     "marey.gaze_map": "a gaze map",
     "marey.gaze_triads": "a list of gaze markers",
     "marey.graph": "a motion graph",
+    "marey.grid": "a distance grid",
     "marey.motion": "a motion",
     "marey.parametric": "a parametric motion",
     "marey.pmg": "a character",
@@ -85,6 +86,7 @@ _HEADER = re.compile(
     r"\{\s*'descr':\s*'(?P<dtype>[^']{1,40})',\s*'fortran_order':\s*(?P<fortran>True|False),\s*"
     r"'shape':\s*\((?P<shape>[0-9, ]{0,99})\),?\s*\}\s*"
 )
+_JSON_FORMAT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"([a-z_.]{1,40})"')
 _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
 
 
@@ -191,13 +193,21 @@ def _to_json(value: Any, depth: int) -> str:
 
 
 def read_format(path: str | os.PathLike[str]) -> str:
-    """Return the format name in an NPZ file, such as ``"marey.graph"``; "" if it has none or is not an NPZ file."""
+    """Return the format name in an NPZ or JSON file, such as ``"marey.graph"``; "" if it has none.
+
+    Reads only the name, which comes first in JSON files written by marey.
+    """
     try:
+        if os.fspath(path).lower().endswith(".json"):
+            with open(path, "rb") as text:
+                begin = _JSON_FORMAT.match(text.read(200))
+            return "" if begin is None else begin[1].decode()
         with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
-            begin = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
-        return str(np.lib.format.read_array(begin, allow_pickle=False))
+            content = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
+        form = str(np.lib.format.read_array(content, allow_pickle=False))
     except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
         return ""
+    return "marey.grid" if form == "marey-grid" else form  # as earlier releases wrote it
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
         with os.fdopen(handle, "wb") as stream:
             for part in parts:
                 stream.write(part)
-        os.chmod(temporary, _new_file_mode(target))
+        os.chmod(temporary, new_file_mode(target))
         os.replace(temporary, target)
         temporary = None
     except MareyError:
@@ -77,7 +77,7 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
             Path(temporary).unlink(missing_ok=True)
 
 
-def _new_file_mode(target: Path) -> int:
+def new_file_mode(target: Path) -> int:
     """Return the mode of the replaced file, or the default mode of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o7777

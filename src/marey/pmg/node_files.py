@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from marey.errors import MareyError, UnwritableFile
 from marey.io.files import read_bytes, write_bytes
+from marey.io.folder import free_name
 
 __all__ = ["SpaceFile", "SpaceFiles"]
 
@@ -80,9 +81,7 @@ class SpaceFiles:
         }  # fmt: skip
         stem = f"{self.target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}"
         suffix = ".gaze.json" if kind == "gaze" else ".npz"
-        file, number = f"{stem}{suffix}", 2
-        while file in taken:
-            file, number = f"{stem}{number}{suffix}", number + 1
+        file = free_name(stem, lambda tried: f"{tried}{suffix}" in taken, gap="") + suffix
         path = self.target.with_name(file)
         if os.path.realpath(path) in self._spare:
             raise UnwritableFile(

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from marey.errors import FileError, MareyError, MareyWarning, UnreadableFile, UnwritableFile
-from marey.io.archive import read_format
-from marey.io.files import MOTION_SUFFIXES, split_name
+from marey.io.files import split_name
+from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names
-from marey.io.npz import FORMAT as MOTION_FORMAT
 from marey.io.sidecar import sidecar_path
 from marey.store.cache import Cache
 from marey.store.index import FileRow, Index
 
-# An .asf file is the skeleton of the .amc files in the same folder.
-CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
 # A file modified within this many nanoseconds before it was read may change again without a change of its time stamps.
 _RACY = 2_000_000_000
 
@@ -62,10 +59,8 @@ def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, .
         warnings.warn(f"{error.filename}: skipped this folder, because it cannot be read", MareyWarning, stacklevel=4)
 
     out: list[str] = []
-    for place, folders, files in os.walk(folder, onerror=closed):
-        here = Path(place)
-        folders[:] = [name for name in folders if not name.startswith(".") and (here / name) != excluded]
-        wanted = (name for name in files if not name.startswith(".") and split_name(name)[1] in CLIP_SUFFIXES)
+    for here, files in walk_files(folder, skip=excluded, on_error=closed):
+        wanted = (name for name in files if split_name(name)[1] in CLIP_SUFFIXES)
         out += [(here / name).relative_to(folder).as_posix() for name in wanted]
     everything = tuple(sorted(out))
     chosen = tuple(file for file in everything if fnmatch(file if "/" in pattern else file.split("/")[-1], pattern))
@@ -145,6 +140,5 @@ def _clips(path: Path) -> tuple[str, ...] | None:
             return None
         return names if len(names) > 1 else None
     if suffix == ".npz":
-        form = read_format(path)
-        return () if form.startswith("marey.") and form != MOTION_FORMAT else None
+        return None if result_kind(path) is None else ()
     return None

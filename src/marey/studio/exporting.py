@@ -14,12 +14,12 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
 from marey.io.files import SIDECAR_SUFFIX
+from marey.io.folder import free_name as find_free_name
+from marey.io.folder import place_new
 from marey.io.rest import annotations_in_file
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.motions import Opened
 from marey.studio.places import Places, fit_name
-
-_MAX_TRIED = 10_000
 
 
 def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name: str) -> tuple[Path, Path | None]:
@@ -86,11 +86,7 @@ def free_name(places: Places, name: str) -> str:
     """Return a name similar to `name` that no motion or sidecar in the folder uses."""
     folder = _require_folder(places)
     base = fit_name(name).lstrip(".") or "motion"
-    for k in range(1, _MAX_TRIED):
-        tried = base if k == 1 else fit_name(f"{base[: 120 - 6]} {k}")
-        if not _is_taken(folder, tried):
-            return tried
-    raise InvalidValue(f"the open folder already has {_MAX_TRIED} files named {base!r}; choose another name")
+    return find_free_name(base, lambda tried: _is_taken(folder, tried), fit_name)
 
 
 def _require_folder(places: Places) -> Folder:
@@ -109,17 +105,6 @@ def _is_taken(folder: Folder, name: str) -> bool:
         raise UnreadableFile(f"the open folder can no longer be read ({why})", path=folder.name) from None
     # Ignore case, as some file systems do.
     return any(each.lower() in names for each in there)
-
-
-def place_new(temporary: Path, target: Path) -> None:
-    """Move a file to a new name. Raises `FileExistsError` if the name is taken."""
-    try:
-        os.link(temporary, target)  # unlike a rename, a hard link never overwrites
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links: creating an empty file reserves the name
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        os.replace(temporary, target)
 
 
 def write_annotations(places: Places, opened: Opened) -> Path:

@@ -8,12 +8,11 @@ import stat
 from pathlib import Path
 
 from marey.errors import InvalidValue, UnknownFormat, UnreadableFile
-from marey.io.archive import read_format
-from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, split_name
-from marey.io.npz import FORMAT as MOTION_FORMAT
+from marey.io.files import MARKER_SUFFIXES, SIDECAR_SUFFIX, split_name
+from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.studio.messages import FileEntry, FolderList
 
-SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER_SUFFIXES)
+SUFFIXES = (*CLIP_SUFFIXES, *MARKER_SUFFIXES)
 # Maximum number of listed files, and maximum bytes of a sidecar that is read for the list.
 MAX_LISTED = 5_000
 _SMALL = 64 * 2**10
@@ -85,13 +84,12 @@ class Folder:
         found: list[tuple[str, os.stat_result]] = []
         skipped = 0
         sidecars: set[str] = set()
-        for place, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(files):
-                path = os.path.join(place, name)
+        for here, files in walk_files(self.root):
+            for name in files:
+                path = os.path.join(here, name)
                 if name.endswith(SIDECAR_SUFFIX):
                     sidecars.add(path)
-                elif not name.startswith(".") and split_name(name)[1] in SUFFIXES:
+                elif split_name(name)[1] in SUFFIXES:
                     about = self._stat_motion_file(path)
                     skipped += about is not None and len(found) >= MAX_LISTED
                     if about is not None and len(found) < MAX_LISTED:
@@ -108,7 +106,8 @@ class Folder:
                 about = os.stat(path)
         except OSError:
             return None
-        return about if stat.S_ISREG(about.st_mode) and not _is_result(path) else None
+        is_result = path.lower().endswith(".npz") and result_kind(path) is not None
+        return about if stat.S_ISREG(about.st_mode) and not is_result else None
 
     def _entry(self, path: str, about: os.stat_result, sidecars: set[str]) -> FileEntry:
         side = os.path.splitext(path)[0] + SIDECAR_SUFFIX
@@ -121,14 +120,6 @@ class Folder:
             has_side,
             _labels(side) if has_side else (),
         )
-
-
-def _is_result(path: str) -> bool:
-    """Return whether a file is a marey archive other than a motion, such as a graph."""
-    if split_name(path)[1] != ".npz":
-        return False
-    form = read_format(path)
-    return form.startswith("marey.") and form != MOTION_FORMAT
 
 
 def _labels(side: str) -> tuple[str, ...]:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile
+from marey.io.files import SIDECAR_SUFFIX
+from marey.io.folder import copy_file, result_kind, walk_files
 from marey.studio.folder import Folder
 from marey.studio.panels.author_messages import AuthoredFile, FileKind
 from marey.studio.places import Places
 
-_FORMATS: dict[str, FileKind] = {"marey.pmg": "character", "marey.gaze_map": "gaze"}
-_FORMAT = re.compile(rb'^\s*\{\s*"format"\s*:\s*"([a-z_.]{1,40})"')
-_SIDECAR = ".marey.json"
+_KINDS: dict[str, FileKind] = {"pmg": "character", "gaze_map": "gaze"}
+_KIND_NAMES = {"character": "a character", "gaze": "a gaze map", "web": "a search index", "space": "a target control"}
 # Limits: listed files, searched folders, bytes of a file.
 _MAX_LISTED, _MAX_FOLDERS = 500, 2_000
 _MAX_BYTES = 16 * 2**20
-Kind = TypeVar("Kind")
+Kind = TypeVar("Kind", bound=str)
 _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
@@ -32,52 +31,56 @@ def opened_folder(places: Places) -> Folder:
     return places.folder
 
 
-def find_files(
-    places: Places, suffix: str, read_kind: Callable[[Path], Kind | None], skip: str | None = None
-) -> Iterator[tuple[str, Kind]]:
-    """Yield the path and the kind of each file with `suffix` in the open folder and its subfolders.
+def kind_in_folder(path: Path, kinds: Mapping[str, Kind]) -> Kind | None:
+    """Return the kind of a built result, which is one of `kinds`; None for other files and for links."""
+    return None if path.is_symlink() or not path.is_file() else kinds.get(result_kind(path) or "")
 
-    Paths are relative to the folder. Leaves out files whose name ends in `skip` or whose kind, from `read_kind`, is
-    None. Stops after 500 files or 2000 folders.
+
+def find_files(places: Places, suffix: str, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, Kind]]:
+    """Yield the path and the kind of each result with `suffix` in the open folder and its subfolders.
+
+    Paths are relative to the folder. Stops after 500 files or 2000 folders.
     """
     if places.folder is None:
         return
     root, n_found = places.folder.root, 0
-    for k, (place, folders, files) in enumerate(os.walk(root)):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.startswith(".") or not name.lower().endswith(suffix) or (skip and name.endswith(skip)):
+    for k, (place, files) in enumerate(walk_files(root)):
+        for name in files:
+            if not name.lower().endswith(suffix) or name.endswith(SIDECAR_SUFFIX):
                 continue
-            kind = read_kind(Path(place, name))
+            kind = kind_in_folder(place / name, kinds)
             if kind is not None and n_found < _MAX_LISTED:
                 n_found += 1
-                yield Path(place, name).relative_to(root).as_posix(), kind
+                yield (place / name).relative_to(root).as_posix(), kind
         if n_found >= _MAX_LISTED or k >= _MAX_FOLDERS:
             return
 
 
+def find_result(places: Places, path: str, kind: Kind, kinds: Mapping[str, Kind], max_bytes: int) -> Path:
+    """Return the path of a result of one kind in the folder. Raises an error if it is too large or of another kind."""
+    found = opened_folder(places).inside(path)
+    if not found.is_file():
+        raise UnreadableFile("no such file in the open folder", path=path)
+    if found.stat().st_size > max_bytes:
+        raise LimitExceeded(f"is larger than the limit of {max_bytes // 2**20} MB", path=path)
+    if kind_in_folder(found, kinds) != kind:
+        raise ParseError(f"is not {_KIND_NAMES[kind]} saved by marey", path=path)
+    return found
+
+
 def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
     """List the characters and gaze maps in the folder and its subfolders. Reads only the first bytes of each file."""
-    found: Iterator[tuple[str, FileKind]] = find_files(places, ".json", _kind, skip=_SIDECAR)
-    return tuple(AuthoredFile(path, kind) for path, kind in found)
+    return tuple(AuthoredFile(path, kind) for path, kind in find_files(places, ".json", _KINDS))
 
 
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:
-    """Return the path of a file of one kind in the folder.
+    """Return the path of a character or gaze map in the folder.
 
     Raises an error if it is too large, or if it or a file it refers to is outside the folder.
     """
-    folder = opened_folder(places)
-    found = folder.inside(path)
-    if not found.is_file():
-        raise UnreadableFile("no such file in the open folder", path=path)
-    if found.stat().st_size > _MAX_BYTES:
-        raise LimitExceeded(f"is larger than the limit of {_MAX_BYTES // 2**20} MB", path=path)
-    if _kind(found) != kind:
-        what = "character" if kind == "character" else "gaze map"
-        raise ParseError(f"is not a {what} file", path=path)
+    found = find_result(places, path, kind, _KINDS, _MAX_BYTES)
     for name in _referenced_files(found):
-        folder.inside((Path(path).parent / name).as_posix().removeprefix("./"))
+        opened_folder(places).inside((Path(path).parent / name).as_posix().removeprefix("./"))
     return found
 
 
@@ -92,7 +95,7 @@ def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: boo
     targets = {name: folder.inside(name) for name in names}
     there = [name for name in names if targets[name].exists()]
     if there:
-        is_same_kind = _kind(targets[file.name]) == kind if targets[file.name].is_file() else False
+        is_same_kind = kind_in_folder(targets[file.name], _KINDS) == kind
         before = {file.name, *_referenced_files(targets[file.name])} if is_same_kind else set()
         foreign = next((name for name in there if name not in before), None)
         if foreign is not None:
@@ -100,9 +103,7 @@ def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: boo
         if not replace:
             raise InvalidValue(f"{file.name} already exists; check “Overwrite”, or choose another name")
     for name in names:
-        part = targets[name].with_name(f".{name}.part")
-        shutil.copyfile(file.with_name(name), part)
-        os.replace(part, targets[name])
+        copy_file(file.with_name(name), targets[name], replace=True)
     return tuple(reversed(names))
 
 
@@ -111,18 +112,6 @@ def check_name(name: str) -> str:
     if not _NAME.fullmatch(name) or name.endswith((".", " ")):
         raise InvalidValue(f"expected a name of letters, digits, spaces, '-' and '_', got {name[:80]!r}")
     return name
-
-
-def _kind(path: Path) -> FileKind | None:
-    """Read the kind of a JSON file from its first bytes; None for other files and for links."""
-    try:
-        if path.is_symlink() or not path.is_file():
-            return None
-        with path.open("rb") as stream:
-            begins = _FORMAT.match(stream.read(120))
-    except OSError:
-        return None
-    return None if begins is None else _FORMATS.get(begins[1].decode())
 
 
 def _referenced_files(path: Path) -> list[str]:
