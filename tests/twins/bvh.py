@@ -6,7 +6,6 @@ channel in listed order, in degrees. It stands in its parent's frame. Texts have
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +36,7 @@ def evaluate(text: str, every: int = 1) -> Evaluated:
     motion = lines.index("MOTION")
     nodes = _nodes(lines[1:motion])
     rows = [[float(word) for word in line.split()] for line in lines[motion + 3 :]][::every]
-    positions = np.array([_pose(nodes, row) for row in rows])
+    positions = _poses(nodes, np.array(rows))
     return Evaluated(nodes, rows, lines[motion + 2].split(":")[1].strip(), positions)
 
 
@@ -61,32 +60,33 @@ def _nodes(lines: list[str]) -> list[Node]:
     return nodes
 
 
-def _pose(nodes: list[Node], row: list[float]) -> np.ndarray:
-    numbers = iter(row)
+def _poses(nodes: list[Node], table: np.ndarray) -> np.ndarray:
+    """(F, N, 3) from (F, C); all frames at once."""
+    n_frames, n_channels = table.shape
+    columns = iter(table.T)
     matrices: dict[int, np.ndarray] = {}
     points = []
     for node in nodes:
-        place, turns = list(node.offset), np.eye(4)
+        shift, turns = np.tile(np.eye(4), (2, n_frames, 1, 1))
+        shift[:, :3, 3] = node.offset
         for channel in node.channels:
-            value = next(numbers)
+            values = next(columns)
             axis = "XYZ".index(channel[0])
             if channel.endswith("position"):
-                place[axis] = value
+                shift[:, axis, 3] = values
             else:
-                turns = turns @ _turn(axis, math.radians(value))
-        shift = np.eye(4)
-        shift[:3, 3] = place
+                turns = turns @ _turns(axis, np.radians(values))
         above = np.eye(4) if node.parent is None else matrices[id(node.parent)]
         matrices[id(node)] = above @ shift @ turns
-        points.append(matrices[id(node)][:3, 3])
-    if next(numbers, None) is not None:
-        raise ValueError("the row has more numbers than the hierarchy has channels")
-    return np.array(points)
+        points.append(matrices[id(node)][:, :3, 3])
+    if next(columns, None) is not None:
+        raise ValueError(f"rows have {n_channels} numbers, more than the hierarchy has channels")
+    return np.stack(points, axis=1)
 
 
-def _turn(axis: int, angle: float) -> np.ndarray:
-    matrix = np.eye(4)
+def _turns(axis: int, angles: np.ndarray) -> np.ndarray:
+    matrices = np.tile(np.eye(4), (len(angles), 1, 1))
     j, k = (axis + 1) % 3, (axis + 2) % 3
-    matrix[j, j] = matrix[k, k] = math.cos(angle)
-    matrix[j, k], matrix[k, j] = -math.sin(angle), math.sin(angle)
-    return matrix
+    matrices[:, j, j] = matrices[:, k, k] = np.cos(angles)
+    matrices[:, j, k], matrices[:, k, j] = -np.sin(angles), np.sin(angles)
+    return matrices
