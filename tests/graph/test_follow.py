@@ -7,9 +7,10 @@ import pytest
 
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
-from marey.graph.beam_kernels import Bounds, Course, FollowSearch, FollowSettings, extend_state
+from marey.graph.beam_kernels import Limits
 from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow import find_walked_path, follow, resample_path
+from marey.graph.follow_kernels import Bounds, Course, FollowSearch, FollowSettings, extend_state
 from tests.graph.clips import two_styles, walking_graph
 
 
@@ -61,7 +62,7 @@ def frames_in_place(way, radius: float) -> int:
 def test_staying_in_one_place_costs(graph):
     course, total = resample_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
     still = np.zeros((60, 2))
-    state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
+    state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
     out = np.zeros(5)
 
     def cost(patience: int) -> float:
@@ -70,7 +71,8 @@ def test_staying_in_one_place_costs(graph):
             layout,
             Course(course, 0.02, np.array([total]), np.ones((1, 1), dtype=bool), 0.9),
             Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
-            FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2, 60, 25),
+            FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2),
+            Limits(25, 60, 0.0, 0.0),
         )
         played = extend_state(state, 0, 0, 0, search, out)
         assert played == 0

@@ -11,10 +11,20 @@ from marey.core.arrays import Bools, Floats, Ints, freeze_array
 from marey.core.placement import find_placement
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
+from marey.graph.beam import run_beam
+from marey.graph.beam_kernels import N_NUMBERS, Limits, Starts
 from marey.graph.edge_paths import EdgePaths, edge_layout, edge_paths, edge_poses
 from marey.graph.follow import check_circles
-from marey.graph.layout_kernels import EdgeLayout, Starts, Trail
-from marey.graph.reach_kernels import InEdges, ReachGoal, ReachSettings, ReachSpace, Tails, find_tails, search_reach
+from marey.graph.reach_kernels import (
+    InEdges,
+    ReachGoal,
+    ReachSearch,
+    ReachSettings,
+    ReachSpace,
+    Tails,
+    find_tails,
+    search_reach,
+)
 from marey.graph.routes import count_frames_to
 from marey.maths import rigid2d
 
@@ -184,9 +194,9 @@ def reach(
     angles = -paths.headings[nodes]
     here = paths.points[paths.first[graph.first_out[nodes]]]
     c, s = np.cos(angles), np.sin(angles)
-    starts = np.stack([c, s, -(here[:, 0] * c + here[:, 1] * s), here[:, 0] * s - here[:, 1] * c], axis=1)
-    which, edges, n_frames = _search(graph, goal, Starts(starts, nodes), round(_MIN_SECONDS * graph.fps), True)
-    c, s, x, z = starts[which]
+    places = np.stack([c, s, -(here[:, 0] * c + here[:, 1] * s), here[:, 0] * s - here[:, 1] * c], axis=1)
+    which, edges, n_frames = _search(graph, goal, places, nodes, round(_MIN_SECONDS * graph.fps), True)
+    c, s, x, z = places[which]
     return graph.walk(edges, (np.arctan2(s, c), x, z), n_frames)
 
 
@@ -233,9 +243,9 @@ def _extend(walk: Walk, goal: _Goal) -> Walk:
     graph = walk.graph
     played = graph.walk(walk.edges, walk.start)
     theta, x, z = played.places[-1]
-    starts = Starts(np.array([[np.cos(theta), np.sin(theta), x, z]]), graph.edges.heads[walk.edges[-1:]])
+    places = np.array([[np.cos(theta), np.sin(theta), x, z]])
     min_frames = max(1, round(_MIN_SECONDS * graph.fps) - len(played))
-    _, edges, n_frames = _search(graph, goal, starts, min_frames, False)
+    _, edges, n_frames = _search(graph, goal, places, graph.edges.heads[walk.edges[-1:]], min_frames, False)
     return graph.walk(np.concatenate([walk.edges, edges]), walk.start, len(played) + n_frames)
 
 
@@ -350,17 +360,18 @@ def _spread(places: Floats, n: int) -> Floats:
 
 
 def _search(
-    graph: MotionGraph, goal: _Goal, starts: Starts, min_frames: int, only_clips: bool
+    graph: MotionGraph, goal: _Goal, places: Floats, nodes: Ints, min_frames: int, only_clips: bool
 ) -> tuple[int, Ints, int]:
     """Return the index of the chosen start, the edges from there, and their number of frames: the best walk of several
     beam searches.
 
-    With `only_clips` the first edge must be a clip edge.
+    Starts are nodes (S,) with cos, sin, x, z (S, 4) of their clips. With `only_clips` the first edge must be a clip
+    edge.
     """
     paths = edge_paths(graph)
     best = np.full(2, np.inf)
     found: tuple[int, Ints, int] | None = None
-    layout = edge_layout(graph, _ALIKE)
+    starts = Starts(np.concatenate([places, np.zeros((len(nodes), N_NUMBERS - 4))], axis=1), nodes)
     space = ReachSpace(
         graph.allowed(goal.label),
         edge_poses(graph) if len(goal.goal.position) else np.zeros((0, 3)),
@@ -368,14 +379,15 @@ def _search(
         paths.headings,
         goal.circles,
     )
-    here = _world_positions(space.node_points[starts.nodes], starts.states)
-    far = np.hypot(*(goal.goal.steer[:, None, :2] - here).transpose(2, 0, 1))
+    far = np.hypot(
+        *(goal.goal.steer[:, None, :2] - _world_positions(space.node_points[nodes], places)).transpose(2, 0, 1)
+    )
     max_frames = round((_MORE + far.max() / _SLOW) * graph.fps) + min_frames
+    layout = edge_layout(graph, _ALIKE)
     for radius, width in _TRIED:
-        settings = ReachSettings(
-            _NEAR, _WELL, _PER_FRAME, _PENALTY, _RADIAN, only_clips, min_frames, max_frames, radius, width
-        )  # fmt: skip
-        found = _beam(graph, starts, layout, space, goal, settings, best) or found
+        settings = ReachSettings(_WELL, _PENALTY, _RADIAN, only_clips, min_frames, radius)
+        limits = Limits(width, max_frames, _NEAR, _PER_FRAME)
+        found = _beam(graph, starts, ReachSearch(layout, space, goal.goal, goal.tails, settings, limits), best) or found
         if best[1] <= _WELL:
             break
     if found is None or best[1] > goal.max_error:
@@ -383,32 +395,16 @@ def _search(
     return found
 
 
-def _beam(
-    graph: MotionGraph,
-    starts: Starts,
-    layout: EdgeLayout,
-    space: ReachSpace,
-    goal: _Goal,
-    settings: ReachSettings,
-    best: Floats,
-) -> tuple[int, Ints, int] | None:
-    """Return the best walk of one beam search if it beats `best` (score, error), which is updated in place; else
+def _beam(graph: MotionGraph, starts: Starts, search: ReachSearch, best: Floats) -> tuple[int, Ints, int] | None:
+    """Return the best walk of one beam search if it beats `best` (cost, error), which is updated in place; else
     None."""
-    edges, tails = graph.edges, goal.tails
-    n_records = min(_MAX_RECORDS, settings.width * settings.max_frames + len(starts.nodes))
-    trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
-    search_reach(starts, layout, space, goal.goal, tails, settings, best, trail)
-    record, edge, played = (int(value) for value in trail.end)
-    if edge < 0:
+    found = run_beam(search_reach, starts, search, best, _MAX_RECORDS)
+    if found is None:
         return None
-    into = [] if played else _edges_along(tails, edge)
-    taken = [] if into else [edge]
-    while (step := int(trail.records[record, 1])) >= 0:
-        taken.append(step)
-        record = int(trail.records[record, 0])
-    taken = [*taken[::-1], *into]
-    left = int(edges.n_frames[edge]) - played if played else 0
-    return -1 - step, np.array(taken), int(edges.n_frames[taken].sum()) - left
+    n_frames, played = graph.edges.n_frames, found.n_played
+    edges = np.array([*found.edges, *([found.last] if played else _edges_along(search.tails, found.last))])
+    left = int(n_frames[found.last]) - played if played else 0
+    return found.start, edges, int(n_frames[edges].sum()) - left
 
 
 def _world_positions(points: Floats, starts: Floats) -> Floats:

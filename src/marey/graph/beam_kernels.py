@@ -1,275 +1,347 @@
-"""Beam search of `marey.graph.follow`.
+"""Beam search through a motion graph, for any goal.
 
-A state consists of a node, the world transform of its clip (c, s, x, z), the arc length traveled along the path, the
-cost so far, the style index, and the current spot (x, z) with the number of frames spent there; see `FollowSettings`.
-States are stored in slots by the frame at which they begin. The slots form a ring buffer.
+A state is a node, the world transform of its clip, and values that the goal adds. States are stored in slots by the
+frame at which they begin; the slots form a ring buffer. At each frame the best states are expanded, at most one of each
+kind. A goal is a record with the fields `layout` and `limits` and two functions, which are compiled into the search:
+
+``identify(search, state, marks, best_cost, frame)`` returns a number that only interchangeable states share, or -1 if
+the state cannot lead to a walk that costs less than `best_cost`.
+
+``expand(search, beam, where, trail)`` plays the edges out of a state, adds the states that they lead to with
+`add_state`, and writes better walks to `trail`; see `Expanded`.
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, helper, kernel
-from marey.graph.layout_kernels import (
-    EdgeLayout,
-    Starts,
-    Trail,
-    apply_move,
-    find_longest,
-    find_next_frame,
-    find_table_size,
-    is_noted,
-    keep_first,
-    sort_indices,
-)
-from marey.maths.vector_kernels import square
+from marey.compiled import Bools1D, Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Ints3D, Out, helper
+
+# Columns of a state's numbers: cos, sin, x, z of its clip's world transform, the cost so far, and the key by which
+# states at one frame are ranked, lowest first. Goals add their own values after these.
+COST, KEY, N_NUMBERS = 4, 5, 6
+# Columns of a state's marks: its node, its style, the record of its parent, and the edge from the parent. A start
+# state has the parent -1, and edge -1 - k if it is start k.
+NODE, STYLE, PARENT, EDGE = 0, 1, 2, 3
 
 
-class Course(NamedTuple):
-    """The path to follow, and the styles along it.
+class EdgeLayout(NamedTuple):
+    """A motion graph of N nodes and E edges, with the hip positions on the P frames of all edges. Ranges are half-open.
 
-    points : (C, 2) x, z of evenly spaced path points, meters.
-    spacing : distance between the points, meters.
-    ends : (S,) arc length in meters at which each of the S styles ends.
-    styles : (E, S) whether each of the graph's E edges may be used in each style.
-    early : a style may begin this many meters before the previous one ends.
+    cells : (N,) cell of each node; nodes in one cell count as interchangeable.
+    first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]`` leave node n.
+    heads : (E,) the node that each edge enters.
+    lengths : (E,) number of frames of each edge.
+    blends : (E,) whether the edge is a transition.
+    first : (E + 1,) edge e has the frames ``first[e]`` to ``first[e + 1]``.
+    points : (P, 2) x, z of the hips in the coordinates of the edge's first clip, meters, without sway.
+    steps : (P,) distance in meters from the previous frame.
+    moves : (E, 4) cos, sin, x, z of the transform by which each edge changes the world transform of the next clip.
     """
 
+    cells: Ints1D
+    first_out: Ints1D
+    heads: Ints1D
+    lengths: Ints1D
+    blends: Bools1D
+    first: Ints1D
     points: Floats2D
-    spacing: float
-    ends: Floats1D
-    styles: Bools2D
-    early: float
+    steps: Floats1D
+    moves: Floats2D
 
 
-class Bounds(NamedTuple):
-    """Obstacles and the time limit of a walk.
+class Starts(NamedTuple):
+    """The S start states of a search.
 
-    avoid : (M, 3) x, z, radius in meters of circles to keep out of.
-    others : (T, M, 2) x, z in meters of other characters on each of T frames; NaN where absent.
-    apart : minimum distance in meters to other characters.
-    last_frame : number of frames after which a walk ends; 0 if it ends at the end of the path.
+    states : (S, C) numbers of each state: `N_NUMBERS`, then those of the goal.
+    nodes : (S,) start nodes.
     """
 
-    avoid: Floats2D
-    others: Floats3D
-    apart: float
-    last_frame: int
+    states: Floats2D
+    nodes: Ints1D
 
 
-class FollowSettings(NamedTuple):
-    """Costs of a walk and limits of the search.
+class Limits(NamedTuple):
+    """Limits of a search.
 
-    min_step : minimum arc length in meters that each frame counts for.
-    spot, patience, dawdling : a spot is a position that the character has not left by more than `spot` meters. After
-        `patience` frames on one spot, every further frame costs `dawdling` (m^2).
-    penalty : cost of a transition, m^2.
-    end_weight : weight of the squared distance at the end, in frames.
-    reward : bonus in m^2 per meter of arc length when states at one frame are compared.
-    max_frames : maximum number of frames of a walk.
     width : number of states to expand per frame.
+    max_frames : maximum number of frames of a walk.
+    min_cost, per_frame : no walk of n frames costs less than ``min_cost + per_frame * n``.
     """
 
-    min_step: float
-    spot: float
-    patience: int
-    dawdling: float
-    penalty: float
-    end_weight: float
-    reward: float
-    max_frames: int
     width: int
+    max_frames: int
+    min_cost: float
+    per_frame: float
 
 
-class FollowSearch(NamedTuple):
-    """The complete problem: graph, path, obstacles and settings."""
+class Trail(NamedTuple):
+    """The result of a search, as a chain of records that leads back to the start.
 
-    layout: EdgeLayout
-    course: Course
-    bounds: Bounds
-    settings: FollowSettings
-
-
-@kernel
-def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: FollowSearch, out: Out[Floats1D]) -> int:
-    """Play an edge from a state, starting at frame `frame`, and update arc length, cost and spot.
-
-    state : (9,) c, s, x, z, arc length, cost, spot x, spot z, frames on the spot.
-    out : (5,) receives the state's new values from the arc length on. If the walk ends, only the first two are written.
-
-    Returns the number of frames played if the walk ends within the edge (end of the path in the last style, or last
-    frame), 0 if it does not end, or -1 if the edge enters a circle or comes too close to another character.
+    records : (R, 2) for each expanded state, the record of its parent and the edge from the parent.
+    end : (3,) the last record, the edge taken from it, and how many frames of that edge are played; -1 if no walk was
+        found.
+    best : (2,) the cost that a walk must stay below, and the error of its end in meters if the goal measures one; both
+        are overwritten when a better walk is found.
     """
-    first, points, steps = search.layout.first, search.layout.points, search.layout.steps
-    course, spacing, ends = search.course.points, search.course.spacing, search.course.ends
-    avoid, others, apart = search.bounds.avoid, search.bounds.others, search.bounds.apart
-    min_step, spot = search.settings.min_step, search.settings.spot
-    c, s, x, z, arc, cost = state[0], state[1], state[2], state[3], state[4], state[5]
-    sx, sz, since = state[6], state[7], state[8]
-    last = course.shape[0] - 1
-    total = ends[-1]
-    end = ends[style]
-    for k in range(first[edge], first[edge + 1]):
-        px, pz = points[k, 0], points[k, 1]
-        wx = px * c + pz * s + x
-        wz = pz * c - px * s + z
-        for m in range(avoid.shape[0]):
-            ax, az = wx - avoid[m, 0], wz - avoid[m, 1]
-            if ax * ax + az * az < avoid[m, 2] * avoid[m, 2]:
-                return -1
-        now = frame + k - first[edge]
-        if now < others.shape[0]:
-            for m in range(others.shape[1]):
-                ax, az = wx - others[now, m, 0], wz - others[now, m, 1]
-                if ax * ax + az * az < apart * apart:
-                    return -1
-        arc += max(steps[k], min_step)
-        position = min(arc, end) / spacing
-        i = min(int(position), last - 1)
-        t = position - i
-        dx = wx - (course[i, 0] + t * (course[i + 1, 0] - course[i, 0]))
-        dz = wz - (course[i, 1] + t * (course[i + 1, 1] - course[i, 1]))
-        cost += dx * dx + dz * dz
-        since += 1.0
-        if square(wx - sx) + square(wz - sz) > spot * spot:
-            sx, sz, since = wx, wz, 0.0
-        elif since > search.settings.patience:
-            cost += search.settings.dawdling
-        if (arc >= total and style == ends.shape[0] - 1) or now + 1 == search.bounds.last_frame:
-            out[0], out[1] = arc, cost
-            return int(k - first[edge] + 1)
-    out[0], out[1], out[2], out[3], out[4] = arc, cost, sx, sz, since
-    return 0
+
+    records: Out[Ints2D]
+    end: Out[Ints1D]
+    best: Out[Floats1D]
 
 
-@kernel
-def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail: Trail) -> float:
-    """Search for a walk that costs less than `best_cost`, from any of the starts; return the lowest cost.
+class Beam(NamedTuple):
+    """The states of a search, in N slots of up to R states; frame f has slot f modulo N.
 
-    Start states have shape (S, 9); see `extend_state`. `trail` receives the walk; its `end` is -1 if none is cheaper.
+    numbers : (N, R, C) floating-point values of each state.
+    marks : (N, R, 4) integer values of each state.
+    counts : (N,) number of states in each slot.
     """
-    first_out, heads, lengths = search.layout.first_out, search.layout.heads, search.layout.lengths
-    blends, moves, cells = search.layout.blends, search.layout.moves, search.layout.cells
-    first, points = search.layout.first, search.layout.points
-    course, spacing, ends, styles, early = search.course
-    records, end = trail
-    settings = search.settings
-    n_starts = starts.states.shape[0]
-    width, reward = settings.width, settings.reward
-    n_styles = ends.shape[0]
-    n_slots = find_longest(lengths) + 1
-    room = max(6 * width, n_starts)
-    # c, s, x, z, arc, cost, spot x, spot z, frames | node, style, parent, edge
-    numbers = np.empty((n_slots, room, 9))
-    marks = np.empty((n_slots, room, 4), np.int64)
-    counts = np.zeros(n_slots, np.int64)
-    for k in range(n_starts):
-        for c in range(9):
-            numbers[0, k, c] = starts.states[k, c]
-        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2], marks[0, k, 3] = starts.nodes[k], 0, -1, -1
-    counts[0] = n_starts
-    table = np.full((find_table_size(room), 2), -1, np.int64)
-    chosen = np.empty(max(width, n_starts), np.int64)
-    n_records = 0
-    out = np.empty(5)
-    end[0] = end[1] = end[2] = -1
-    frame = find_next_frame(counts, 0, settings.max_frames)
-    while frame < settings.max_frames:
-        slot = frame % n_slots
-        n_here = counts[slot]
-        counts[slot] = 0
-        order = _rank(numbers[slot], n_here, reward)
-        n_max = width if frame else n_starts
-        n_chosen = _choose(numbers[slot], marks[slot], cells, order, best_cost, table, frame, chosen[:n_max])
-        for q in range(n_chosen):
-            k = chosen[q]
-            if n_records >= records.shape[0]:
-                return best_cost
-            record = n_records
-            records[record, 0], records[record, 1] = marks[slot, k, 2], marks[slot, k, 3]
-            n_records += 1
-            node, style = marks[slot, k, 0], marks[slot, k, 1]
-            arc = numbers[slot, k, 4]
-            for edge in range(first_out[node], first_out[node + 1]):
-                style_after = style
-                if style + 1 < n_styles and arc >= ends[style] - early and styles[edge, style + 1]:
-                    style_after = style + 1
-                elif not styles[edge, style]:
-                    continue
-                played = extend_state(numbers[slot, k], style_after, edge, frame, search, out)
-                if played < 0:
-                    continue
-                cost = out[1] + (settings.penalty if blends[edge] else 0.0)
-                if cost >= best_cost:
-                    continue
-                c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
-                if played > 0:
-                    last = first[edge] + played - 1
-                    # If time runs out before the end of the path, compare with the path point at the arc length.
-                    goal = min(int(min(out[0], ends[-1]) / spacing + 0.5), course.shape[0] - 1)
-                    dx = points[last, 0] * c + points[last, 1] * s + x - course[goal, 0]
-                    dz = points[last, 1] * c - points[last, 0] * s + z - course[goal, 1]
-                    whole = cost + settings.end_weight * (dx * dx + dz * dz)
-                    if whole < best_cost:
-                        best_cost = whole
-                        end[0], end[1], end[2] = record, edge, played
-                    continue
-                target = (frame + lengths[edge]) % n_slots
-                n = counts[target]
-                if n == room:
-                    # The slot is full: keep only the best states.
-                    n = 3 * width
-                    keep_first(_rank(numbers[target], room, reward), n, numbers[target], marks[target])
-                after = apply_move((c, s, x, z), moves[edge])
-                numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2], numbers[target, n, 3] = after
-                numbers[target, n, 4], numbers[target, n, 5] = out[0], cost
-                numbers[target, n, 6], numbers[target, n, 7], numbers[target, n, 8] = out[2], out[3], out[4]
-                marks[target, n, 0], marks[target, n, 1] = heads[edge], style_after
-                marks[target, n, 2], marks[target, n, 3] = record, edge
-                counts[target] = n + 1
-        frame = find_next_frame(counts, frame + 1, settings.max_frames)
-    return best_cost
+
+    numbers: Floats3D
+    marks: Ints3D
+    counts: Ints1D
+
+
+class Expanded(NamedTuple):
+    """The state that is being expanded: its frame, its index in the frame's slot, and its record in the trail."""
+
+    frame: int
+    index: int
+    record: int
+
+
+Transform = tuple[float, float, float, float]
+"""cos, sin, x, z of a rigid transform of the floor plane."""
 
 
 @helper
-def _rank(numbers: Floats2D, n: int, reward: float) -> Ints1D:
+def search_beam(
+    starts: Starts, search: Any, identify: Callable[..., int], expand: Callable[..., None], trail: Trail
+) -> None:
+    """Search for a walk from any of the starts that costs less than `trail.best`.
+
+    search : record of the goal.
+    identify, expand : functions of the goal.
+    """
+    width, max_frames, min_cost, per_frame = search.limits
+    n_starts, n_columns = starts.states.shape
+    n_slots = _find_longest(search.layout.lengths) + 1
+    room = max(6 * width, n_starts)
+    beam = Beam(
+        np.empty((n_slots, room, n_columns)), np.empty((n_slots, room, 4), np.int64), np.zeros(n_slots, np.int64)
+    )
+    for k in range(n_starts):
+        for c in range(n_columns):
+            beam.numbers[0, k, c] = starts.states[k, c]
+        marks = beam.marks[0, k]
+        marks[NODE], marks[STYLE], marks[PARENT], marks[EDGE] = starts.nodes[k], 0, -1, -1 - k
+    beam.counts[0] = n_starts
+    table = np.full((find_table_size(room), 2), -1, np.int64)
+    chosen = np.empty(max(width, n_starts), np.int64)
+    trail.end[0] = trail.end[1] = trail.end[2] = -1
+    n_records = 0
+    frame = _find_next_frame(beam.counts, 0, max_frames)
+    while frame < max_frames and min_cost + per_frame * frame < trail.best[0]:
+        slot = frame % n_slots
+        order = _rank(beam.numbers[slot], beam.counts[slot])
+        beam.counts[slot] = 0
+        n_max = width if frame else n_starts
+        n_chosen = 0
+        for q in range(len(order)):
+            k = order[q]
+            kind = identify(search, beam.numbers[slot, k], beam.marks[slot, k], trail.best[0], frame)
+            if kind < 0 or is_noted(kind, frame, table):
+                continue
+            chosen[n_chosen] = k
+            n_chosen += 1
+            if n_chosen == n_max:
+                break
+        for q in range(n_chosen):
+            if n_records == trail.records.shape[0]:
+                return
+            marks = beam.marks[slot, chosen[q]]
+            trail.records[n_records, 0], trail.records[n_records, 1] = marks[PARENT], marks[EDGE]
+            expand(search, beam, Expanded(frame, chosen[q], n_records), trail)
+            n_records += 1
+        frame = _find_next_frame(beam.counts, frame + 1, max_frames)
+
+
+@helper
+def add_state(beam: Beam, where: Expanded, layout: EdgeLayout, edge: int, style: int) -> Floats1D:
+    """Add the state that an edge leads to from the expanded state; return its numbers (C,).
+
+    The caller writes all of them but the transform. If the slot is full, its worst states are dropped.
+    """
+    slot = where.frame % beam.counts.shape[0]
+    target = (where.frame + layout.lengths[edge]) % beam.counts.shape[0]
+    n, room = beam.counts[target], beam.numbers.shape[1]
+    if n == room:
+        n = room // 2
+        _keep_first(_rank(beam.numbers[target], room), n, beam.numbers[target], beam.marks[target])
+    beam.counts[target] = n + 1
+    marks, state = beam.marks[target, n], beam.numbers[target, n]
+    marks[NODE], marks[STYLE], marks[PARENT], marks[EDGE] = layout.heads[edge], style, where.record, edge
+    state[0], state[1], state[2], state[3] = apply_move(get_place(beam.numbers[slot, where.index]), layout.moves[edge])
+    return state
+
+
+@helper
+def get_place(state: Floats1D) -> Transform:
+    """Return the world transform of a state's clip."""
+    return state[0], state[1], state[2], state[3]
+
+
+@helper
+def _find_longest(lengths: Ints1D) -> int:
+    """Return the number of frames of the longest edge."""
+    longest = 0
+    for e in range(lengths.shape[0]):
+        longest = max(longest, lengths[e])
+    return longest
+
+
+@helper
+def find_table_size(n: int) -> int:
+    """Return the size of a hash table for n states: the smallest power of two that is at least 4 n."""
+    size = 1
+    while size < 4 * n:
+        size *= 2
+    return size
+
+
+@helper
+def apply_move(place: Transform, move: Floats1D) -> Transform:
+    """Compose a transform with a move (4,) of cos, sin, x, z; the move is applied first."""
+    c, s, x, z = place
+    mc, ms, mx, mz = move[0], move[1], move[2], move[3]
+    return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
+
+
+@helper
+def _find_next_frame(counts: Ints1D, frame: int, max_frames: int) -> int:
+    """Return the first frame from `frame` on whose slot holds states, or `max_frames` if there is none before it.
+
+    counts : (N,) number of states in each slot; frame f has slot f modulo N.
+    """
+    n_slots = counts.shape[0]
+    for later in range(frame, min(frame + n_slots, max_frames)):
+        if counts[later % n_slots] > 0:
+            return later
+    return max_frames
+
+
+@helper
+def is_noted(kind: int, stamp: int, table: Ints2D) -> bool:
+    """Return whether `kind` is already in the hash table (T, 2) with this stamp, and insert it if not.
+
+    Entries with another stamp count as empty, so the table need not be cleared. T is a power of two.
+    """
+    mask = table.shape[0] - 1
+    # The lowest bits of the product are those of `kind`, which often are zero.
+    place = ((kind * 2654435761) >> 16) & mask
+    while table[place, 1] == stamp:
+        if table[place, 0] == kind:
+            return True
+        place = (place + 1) & mask
+    table[place, 0], table[place, 1] = kind, stamp
+    return False
+
+
+@helper
+def _rank(numbers: Floats2D, n: int) -> Ints1D:
     """Return the indices of the first n states of a slot, from best to worst."""
     keys = np.empty(n)
     for k in range(n):
-        keys[k] = numbers[k, 5] - reward * numbers[k, 4]
-    return sort_indices(keys)
+        keys[k] = numbers[k, KEY]
+    return _sort_indices(keys)
 
 
 @helper
-def _choose(
-    numbers: Floats2D,
-    marks: Ints2D,
-    cells: Ints1D,
-    order: Ints1D,
-    best_cost: float,
-    table: Ints2D,
-    stamp: int,
-    chosen: Ints1D,
-) -> int:
-    """Fill `chosen` with the best states, at most one of each kind, and return their number.
+def _keep_first(order: Ints1D, keep: int, numbers: Floats2D, marks: Ints2D) -> None:
+    """Move the first `keep` states of `order` to the front of the slot; the others are dropped.
 
-    States are of one kind if they have the same cell (see `EdgeLayout`), style, heading bin (15 degrees) and arc length
-    bin (25 cm). States are visited in the given order; those that already cost `best_cost` or more are skipped.
+    numbers, marks : (R, any) float and integer values of the slot's states.
     """
-    n_chosen = 0
-    for q in range(len(order)):
-        k = order[q]
-        if numbers[k, 5] >= best_cost:
-            continue
-        heading = int(np.floor((math.atan2(numbers[k, 1], numbers[k, 0]) + np.pi) * (24.0 / (2.0 * np.pi))))
-        kind = ((cells[marks[k, 0]] * 32 + heading) * 4096 + int(numbers[k, 4] * 4.0)) * 16 + marks[k, 1]
-        if is_noted(kind, stamp, table):
-            continue
-        chosen[n_chosen] = k
-        n_chosen += 1
-        if n_chosen == len(chosen):
+    kept_numbers = np.empty((keep, numbers.shape[1]))
+    kept_marks = np.empty((keep, marks.shape[1]), np.int64)
+    for k in range(keep):
+        for c in range(numbers.shape[1]):
+            kept_numbers[k, c] = numbers[order[k], c]
+        for c in range(marks.shape[1]):
+            kept_marks[k, c] = marks[order[k], c]
+    for k in range(keep):
+        for c in range(numbers.shape[1]):
+            numbers[k, c] = kept_numbers[k, c]
+        for c in range(marks.shape[1]):
+            marks[k, c] = kept_marks[k, c]
+
+
+# Ranges of up to this many items are sorted by insertion.
+_SMALL = 15
+
+
+@helper
+def _sort_indices(keys: Floats1D) -> Ints1D:
+    """Return the indices that sort keys (N,) in ascending order, by quicksort. The order of equal keys is undefined.
+
+    Replaces NumPy's argsort, which in compiled code needs Numba's lists.
+    """
+    n = len(keys)
+    order = np.empty(n, np.int64)
+    for k in range(n):
+        order[k] = k
+    # Push the larger part on the stack and continue with the smaller: the stack never exceeds log2(n) entries.
+    waiting = np.empty((64, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, n - 1
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        low, high = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        while high - low >= _SMALL:
+            i = _partition(keys, order, low, high)
+            if high - i > i - low:
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = i + 1, high
+                high = i - 1
+            else:
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = low, i - 1
+                low = i + 1
+            n_waiting += 1
+        for i in range(low + 1, high + 1):
+            k = order[i]
+            j = i
+            while j > low and keys[k] < keys[order[j - 1]]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = k
+    return order
+
+
+@helper
+def _partition(keys: Floats1D, order: Ints1D, low: int, high: int) -> int:
+    """Partition order[low : high + 1] around the median of three keys; return the position of the median."""
+    mid = (low + high) >> 1
+    if keys[order[mid]] < keys[order[low]]:
+        order[low], order[mid] = order[mid], order[low]
+    if keys[order[high]] < keys[order[mid]]:
+        order[high], order[mid] = order[mid], order[high]
+    if keys[order[mid]] < keys[order[low]]:
+        order[low], order[mid] = order[mid], order[low]
+    pivot = keys[order[mid]]
+    order[high], order[mid] = order[mid], order[high]
+    i, j = low, high - 1
+    while True:
+        while i < high and keys[order[i]] < pivot:
+            i += 1
+        while j >= low and pivot < keys[order[j]]:
+            j -= 1
+        if i >= j:
             break
-    return n_chosen
+        order[i], order[j] = order[j], order[i]
+        i += 1
+        j -= 1
+    order[i], order[high] = order[high], order[i]
+    return i

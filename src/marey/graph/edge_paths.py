@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.placement import find_facing
-from marey.graph.layout_kernels import EdgeLayout
+from marey.graph.beam_kernels import EdgeLayout
 from marey.maths import filters, rigid2d
 from marey.maths.ease import ease_in
 

@@ -13,13 +13,23 @@ from marey.core.arrays import Floats, convert_array, freeze_array
 from marey.core.feet import Feet
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.graph.beam_kernels import Bounds, Course, FollowSearch, FollowSettings, search_follow
+from marey.graph.beam import run_beam
+from marey.graph.beam_kernels import Limits, Starts
 from marey.graph.edge_paths import edge_layout, edge_paths
-from marey.graph.layout_kernels import Starts, Trail
+from marey.graph.follow_kernels import (
+    SINCE,
+    SPOT_X,
+    SPOT_Z,
+    Bounds,
+    Course,
+    FollowSearch,
+    FollowSettings,
+    search_follow,
+)
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
-    from marey.core.arrays import Bools
+    from marey.core.arrays import Bools, Ints
     from marey.core.motion import Motion
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
@@ -152,7 +162,16 @@ def follow(
         edge_layout(graph, _ALIKE),
         Course(course, SPACING, ends, carried, style_overlap),
         Bounds(circles, np.ascontiguousarray(moving), min_distance, last_frame),
-        _settings(graph.fps, total),
+        FollowSettings(
+            min_step=_MIN_SPEED / graph.fps,
+            spot=_SPOT,
+            patience=round(_PATIENCE * graph.fps),
+            dawdling=_DAWDLING,
+            penalty=_PENALTY,
+            end_weight=_END_WEIGHT,
+            reward=_REWARD,
+        ),
+        Limits(_NARROWEST, int(np.ceil(total / _MIN_SPEED * graph.fps)) + 10, 0.0, 0.0),
     )
     best: tuple[float, Walk] | None = None
     if width is not None and width < _NARROWEST:
@@ -270,21 +289,6 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
     return ends, np.stack(columns, axis=1)
 
 
-def _settings(fps: float, total: float) -> FollowSettings:
-    """Return search settings for a path of `total` meters; the beam width is set later."""
-    return FollowSettings(
-        min_step=_MIN_SPEED / fps,
-        spot=_SPOT,
-        patience=round(_PATIENCE * fps),
-        dawdling=_DAWDLING,
-        penalty=_PENALTY,
-        end_weight=_END_WEIGHT,
-        reward=_REWARD,
-        max_frames=int(np.ceil(total / _MIN_SPEED * fps)) + 10,
-        width=_NARROWEST,
-    )
-
-
 def _starts(
     graph: MotionGraph,
     course: Floats,
@@ -292,8 +296,7 @@ def _starts(
     start: tuple[int, ArrayLike] | None,
     rng: np.random.Generator,
 ) -> Starts:
-    """Return start states (S, 9) and their nodes. A state is c, s, x, z, arc length, cost, spot x, spot z, frames on
-    the spot; see `marey.graph.beam_kernels`."""
+    """Return start states and their nodes; see `marey.graph.follow_kernels`."""
     paths = edge_paths(graph)
     if start is not None:
         if not (isinstance(start, tuple | list) and len(start) == 2):
@@ -306,9 +309,8 @@ def _starts(
             raise InvalidValue(f"start must begin with a node from 0 to {len(graph.nodes) - 1}, not {node}")
         theta, x, z = freeze_array(place, "the start's place", (3,))
         here = rigid2d.apply(np.array([theta, x, z]), paths.points[paths.first[graph.first_out[node]]])
-        return Starts(
-            np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0, *here, 0.0]]), np.array([node], np.int64)
-        )
+        places = np.array([[np.cos(theta), np.sin(theta), x, z]])
+        return _start_states(places, here, np.array([node], np.int64))
     able = np.unique(graph.edges.tails[carried[:, 0]])
     if not len(able):
         raise NoResult(f"no motion of the graph has the first style; {graph.build_info.remedy}")
@@ -317,10 +319,14 @@ def _starts(
     theta = np.arctan2(ahead[0], ahead[1]) - paths.headings[nodes]
     c, s = np.cos(theta), np.sin(theta)
     x, z = paths.points[paths.first[graph.first_out[nodes]]].T
-    here = np.stack([c, s, course[0, 0] - (x * c + z * s), course[0, 1] - (z * c - x * s)], axis=1)
-    states = np.zeros((len(nodes), 9))
-    states[:, :4] = here
-    states[:, 6:8] = course[0]
+    places = np.stack([c, s, course[0, 0] - (x * c + z * s), course[0, 1] - (z * c - x * s)], axis=1)
+    return _start_states(places, course[0], nodes)
+
+
+def _start_states(places: Floats, spot: Floats, nodes: Ints) -> Starts:
+    states = np.zeros((len(nodes), SINCE + 1))
+    states[:, :4] = places
+    states[:, [SPOT_X, SPOT_Z]] = spot
     return Starts(states, nodes)
 
 
@@ -328,26 +334,14 @@ def _search_beam(
     graph: MotionGraph, starts: Starts, search: FollowSearch, width: int, best: tuple[float, Walk] | None
 ) -> tuple[float, Walk] | None:
     """Run one beam search. Return the best walk and its cost if it is cheaper than `best`, else None."""
-    edges = graph.edges
-    settings = search.settings._replace(width=width)
-    n_records = min(_MAX_RECORDS, width * settings.max_frames + len(starts.nodes))
-    trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
-    cost = search_follow(starts, search._replace(settings=settings), np.inf if best is None else best[0], trail)
-    record, edge, played = (int(value) for value in trail.end)
-    if edge < 0:
+    cost = np.array([np.inf if best is None else best[0], np.inf])
+    search = search._replace(limits=search.limits._replace(width=width))
+    found = run_beam(search_follow, starts, search, cost, _MAX_RECORDS)
+    if found is None:
         return None
-    chosen = [edge]
-    while record >= 0:
-        parent, edge = (int(value) for value in trail.records[record])
-        if edge < 0:
-            break
-        chosen.append(edge)
-        record = parent
-    chosen.reverse()
-    node = int(edges.tails[chosen[0]])
-    c, s, x, z = starts.states[np.flatnonzero(starts.nodes == node)[0], :4]
-    n_frames = int(edges.n_frames[chosen[:-1]].sum()) + played
-    return cost, graph.walk(chosen, (np.arctan2(s, c), x, z), n_frames)
+    c, s, x, z = starts.states[found.start, :4]
+    n_frames = int(graph.edges.n_frames[found.edges].sum()) + found.n_played
+    return float(cost[0]), graph.walk([*found.edges, found.last], (np.arctan2(s, c), x, z), n_frames)
 
 
 def _nearest(points: Floats, to: Floats) -> Floats:

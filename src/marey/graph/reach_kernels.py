@@ -1,9 +1,8 @@
-"""Beam search of `marey.graph.approach`: toward a position, or into a clip at a position.
+"""The goals of `marey.graph.approach`: a position, or a clip at a position; see `marey.graph.beam_kernels`.
 
-A state consists of a node and the world transform of its clip (c, s, x, z). States are stored in slots by the frame at
-which they begin. The slots form a ring buffer. Each slot keeps the states with the lowest estimated remaining cost: the
-length of the shortest path with bounded curvature (Dubins 1957) to the goal, plus the waiting time until the target
-clip can be entered.
+States are ranked by their cost so far, that of transitions, plus an estimate of the remaining cost: the length of the
+shortest path with bounded curvature (Dubins 1957) to the goal, plus the waiting time until the target clip can be
+entered.
 """
 
 from __future__ import annotations
@@ -14,18 +13,24 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Bools1D, Floats1D, Floats2D, Ints1D, Ints2D, Out, helper, kernel
-from marey.graph.layout_kernels import (
+from marey.graph.beam_kernels import (
+    COST,
+    EDGE,
+    KEY,
+    NODE,
+    Beam,
     EdgeLayout,
+    Expanded,
+    Limits,
     Starts,
     Trail,
     Transform,
+    add_state,
     apply_move,
-    find_longest,
-    find_next_frame,
     find_table_size,
+    get_place,
     is_noted,
-    keep_first,
-    sort_indices,
+    search_beam,
 )
 from marey.maths.vector_kernels import square
 
@@ -87,27 +92,33 @@ class Tails(NamedTuple):
 
 
 class ReachSettings(NamedTuple):
-    """Scoring of ends and limits of the search.
+    """Costs of a walk, in addition to `Limits.per_frame` for each frame.
 
-    near, well : in meters. The score of an end is its error, but at least `near`; beyond `well` it grows faster.
-    per_frame, penalty : cost in meters of each frame and of each transition.
+    well : in meters. The cost of an end is its error, but at least `Limits.min_cost`; beyond `well` it grows faster.
+    penalty : cost in meters of each transition.
     turn_weight : meters that a radian of heading error counts for at a position.
     only_clips : whether a walk must begin with a clip edge.
-    min_frames, max_frames : minimum and maximum number of frames of the walk.
+    min_frames : minimum number of frames of the walk.
     radius : assumed turning radius of the character, meters.
-    width : number of states to expand per frame.
     """
 
-    near: float
     well: float
-    per_frame: float
     penalty: float
     turn_weight: float
     only_clips: bool
     min_frames: int
-    max_frames: int
     radius: float
-    width: int
+
+
+class ReachSearch(NamedTuple):
+    """The complete problem: graph, goal, routes into the target clip, costs and limits."""
+
+    layout: EdgeLayout
+    space: ReachSpace
+    goal: ReachGoal
+    tails: Tails
+    settings: ReachSettings
+    limits: Limits
 
 
 class InEdges(NamedTuple):
@@ -195,118 +206,99 @@ def _measure_left(place: Transform, point: Floats1D, heading: float, goals: Floa
 
 
 @kernel
-def search_reach(
-    starts: Starts,
-    layout: EdgeLayout,
-    space: ReachSpace,
-    goal: ReachGoal,
-    tails: Tails,
-    settings: ReachSettings,
-    best: Out[Floats1D],
-    trail: Trail,
-) -> int:
-    """Search for the walk with the lowest score, from start states (S, 4) at frame 0; return the number of records.
+def search_reach(starts: Starts, search: ReachSearch, trail: Trail) -> None:
+    """Search for the walk with the lowest cost, from any of the starts.
 
-    best : (2,) the lowest score so far and its error in meters; both are overwritten when a better walk is found.
-    trail : receives the walk. If it ends with a tail, `trail.end` holds the index of the tail in place of the edge, and
-        0 in place of the frame count.
+    If the walk ends with a tail, `trail.end` holds the index of the tail in place of the edge, and 0 in place of the
+    frame count.
     """
-    near, well, per_frame, penalty = settings.near, settings.well, settings.per_frame, settings.penalty
-    only_clips, min_frames, width = settings.only_clips, settings.min_frames, settings.width
-    position, wanted, entry = goal.position, goal.wanted, goal.entry
-    first, blends, lengths = layout.first, layout.blends, layout.lengths
-    records, end = trail
-    n_starts = starts.states.shape[0]
-    n_slots = find_longest(lengths) + 1
-    room = max(6 * width, n_starts)
-    numbers = np.empty((n_slots, room, 6))  # c, s, x, z, cost of transitions so far, estimated remaining cost
-    marks = np.empty((n_slots, room, 3), np.int64)  # node, parent, edge
-    counts = np.zeros(n_slots, np.int64)
-    for k in range(n_starts):
-        for c in range(4):
-            numbers[0, k, c] = starts.states[k, c]
-        numbers[0, k, 4] = numbers[0, k, 5] = 0.0
-        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2] = starts.nodes[k], -1, -1 - k
-    counts[0] = n_starts
-    table = np.full((find_table_size(room), 2), -1, np.int64)
-    end[0] = end[1] = end[2] = -1
-    to_place = position.shape[0] == 3
+    search_beam(starts, search, _identify, _expand, trail)
+
+
+@helper
+def _identify(search: ReachSearch, state: Floats1D, marks: Ints1D, best_cost: float, frame: int) -> int:
+    """Return a number that states share if they are interchangeable; start states never are."""
+    if frame == 0:
+        return -1 - marks[EDGE]
+    node = marks[NODE]
+    return _hash_state(get_place(state), search.layout.cells[node], search.space.node_points[node])
+
+
+@helper
+def _expand(search: ReachSearch, beam: Beam, where: Expanded, trail: Trail) -> None:
+    """End the walk with the tails of a state, or play the edges out of it."""
+    layout, space, tails, settings = search.layout, search.space, search.tails, search.settings
+    slot = where.frame % beam.counts.shape[0]
+    state, node = beam.numbers[slot, where.index], beam.marks[slot, where.index, NODE]
+    place = get_place(state)
+    theta = math.atan2(state[1], state[0])
+    to_place = search.goal.position.shape[0] == 3
+    must_play_clip = settings.only_clips and where.frame == 0
+    if not to_place and not must_play_clip:
+        _end_in_clip(search, node, place, state[COST], where, trail)
+    for edge in range(layout.first_out[node], layout.first_out[node + 1]):
+        if not space.allowed[edge] or (must_play_clip and layout.blends[edge]):
+            continue
+        cost = state[COST] + (settings.penalty if layout.blends[edge] else 0.0)
+        if not _is_free(edge, place, layout, space.avoid):
+            continue
+        if to_place:
+            _end_at_position(search, edge, place, theta, cost, where, trail)
+        head = layout.heads[edge]
+        after = add_state(beam, where, layout, edge, 0)
+        left = tails.wait[head] + _measure_left(
+            get_place(after), space.node_points[head], space.node_headings[head], search.goal.steer, settings.radius
+        )
+        after[COST], after[KEY] = cost, left + cost
+
+
+@helper
+def _end_in_clip(search: ReachSearch, node: int, place: Transform, cost: float, where: Expanded, trail: Trail) -> None:
+    """Try to end the walk with each of the tails of a node, after transitions that cost `cost`."""
+    near, per_frame = search.limits.min_cost, search.limits.per_frame
+    settings, tails, best, end = search.settings, search.tails, trail.best, trail.end
+    wanted, entry = search.goal.wanted, search.goal.entry
     wanted_turn = math.atan2(wanted[1], wanted[0])
     wanted_x = entry[0] * wanted[0] + entry[1] * wanted[1] + wanted[2]
     wanted_z = entry[1] * wanted[0] - entry[0] * wanted[1] + wanted[3]
-    n_records = 0
-    frame = find_next_frame(counts, 0, settings.max_frames)
-    while frame < settings.max_frames and near + per_frame * frame < best[0]:
-        slot = frame % n_slots
-        n_here = counts[slot]
-        counts[slot] = 0
-        order = _rank(numbers[slot], n_here)
-        n_taken = 0
-        for q in range(n_here):
-            k = order[q]
-            node = marks[slot, k, 0]
-            c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
-            place = (c, s, x, z)
-            if frame > 0 and is_noted(_hash_state(place, layout.cells[node], space.node_points[node]), frame, table):
-                continue
-            if n_records >= records.shape[0]:
-                return n_records
-            record = n_records
-            records[record, 0], records[record, 1] = marks[slot, k, 1], marks[slot, k, 2]
-            n_records += 1
-            theta = math.atan2(s, c)
-            for t in range(0 if to_place else tails.first[node], 0 if to_place else tails.first[node + 1]):
-                frames = frame + tails.frames[t]
-                score = near + per_frame * frames + numbers[slot, k, 4] + penalty * tails.transitions[t]
-                if frames < min_frames or score >= best[0] or (only_clips and frame == 0):
-                    continue
-                nc, ns, nx, nz = apply_move(place, tails.moves[t])
-                dx = entry[0] * nc + entry[1] * ns + nx - wanted_x
-                dz = entry[1] * nc - entry[0] * ns + nz - wanted_z
-                turn = _wrap(math.atan2(ns, nc) - wanted_turn)
-                off = np.sqrt(dx * dx + dz * dz + turn * turn)
-                score += _measure_miss(off, near, well) - near
-                if score < best[0] and _is_free_tail(t, place, tails, layout, space.avoid):
-                    best[0], best[1] = score, off
-                    end[0], end[1], end[2] = record, t, 0
-            for edge in range(layout.first_out[node], layout.first_out[node + 1]):
-                if not space.allowed[edge] or (only_clips and frame == 0 and blends[edge]):
-                    continue
-                cost = numbers[slot, k, 4] + (penalty if blends[edge] else 0.0)
-                if not _is_free(edge, place, layout, space.avoid):
-                    continue
-                if to_place:
-                    for j in range(first[edge], first[edge + 1]):
-                        played = j - first[edge] + 1
-                        if frame + played < min_frames:
-                            continue
-                        px, pz = space.poses[j, 1], space.poses[j, 2]
-                        off = np.hypot(px * c + pz * s + x - position[0], pz * c - px * s + z - position[1])
-                        if not np.isnan(position[2]):
-                            off = max(off, settings.turn_weight * abs(_wrap(space.poses[j, 0] + theta - position[2])))
-                        score = _measure_miss(off, near, well) + per_frame * (frame + played) + cost
-                        if score < best[0]:
-                            best[0], best[1] = score, off
-                            end[0], end[1], end[2] = record, edge, played
-                head = layout.heads[edge]
-                target = (frame + lengths[edge]) % n_slots
-                n = counts[target]
-                if n == room:
-                    n = 3 * width
-                    keep_first(_rank(numbers[target], room), n, numbers[target], marks[target])
-                after = apply_move(place, layout.moves[edge])
-                numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2], numbers[target, n, 3] = after
-                numbers[target, n, 4] = cost
-                numbers[target, n, 5] = tails.wait[head] + _measure_left(
-                    after, space.node_points[head], space.node_headings[head], goal.steer, settings.radius
-                )
-                marks[target, n, 0], marks[target, n, 1], marks[target, n, 2] = head, record, edge
-                counts[target] = n + 1
-            n_taken += 1
-            if n_taken == width and frame > 0:
-                break
-        frame = find_next_frame(counts, frame + 1, settings.max_frames)
-    return n_records
+    for t in range(tails.first[node], tails.first[node + 1]):
+        frames = where.frame + tails.frames[t]
+        score = near + per_frame * frames + cost + settings.penalty * tails.transitions[t]
+        if frames < settings.min_frames or score >= best[0]:
+            continue
+        c, s, x, z = apply_move(place, tails.moves[t])
+        dx = entry[0] * c + entry[1] * s + x - wanted_x
+        dz = entry[1] * c - entry[0] * s + z - wanted_z
+        turn = _wrap(math.atan2(s, c) - wanted_turn)
+        off = np.sqrt(dx * dx + dz * dz + turn * turn)
+        score += _measure_miss(off, near, settings.well) - near
+        if score < best[0] and _is_free_tail(t, place, tails, search.layout, search.space.avoid):
+            best[0], best[1] = score, off
+            end[0], end[1], end[2] = where.record, t, 0
+
+
+@helper
+def _end_at_position(
+    search: ReachSearch, edge: int, place: Transform, theta: float, cost: float, where: Expanded, trail: Trail
+) -> None:
+    """Try to end the walk on each frame of an edge, after transitions that cost `cost`; `theta` is the angle of
+    `place`."""
+    position, poses, settings = search.goal.position, search.space.poses, search.settings
+    first, best, end = search.layout.first[edge], trail.best, trail.end
+    c, s, x, z = place
+    for j in range(first, search.layout.first[edge + 1]):
+        played = j - first + 1
+        if where.frame + played < settings.min_frames:
+            continue
+        px, pz = poses[j, 1], poses[j, 2]
+        off = np.hypot(px * c + pz * s + x - position[0], pz * c - px * s + z - position[1])
+        if not np.isnan(position[2]):
+            off = max(off, settings.turn_weight * abs(_wrap(poses[j, 0] + theta - position[2])))
+        miss = _measure_miss(off, search.limits.min_cost, settings.well)
+        score = miss + search.limits.per_frame * (where.frame + played) + cost
+        if score < best[0]:
+            best[0], best[1] = score, off
+            end[0], end[1], end[2] = where.record, edge, played
 
 
 @kernel
@@ -420,12 +412,3 @@ def _hash_state(place: Transform, cell: int, point: Floats1D) -> int:
     row = int(np.floor((pz * c - px * s + z) * 5.0)) & 1023
     turn = int(np.floor((math.atan2(s, c) + np.pi) * (24.0 / _CIRCLE)))
     return ((cell * 32 + turn) * 1024 + column) * 1024 + row
-
-
-@helper
-def _rank(numbers: Floats2D, n: int) -> Ints1D:
-    """Return the indices of the first n states of a slot, from best to worst."""
-    keys = np.empty(n)
-    for k in range(n):
-        keys[k] = numbers[k, 5] + numbers[k, 4]
-    return sort_indices(keys)
