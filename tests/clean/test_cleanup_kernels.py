@@ -15,7 +15,7 @@ from marey.clean.root_kernels import find_nearest_in_balls
 from marey.clean.settings import CleanSettings
 from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import LimbSettings, solve_limb
-from marey.core.limb_kernels import find_hinge_axis, find_knee_rotation, solve
+from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, solve
 from marey.maths import quat
 from tests.twins import cleanup as twin
 
@@ -92,7 +92,7 @@ def test_the_limb_is_solved_as_in_core(damping: float) -> None:
         axis = find_hinge_axis(up, down, usual)
         change = find_knee_rotation(up, down, axis, float(np.linalg.norm(target - base)), damping)
         base, end, target, turned = (tuple(map(float, v)) for v in (base, end, target, turned))
-        turns = solve(base, up, down, axis, change, end, target, turned, 0.5, 0.4)
+        turns = solve(LimbPose(base, up, down, axis, end), change, target, turned, 0.5, 0.4)
         assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7
         new_knee = quat.mul(quat.mul(parent, want.hip), want.knee)
         assert quat.angle_between(quat.mul(turns[1], quat.mul(hip_world, knee)), new_knee) < 1e-7
@@ -105,7 +105,7 @@ def test_a_knee_never_bends_backwards() -> None:
     still = (1.0, 0.0, 0.0, 0.0)
     for change in (0.01, 0.5, 3.0):
         hip, knee, scale, residue = solve(
-            (0.0, 0.85, 0.0), up, down, hinge, change, still, (0.0, 0.0, 0.0), still, 0.5, 0.2
+            LimbPose((0.0, 0.85, 0.0), up, down, hinge, still), change, (0.0, 0.0, 0.0), still, 0.5, 0.2
         )
         turned = quat.rotate(knee, down)
         assert residue < 1e-9

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.compiled import Bools1D, Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
 from marey.maths.vector_kernels import square
-
-Array = Any
 
 
 class ContactLimits(NamedTuple):
@@ -104,7 +102,7 @@ def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
 
 
 @helper
-def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Array) -> None:
+def _line_weights(taps: Floats1D, start: int, stop: int, radius: int, weights: Floats1D) -> None:
     """Compute the weights of a straight-line fit to frames `start` to `stop` around this one, weighted by `taps`."""
     zeroth, first, second = 0.0, 0.0, 0.0
     for i in range(start, stop):
@@ -212,13 +210,13 @@ def detect_plants(
 
 
 @helper
-def _measure_excess(speed: Array, noise: float) -> float:
+def _measure_excess(speed: Floats1D, noise: float) -> float:
     """Return how much the slowest quarter of the frames exceeds the noise."""
     return float(max(0.0, select_smallest(speed, len(speed) // 4) - noise))
 
 
 @helper
-def select_smallest(values: Array, k: int) -> float:
+def select_smallest(values: Floats1D, k: int) -> float:
     """Return the value at index `k` in sorted order, by Hoare's quickselect."""
     pool = np.empty(len(values))
     for i in range(len(values)):
@@ -246,7 +244,7 @@ def select_smallest(values: Array, k: int) -> float:
 
 
 @helper
-def find_runs(flags: Array, start: int, stop: int, starts: Array, stops: Array) -> int:
+def find_runs(flags: Bools1D, start: int, stop: int, starts: Ints1D, stops: Ints1D) -> int:
     """Write the starts and stops of runs of set flags; return their count."""
     n, inside = 0, False
     for f in range(start, stop):
@@ -264,7 +262,7 @@ def find_runs(flags: Array, start: int, stop: int, starts: Array, stops: Array) 
 
 @helper
 def keep_entered_runs(
-    speed: Array, clearance: Array, limits: ContactLimits, n: int, starts: Array, stops: Array
+    speed: Floats1D, clearance: Floats1D, limits: ContactLimits, n: int, starts: Ints1D, stops: Ints1D
 ) -> int:
     """Drop, in place, runs in which no frame is below the thresholds to enter; return how many remain."""
     left = 0
@@ -278,7 +276,7 @@ def keep_entered_runs(
 
 
 @helper
-def join_runs(n: int, gap: int, starts: Array, stops: Array) -> int:
+def join_runs(n: int, gap: int, starts: Ints1D, stops: Ints1D) -> int:
     """Join, in place, runs that are at most `gap` frames apart; return how many remain."""
     if n == 0:
         return 0
@@ -293,7 +291,7 @@ def join_runs(n: int, gap: int, starts: Array, stops: Array) -> int:
 
 
 @helper
-def _hold_plant(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
+def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, mask: Bools1D) -> bool:
     """Set `mask` within one run where `flags` is set, after closing short gaps and dropping short pieces.
 
     Returns whether anything was set.
@@ -316,7 +314,7 @@ def _required_length(start: int, stop: int, n_frames: int, shortest: int) -> int
 
 
 @helper
-def _trim_plant(speed: Array, start: int, stop: int, trim: PlantTrim) -> tuple[int, int]:
+def _trim_plant(speed: Floats1D, start: int, stop: int, trim: PlantTrim) -> tuple[int, int]:
     """Remove the faster ends of a plant whose mean speed is too high."""
     average, frames = trim.average, trim.frames
     n_frames, n = len(speed), stop - start
@@ -338,9 +336,9 @@ def _trim_plant(speed: Array, start: int, stop: int, trim: PlantTrim) -> tuple[i
 
 @helper
 def _grow_plant(
-    speed: Array,
-    clearance: Array,
-    keep: Array,
+    speed: Floats1D,
+    clearance: Floats1D,
+    keep: Floats1D,
     plant: tuple[int, int],
     frames: float,
     factor: float,
@@ -412,7 +410,7 @@ def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises:
 
 
 @helper
-def _square_distance(a: Array, b: Array) -> float:
+def _square_distance(a: Floats1D, b: Floats1D) -> float:
     """Return the squared distance of two points."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return float(x * x + y * y + z * z)
@@ -420,8 +418,8 @@ def _square_distance(a: Array, b: Array) -> float:
 
 @helper
 def _find_departure(
-    path: Array,
-    place: Array,
+    path: Floats2D,
+    place: Floats1D,
     noise: float,
     edge: tuple[int, int],
     reach: tuple[int, int],

@@ -8,18 +8,16 @@ smooth path in the world.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, FreeSpan, SourceFrames
 from marey.clean.root_kernels import find_pivot, follow_shift
 from marey.clean.target_kernels import fade_tail, fade_tails, find_span
-from marey.compiled import helper
+from marey.compiled import Floats1D, Floats2D, Ints1D, Ints3D, helper
 from marey.core.limb_kernels import bones, find_hinge_axis, find_knee_rotation
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
-Array = Any
 Pose = tuple[Vec, Quat]
 
 
@@ -61,7 +59,7 @@ def aim_limbs(
 
 
 @helper
-def _fade_out(limb: Array, options: CleanOptions, state: CleanState, t: int, e: int, n_ready: int) -> Vec:
+def _fade_out(limb: Ints1D, options: CleanOptions, state: CleanState, t: int, e: int, n_ready: int) -> Vec:
     """Fade adjustments into free frame t: write D, R and W of its row, return the adjustment of the wrist or ankle."""
     row = state.values[t, e]
     span = find_span(state.flags, e, t, options.fade, False, n_ready)
@@ -93,7 +91,7 @@ def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
 
 @helper
 def find_hinge(
-    limb: Array, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
+    limb: Ints1D, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
 ) -> tuple[Vec, Vec, Vec]:
     """Return the vectors from the knee to hip and ankle in frame t, and the knee's axis.
 
@@ -106,7 +104,13 @@ def find_hinge(
 
 @helper
 def _raise_above_floor(
-    row: Array, limb: Array, kind: int, options: CleanOptions, positions: Array, pose: Pose, near_plants: Array
+    row: Floats1D,
+    limb: Ints1D,
+    kind: int,
+    options: CleanOptions,
+    positions: Floats2D,
+    pose: Pose,
+    near_plants: tuple[float, float],
 ) -> tuple[Pose, float, bool]:
     """Raise all points above the floor; return target and orientation, the bend of the toes, and whether it moved.
 
@@ -137,7 +141,7 @@ def _raise_above_floor(
 
 
 @helper
-def _weigh_single_plants(flags: Array, window: int, t: int, e: int, n_ready: int) -> tuple[float, float]:
+def _weigh_single_plants(flags: Ints3D, window: int, t: int, e: int, n_ready: int) -> tuple[float, float]:
     """Return how close frame t is to one in which only the first, or second, point is planted: 1 next to it, 0 far."""
     first, second = 0.0, 0.0
     span = find_span(flags, e, t, window, False, n_ready)
@@ -153,7 +157,12 @@ def _weigh_single_plants(flags: Array, window: int, t: int, e: int, n_ready: int
 
 @helper
 def _raise_free(
-    limb: Array, points: tuple[Vec, Vec], target: Vec, orientation: Quat, floor: float, near_plants: tuple[float, float]
+    limb: Ints1D,
+    points: tuple[Vec, Vec],
+    target: Vec,
+    orientation: Quat,
+    floor: float,
+    near_plants: tuple[float, float],
 ) -> tuple[Vec, Quat, bool]:
     """Lift a free hand or foot until one of its points is above the floor, then rotate it about that point.
 
@@ -202,7 +211,7 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
 
 @helper
 def find_toes(
-    row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
+    row: Floats1D, limb: Ints1D, options: CleanOptions, positions: Floats2D, target: Vec, orientation: Quat
 ) -> tuple[Vec, Vec, Vec]:
     """Return the pivot of the toes, and the vectors from it to their tip and to the ankle.
 
@@ -226,7 +235,7 @@ def find_toes(
 
 
 @helper
-def find_toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
+def find_toe_axis(row: Floats1D, limb: Ints1D, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
     """Return the axis about which toes bend toward the shin: across the foot, perpendicular to heel, ball and ankle.
 
     tip, ankle : vectors from the pivot of the toes. Without a heel, the axis is perpendicular to toes and ankle.
@@ -239,7 +248,7 @@ def find_toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Qu
 
 @helper
 def _bend_toes(
-    row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
+    row: Floats1D, limb: Ints1D, options: CleanOptions, positions: Floats2D, target: Vec, orientation: Quat
 ) -> tuple[float, float]:
     """Return the smallest upward bend of the toes that puts their tip above the floor, and the meters still missing.
 

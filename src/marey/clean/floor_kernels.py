@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from marey.compiled import Floats1D, Out, helper, kernel
-
-Array = Any
 
 
 @kernel
@@ -37,7 +33,7 @@ def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
 
 
 @helper
-def _find_first_from(values: Array, bound: float) -> int:
+def _find_first_from(values: Floats1D, bound: float) -> int:
     """Return the index of the first of the sorted `values` that is not below `bound`."""
     low, high = 0, len(values)
     while low < high:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Bools1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, kernel
-from marey.core.limb_kernels import bones, find_hinge_axis, find_knee_rotation, solve, write_limb
+from marey.core.limb_kernels import LimbPose, bones, find_hinge_axis, find_knee_rotation, solve, write_limb
 from marey.maths import vector_kernels as vec
 
 
@@ -135,5 +135,5 @@ def move_ankles(
         target = vec.add(vec.get(positions[end], 0), vec.get(x[e], 0))
         hip = vec.get(positions[base], 0)
         change = find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), damping)
-        thigh, shank, _, _ = solve(hip, up, down, hinge, change, foot, target, foot, 0.5, 0.0)
+        thigh, shank, _, _ = solve(LimbPose(hip, up, down, hinge, foot), change, target, foot, 0.5, 0.0)
         write_limb(local, world, legs.parents, (base, mid, end), thigh, shank, foot)

@@ -8,15 +8,12 @@ nothing would tie their positions together, so the first is held for one more fr
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState
-from marey.compiled import Ints3D, Out, helper, kernel
+from marey.compiled import Floats2D, Ints3D, Out, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Vec
-
-Array = Any
 
 
 @kernel
@@ -42,7 +39,7 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
 
 
 @helper
-def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
+def _find_flag(flags: Ints3D, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
     """Return the number of frames to the nearest with the flag, in direction `step`; 0 if a target comes first.
 
     Also 0 if there is none within `max_frames`.
@@ -57,7 +54,7 @@ def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames:
 
 
 @helper
-def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
+def hand_over(flags: Ints3D, gap: int, t: int, n_ready: int) -> None:
     """At frame t, hold the earlier point of a foot until the later one is planted, if their contacts nearly meet."""
     for e in range(flags.shape[1]):
         first, second = flags[t, e, layout.A1], flags[t, e, layout.A1 + 1]
@@ -81,7 +78,7 @@ def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
 
 
 @helper
-def _find_contact(flags: Array, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
+def _find_contact(flags: Ints3D, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
     """Return the number of frames to the nearest one with any contact; 0 if none or a target comes first."""
     for n in range(1, max_frames + 1):
         s = t + step * n
@@ -154,7 +151,7 @@ def _plant_point(
 
 
 @helper
-def _find_given(flags: Array, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
+def _find_given(flags: Ints3D, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
     """Return the frame in which the other point is planted at a given position while this one is still planted.
 
     If there is none, returns t. Looks ahead as far as positions are averaged.
@@ -212,14 +209,14 @@ def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
 
 
 @helper
-def _height(planes: Array, i: int, place: Vec) -> float:
+def _height(planes: Floats2D, i: int, place: Vec) -> float:
     """Return the height of plane i below or above `place`."""
     height: float = planes[i, 0] + planes[i, 1] * place[0] + planes[i, 2] * place[2]
     return height
 
 
 @helper
-def _project(planes: Array, i: int, place: Vec) -> Vec:
+def _project(planes: Floats2D, i: int, place: Vec) -> Vec:
     """Return the nearest position on plane i."""
     normal = vec.normalize((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
     away = (place[1] - _height(planes, i, place)) * normal[1]

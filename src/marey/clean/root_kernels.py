@@ -10,17 +10,14 @@ positions would flatten the vertical bob of the hips, more with every run.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, SourceFrames
-from marey.compiled import Floats2D, helper, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Vec
-
-Array = Any
 
 _INSIDE = 1e-12
 # If the balls have no common point: iterations of moving toward the mean of their nearest points.
@@ -70,7 +67,7 @@ def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, 
 @helper
 def _find_balls(
     body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, stretched: float, t: int
-) -> tuple[Array, Array, int, int]:
+) -> tuple[Floats2D, Ints1D, int, int]:
     """Return the balls (E, _N_BALL) that bound the displacement in frame t, their limbs, and how many balls and plants.
 
     stretch : fraction by which limbs may be scaled.
@@ -102,7 +99,7 @@ def _find_balls(
 
 
 @helper
-def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
+def _widen(balls: Floats2D, i: int, held: int, stretch: float) -> None:
     """Widen ball i if it is out of reach of the first `held` balls; the lower its weight, the more."""
     center, length = vec.get(balls[i], 0), balls[i, _LENGTH]
     within, n = np.empty((held + 1, 4)), held + 1
@@ -121,7 +118,7 @@ def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
 
 
 @helper
-def _move_into(balls: Array, n: int, held: int, before: Vec, stretched: float) -> Vec:
+def _move_into(balls: Floats2D, n: int, held: int, before: Vec, stretched: float) -> Vec:
     """Return the move into all balls, or near them, for a body displaced by `before`.
 
     Plants, the first `held` balls, take priority. The total is at most the length of a limb: beyond that, the target is
@@ -137,7 +134,7 @@ def _move_into(balls: Array, n: int, held: int, before: Vec, stretched: float) -
 
 
 @helper
-def _limit_way(balls: Array, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
+def _limit_way(balls: Floats2D, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
     shortest = 0.0
     for i in range(n):
         shortest = balls[i, _LENGTH] if i == 0 else min(shortest, balls[i, _LENGTH])
@@ -152,7 +149,7 @@ def _limit_length(v: Vec, max_length: float) -> Vec:
 
 
 @helper
-def _limb_joints(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
+def _limb_joints(limb: Ints1D, positions: Floats2D) -> tuple[Vec, Vec, Vec]:
     """Return the positions of hip, knee and ankle."""
     return (
         vec.get(positions[limb[layout.BASE]], 0),
@@ -173,7 +170,7 @@ def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
 
 
 @helper
-def _solve(row: Array, ridge: float) -> Vec:
+def _solve(row: Floats1D, ridge: float) -> Vec:
     """Solve (moment + ridge) x = right for x."""
     a, b, c = row[layout.MOMENT] + ridge, row[layout.MOMENT + 1], row[layout.MOMENT + 2]
     d, e, f = row[layout.MOMENT + 3] + ridge, row[layout.MOMENT + 4], row[layout.MOMENT + 5] + ridge
@@ -214,7 +211,7 @@ def find_nearest_in_balls(balls: Floats2D, n: int) -> Vec:
 
 
 @helper
-def _is_in_all(balls: Array, n: int, point: Vec) -> bool:
+def _is_in_all(balls: Floats2D, n: int, point: Vec) -> bool:
     inside = True
     for i in range(n):
         inside = inside and vec.norm(vec.sub(point, vec.get(balls[i], 0))) <= balls[i, 3] * (1.0 + 1e-9) + _INSIDE
@@ -222,7 +219,7 @@ def _is_in_all(balls: Array, n: int, point: Vec) -> bool:
 
 
 @helper
-def _take_nearer(balls: Array, n: int, point: Vec, min_distance: float, best: Vec) -> tuple[float, Vec]:
+def _take_nearer(balls: Floats2D, n: int, point: Vec, min_distance: float, best: Vec) -> tuple[float, Vec]:
     length = vec.norm(point)
     if length < min_distance and _is_in_all(balls, n, point):
         return length, point
@@ -230,7 +227,7 @@ def _take_nearer(balls: Array, n: int, point: Vec, min_distance: float, best: Ve
 
 
 @helper
-def _project_onto_ball(ball: Array, point: Vec) -> Vec:
+def _project_onto_ball(ball: Floats1D, point: Vec) -> Vec:
     """Return the nearest point of one ball."""
     center = vec.get(ball, 0)
     away = vec.sub(point, center)
@@ -241,7 +238,7 @@ def _project_onto_ball(ball: Array, point: Vec) -> Vec:
 
 
 @helper
-def _intersect_balls(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
+def _intersect_balls(a: Floats1D, b: Floats1D) -> tuple[bool, Vec, Vec, float]:
     """Return whether the surfaces of two balls meet, and the center, axis and radius of the circle where they do."""
     one, two = vec.get(a, 0), vec.get(b, 0)
     apart = vec.sub(two, one)
@@ -261,7 +258,7 @@ def _find_perpendicular(axis: Vec) -> Vec:
 
 
 @helper
-def _find_on_circle(ball: Array, center: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
+def _find_on_circle(ball: Floats1D, center: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
     """Return whether a circle meets a ball's surface, and one of the two common points (chosen by `sign`)."""
     away = vec.sub(vec.get(ball, 0), center)
     height = vec.dot(away, axis)
@@ -280,7 +277,7 @@ def _find_on_circle(ball: Array, center: Vec, axis: Vec, radius: float, sign: fl
 
 
 @helper
-def _find_compromise(balls: Array, n: int) -> Vec:
+def _find_compromise(balls: Floats2D, n: int) -> Vec:
     """Return a point that is close to all balls, if they have no common point."""
     point = (0.0, 0.0, 0.0)
     for _ in range(_ROUNDS):
@@ -358,7 +355,7 @@ def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch
 
 
 @helper
-def follow_shift(row: Array, limb: Array, shift: Vec) -> Vec:
+def follow_shift(row: Floats1D, limb: Ints1D, shift: Vec) -> Vec:
     """Return how a free hand or foot moves when the body is displaced.
 
     Feet are pushed down only as far as they hover above their plants, which happens if legs are too short; other feet
@@ -392,7 +389,7 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
 
 
 @helper
-def smooth_peak(values: Array, column: int, half: int, t: int, e: int, n_ready: int) -> float:
+def smooth_peak(values: Floats3D, column: int, half: int, t: int, e: int, n_ready: int) -> float:
     """Return the maximum of a column within `half` frames, at least 0, smoothed over the same window.
 
     For frame t of limb e.
@@ -409,7 +406,7 @@ def smooth_peak(values: Array, column: int, half: int, t: int, e: int, n_ready: 
 
 
 @helper
-def find_pivot(row: Array, limb: Array) -> Vec:
+def find_pivot(row: Floats1D, limb: Ints1D) -> Vec:
     """Return the point of a foot whose adjustment fades, in the ankle's frame: the ball, about which the foot rolls."""
     if limb[layout.IS_FOOT] == 0 or limb[layout.POINT2] < 0:
         return 0.0, 0.0, 0.0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.clean.contact_kernels import ContactLimits, find_runs, join_runs, keep_entered_runs, select_smallest
 from marey.compiled import Bools1D, Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
 from marey.maths.vector_kernels import square
-
-Array = Any
 
 
 class StillPoints(NamedTuple):
@@ -108,7 +106,7 @@ def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D
 
 
 @helper
-def _write_place(path: Array, speed: Array, place: Array) -> None:
+def _write_place(path: Floats2D, speed: Floats1D, place: Floats1D) -> None:
     """Write the mean position of a point in the slowest quarter of its frames; in others it may still be arriving."""
     limit = select_smallest(speed, len(speed) // 4)
     x, y, z, n = 0.0, 0.0, 0.0, 0
@@ -151,7 +149,7 @@ def lower_clearance(
 
 
 @helper
-def _is_falling(hips: Array, f: int, lag: int, falling: float) -> bool:
+def _is_falling(hips: Floats2D, f: int, lag: int, falling: float) -> bool:
     """Return whether the hips accelerate downward as in free fall; near a clip's ends, uses frames farther inside."""
     middle = min(max(f, lag), hips.shape[0] - 1 - lag)
     if middle < lag:
@@ -195,7 +193,7 @@ def mark_bearing_hand(
 
 
 @helper
-def _measure_above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
+def _measure_above_lowest(heights: Floats2D, start: int, stop: int, over: Floats1D) -> None:
     """Write the height of the points (F, n) above their lowest in a run, averaged over the points."""
     over[start:stop] = 0.0
     for k in range(heights.shape[1]):
@@ -208,7 +206,7 @@ def _measure_above_lowest(heights: Array, start: int, stop: int, over: Array) ->
 
 @helper
 def _mark_lying(
-    speed: Array, over: Array, run: tuple[int, int], rules: HandRules, flags: Array, planted: Array
+    speed: Floats1D, over: Floats1D, run: tuple[int, int], rules: HandRules, flags: Bools1D, planted: Bools1D
 ) -> None:
     """Set `planted` in a run where a hand is below the thresholds to keep, if it also gets below those to enter.
 

@@ -10,15 +10,12 @@ it is 0 with slope 0 where the other begins.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, FreeSpan
-from marey.compiled import Ints3D, helper, kernel
+from marey.compiled import Floats1D, Floats2D, Ints1D, Ints3D, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
-
-Array = Any
 
 # Meters that a slope may add to an adjustment; for rotations, measured at this distance (meters) from the ankle.
 _CARRIED = 0.012
@@ -51,7 +48,7 @@ def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: i
 
 
 @helper
-def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
+def _pose_both(row: Floats1D, limb: Ints1D, options: CleanOptions) -> None:
     """Find the smallest rotation that aligns the points with their plants, and the change of length between them.
 
     Like limbs, the foot is scaled only as far as allowed; the remaining gap is left at one of its points.
@@ -73,7 +70,7 @@ def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
 
 
 @helper
-def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
+def _level_roll(row: Floats1D, planes: Floats2D, orientation: Quat, wanted: Vec) -> Quat:
     """Return the roll about the line between the plants that puts the ankle straight above that line."""
     axis = vec.normalize(wanted, (0.0, 0.0, 1.0))
     ankle = vec.scale(-1.0, vec.rotate(orientation, vec.get(row, layout.O1)))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from marey.clean import layout_kernels as layout
 from marey.clean.final_kernels import find_hinge, find_toe_axis, find_toes
 from marey.clean.layout_kernels import Cleanup
 from marey.clean.root_kernels import smooth_peak
-from marey.compiled import helper
-from marey.core.limb_kernels import parent_rotation, solve, write_limb, write_local
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper
+from marey.core.limb_kernels import LimbPose, parent_rotation, solve, write_limb, write_local
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Vec
-
-Array = Any
 
 
 @helper
@@ -42,7 +39,7 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
 
 
 @helper
-def _smooth_knee(values: Array, half: int, t: int, e: int, n_aimed: int) -> float:
+def _smooth_knee(values: Floats3D, half: int, t: int, e: int, n_aimed: int) -> float:
     """Return the knee's rotation in frame t, smoothed over its neighbors.
 
     A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise of the
@@ -69,10 +66,10 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], c
     base, mid, end = limb[layout.BASE], limb[layout.MID], limb[layout.END]
     orientation = vec.get_quat(row, layout.AIM_Q)
     hip_position = vec.add(vec.get(frames.positions[t, base], 0), vec.get(state.shifts[t], layout.SHIFT))
+    before = LimbPose(hip_position, hinge[0], hinge[1], hinge[2], vec.get_quat(world[end], 0))
     hip, knee, scale, residue = solve(
-        hip_position, hinge[0], hinge[1], hinge[2], change, vec.get_quat(world[end], 0), vec.get(row, layout.AIM),
-        orientation, options.swivel, options.stretch,
-    )  # fmt: skip
+        before, change, vec.get(row, layout.AIM), orientation, options.swivel, options.stretch
+    )
     write_limb(local, world, parents, (base, mid, end), hip, knee, orientation)
     if scale != 1.0:
         joint = end
@@ -83,7 +80,7 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], c
 
 
 @helper
-def _write_shift(row: Array, limb: Array, parents: Array, world: Array, bone: Array) -> None:
+def _write_shift(row: Floats1D, limb: Ints1D, parents: Ints1D, world: Floats2D, bone: Floats2D) -> None:
     """Write the second point's own adjustment as a change of the offset of the bone that carries it."""
     joint, shift = limb[layout.SHIFTED], vec.get(row, layout.W)
     if joint < 0 or vec.norm(shift) == 0.0:

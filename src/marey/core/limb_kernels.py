@@ -12,13 +12,11 @@ Third, damping gives way if it would need more scaling than is allowed.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.compiled import helper, kernel
+from marey.compiled import Floats2D, Ints1D, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
-
-Array = Any
 
 # Sine of the bend angle at which the current plane and the usual axis have equal weight.
 _TRUSTED = 0.12
@@ -69,23 +67,36 @@ def _damp(angle: float, start: float) -> float:
     return start + (math.pi - start) * (0.5 * vec.square(u * u) - u * u * u + u)
 
 
+class LimbPose(NamedTuple):
+    """A limb before it is solved.
+
+    base : position of the hip.
+    up, down : vectors from the knee to hip and ankle.
+    hinge : unit axis of the knee.
+    end_rotation : world rotation of the ankle.
+    """
+
+    base: Vec
+    up: Vec
+    down: Vec
+    hinge: Vec
+    end_rotation: Quat
+
+
 @kernel
 def solve(
-    base: Vec, up: Vec, down: Vec, hinge: Vec, change: float, end_rotation: Quat, target: Vec, orientation: Quat,
-    swivel: float, stretch: float,
-) -> tuple[Quat, Quat, float, float]:  # fmt: skip
+    limb: LimbPose, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
+) -> tuple[Quat, Quat, float, float]:
     """Solve for the rotations of hip and knee, the scale of the bones, and the meters that remain to the target.
 
     The two rotations are changes in world axes: each multiplies the joint's current world rotation from the left.
 
-    base : position of the hip.
-    up, down : current vectors from the knee to hip and ankle.
     change : desired rotation of the knee about the hinge, in radians.
-    end_rotation : current world rotation of the ankle.
     target, orientation : desired position and world rotation of the ankle.
     swivel : fraction of the rotation about the hip-ankle line that the hip takes over from the ankle.
     stretch : maximum scaling of the bones, as a fraction of their length.
     """
+    base, up, down, hinge, end_rotation = limb
     reach = vec.sub(target, base)
     distance = vec.norm(reach)
     knee = vec.from_axis_angle(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
@@ -110,14 +121,14 @@ def solve(
 
 
 @helper
-def bones(positions: Array, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
+def bones(positions: Floats2D, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
     """Return the vectors from the knee to the hip and to the ankle."""
     knee = vec.get(positions[mid], 0)
     return vec.sub(vec.get(positions[base], 0), knee), vec.sub(vec.get(positions[end], 0), knee)
 
 
 @helper
-def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
+def parent_rotation(world: Floats2D, parents: Ints1D, joint: int) -> Quat:
     """Return the world rotation of a joint's parent; the identity for joint 0."""
     if parents[joint] < 0:
         return 1.0, 0.0, 0.0, 0.0
@@ -125,7 +136,7 @@ def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
 
 
 @helper
-def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
+def write_local(local: Floats2D, joint: int, parent: Quat, rotation: Quat) -> None:
     """Write a joint's local rotation (row of `local`, (J, 4)) from the world rotations of its parent and itself.
 
     Of q and -q, writes the one closer to the previous rotation: signs stay continuous over time.
@@ -138,7 +149,13 @@ def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
 
 @helper
 def write_limb(
-    local: Array, world: Array, parents: Array, joints: tuple[int, int, int], hip: Quat, knee: Quat, orientation: Quat
+    local: Floats2D,
+    world: Floats2D,
+    parents: Ints1D,
+    joints: tuple[int, int, int],
+    hip: Quat,
+    knee: Quat,
+    orientation: Quat,
 ) -> None:
     """Write the local rotations (J, 4) of a limb after `solve`.
 

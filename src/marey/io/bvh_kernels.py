@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, UInt8s1D, helper, kernel
-
-Array = Any
 
 # 10**0 to 10**308 as float64, and the rounding errors.
 _POWERS = np.array([float(10**k) for k in range(309)])
@@ -111,7 +109,7 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
 
 
 @helper
-def _read_digits(data: Array, start: int, mantissa: int) -> tuple[int, int]:
+def _read_digits(data: UInt8s1D, start: int, mantissa: int) -> tuple[int, int]:
     """Append the digits from byte `start` onward to `mantissa`; return the result and the byte after the last digit."""
     end = start
     digit = int(data[end]) - 48
@@ -150,7 +148,7 @@ def _scale(mantissa: int, exponent: int) -> float:
 
 
 @helper
-def _read_long_number(data: Array, start: int, stop: int) -> tuple[int, int, bool]:
+def _read_long_number(data: UInt8s1D, start: int, stop: int) -> tuple[int, int, bool]:
     """Return the first 18 significant digits, their power of ten, and whether all further digits are zeros."""
     mantissa = 0
     exponent = 0

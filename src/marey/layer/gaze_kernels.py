@@ -8,7 +8,7 @@ which the eyes point according to the gaze map alone.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, ke
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
-Array = Any
 Angles = tuple[float, float]
 
 BACK, ANGLES, POINT = 0, 1, 2
@@ -135,7 +134,7 @@ def _wrap_near(angle: float, other: float) -> float:
 
 
 @helper
-def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Array) -> None:
+def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Floats1D) -> None:
     """Interpolate the first numbers of the table's rows at a goal and write them to `row`.
 
     Catmull-Rom interpolation, with continuous first derivatives across cells.
@@ -162,7 +161,7 @@ def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Array) -> None
 
 
 @helper
-def _eye_direction(v: Array, ahead: Vec) -> Vec:
+def _eye_direction(v: Floats1D, ahead: Vec) -> Vec:
     """Return m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis, in this order."""
     out = ahead
     for part in range(4, -1, -1):
@@ -171,7 +170,7 @@ def _eye_direction(v: Array, ahead: Vec) -> Vec:
 
 
 @helper
-def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Array) -> Vec:
+def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Floats1D) -> Vec:
     """Write the table's numbers at a request to `row`, corrected once to rotate `ahead` closer to `goal`; return m."""
     yaw, pitch = request
     _interpolate(table, yaw, pitch, row)
@@ -198,7 +197,7 @@ def _ease(t: float) -> float:
 
 @helper
 def _blend(
-    looks: GazeLooks, table: GazeTable, base: Angles, frame: int, t: float, reach: Array, v: Array
+    looks: GazeLooks, table: GazeTable, base: Angles, frame: int, t: float, reach: Floats2D, v: Floats1D
 ) -> tuple[int, float]:
     """Blend looks as in `blend_looks`; also write the direction that each look reaches to `reach` (S, 3).
 
@@ -260,7 +259,7 @@ def blend_looks(looks: GazeLooks, table: GazeTable, base: Floats1D, t: float, v:
 
 @helper
 def _rotate_chain(
-    motion: GazeMotion, frame: int, body: Quat, v: Array, is_looking: bool, rotations: Array
+    motion: GazeMotion, frame: int, body: Quat, v: Floats1D, is_looking: bool, rotations: Floats2D
 ) -> tuple[Quat, Vec]:
     """Rotate the joints of the chain by v; return the world rotation of the head and the position of the eyes.
 
@@ -296,7 +295,7 @@ def _rotate_chain(
 
 @helper
 def _find_correction(
-    motion: GazeMotion, looks: GazeLooks, frame: int, first: int, body: Quat, eye: Vec, reach: Array
+    motion: GazeMotion, looks: GazeLooks, frame: int, first: int, body: Quat, eye: Vec, reach: Floats2D
 ) -> tuple[Vec, float, float]:
     """Find the rotation vector in B by which the eyes correct the remaining error, and the latest goal's angles.
 

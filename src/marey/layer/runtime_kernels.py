@@ -6,15 +6,13 @@ Key: x = time in the upper clip, in cycles of the base clip or in frames.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.compiled import Bools1D, Floats1D, Floats2D, Floats3D, Out, helper, kernel
 from marey.layer.trunk_kernels import Cut, align_trunk, best_rotation, pitch_between, rotate_trunk
 from marey.maths.vector_kernels import Quat, get_quat, put_quat, slerp
-
-Array = Any
 
 NO_TRANSFER, PITCH, FULL = 0, 1, 2
 
@@ -79,7 +77,7 @@ def _find_frame(table: FrameTable, x: float, n_frames: int) -> float:
 
 
 @helper
-def _sample_rotation(rotations: Array, joint: int, frame: float) -> Quat:
+def _sample_rotation(rotations: Floats3D, joint: int, frame: float) -> Quat:
     """Return the rotation of a joint at a fractional frame, by slerp."""
     before = int(frame)
     after = min(before + 1, rotations.shape[0] - 1)

@@ -7,15 +7,13 @@ vertical as possible; q_A = rotation in A that aligns the upper clip's trunk wit
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.compiled import Floats2D, Floats3D, Ints1D, Out, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
-
-Array = Any
 
 _SWEEPS = 12
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -130,7 +128,7 @@ def best_rotation(source: Floats2D, target: Floats2D) -> Quat:
 
 @helper
 def _place_points(
-    cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array, points: Array
+    cut: Cut, offsets: Floats2D, rotations: Floats2D, positions: Floats2D, orientations: Floats2D, points: Floats2D
 ) -> None:
     """Write the positions of the compared joints in A to `points` (N, 3).
 
@@ -147,7 +145,7 @@ def _place_points(
 
 @helper
 def _place_joint(
-    joint: int, parents: Array, offsets: Array, rotations: Array, positions: Array, orientations: Array
+    joint: int, parents: Ints1D, offsets: Floats2D, rotations: Floats2D, positions: Floats2D, orientations: Floats2D
 ) -> None:
     """Compute position and orientation of a joint from those of its parent."""
     parent = parents[joint]
@@ -157,7 +155,9 @@ def _place_joint(
 
 
 @helper
-def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array) -> Quat:
+def _find_hip_frame(
+    cut: Cut, offsets: Floats2D, rotations: Floats2D, positions: Floats2D, orientations: Floats2D
+) -> Quat:
     """Return the rotation H; also write the world rotations of the joints `cut.below` to `orientations`."""
     for n in range(cut.below.shape[0]):
         j = cut.below[n]
@@ -190,7 +190,7 @@ def _in_hip_frame(hip: Quat, orientation: Quat, point: Vec) -> Vec:
 
 @helper
 def align_trunk(
-    cut: Cut, lower_offsets: Array, lower: Array, upper_offsets: Array, upper: Array
+    cut: Cut, lower_offsets: Floats2D, lower: Floats2D, upper_offsets: Floats2D, upper: Floats2D
 ) -> tuple[Quat, Quat, Quat, Vec, Vec]:
     """Align the trunk in one frame; return local, carrier, hip, left and right shoulder, as in `TrunkArrays`.
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from marey.compiled import helper
+from marey.compiled import Floats1D, helper
 
-Array = Any
 Vec = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 
@@ -21,25 +19,25 @@ def square(x: float) -> float:
 
 
 @helper
-def get(row: Array, column: int) -> Vec:
+def get(row: Floats1D, column: int) -> Vec:
     """Return three columns of a row, starting at `column`."""
     return row[column], row[column + 1], row[column + 2]
 
 
 @helper
-def put(row: Array, column: int, v: Vec) -> None:
+def put(row: Floats1D, column: int, v: Vec) -> None:
     """Write three columns of a row, starting at `column`."""
     row[column], row[column + 1], row[column + 2] = v
 
 
 @helper
-def get_quat(row: Array, column: int) -> Quat:
+def get_quat(row: Floats1D, column: int) -> Quat:
     """Return four columns of a row, starting at `column`."""
     return row[column], row[column + 1], row[column + 2], row[column + 3]
 
 
 @helper
-def put_quat(row: Array, column: int, q: Quat) -> None:
+def put_quat(row: Floats1D, column: int, q: Quat) -> None:
     """Write four columns of a row, starting at `column`."""
     row[column], row[column + 1], row[column + 2], row[column + 3] = q
 

@@ -6,11 +6,9 @@ spans; low, high = slopes (n,) of the timewarp at the ends of a span.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Ints1D, Out, helper, kernel
-
-Array = Any
 
 _NEWTON_STEPS = 30
 # Newton's method has converged if a step is below this fraction of a span.
@@ -27,7 +25,7 @@ class Quadrature(NamedTuple):
 
 
 @helper
-def _pace(low: Array, high: Array, weights: Array, x: float) -> float:
+def _pace(low: Floats1D, high: Floats1D, weights: Floats1D, x: float) -> float:
     """Return m dt/dx at position x of a span, for a blend with weights (n,)."""
     flow = 0.0
     for j in range(weights.shape[0]):
@@ -37,7 +35,7 @@ def _pace(low: Array, high: Array, weights: Array, x: float) -> float:
 
 
 @helper
-def _integrate(low: Array, high: Array, weights: Array, a: float, b: float, rule: Quadrature) -> float:
+def _integrate(low: Floats1D, high: Floats1D, weights: Floats1D, a: float, b: float, rule: Quadrature) -> float:
     """Return m times the time in seconds from position a to position b of a span."""
     total = 0.0
     for k in range(rule.nodes.shape[0]):
