@@ -145,11 +145,19 @@ class FakePage:
 
     def frames(self, motion: str, start: int, stop: int) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
         number = self.send("frames", motion=motion, start=start, stop=stop)
-        while not self.binary:
+        while (block := self.block(number)) is None:
             self.receive()
             if number in self.answers:
                 self.answer(number)
-        return unpack(self.binary.pop(0))
+        return block
+
+    def block(self, number: int) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:
+        """The frames that came for a command, if they have come."""
+        for data in self.binary:
+            if struct.unpack_from("<BBHIII", data)[1:4:2] == (1, number):
+                self.binary.remove(data)
+                return unpack(data)
+        return None
 
     def close(self) -> None:
         self.socket.close()

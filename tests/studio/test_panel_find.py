@@ -17,7 +17,7 @@ from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
 from marey.studio.panels import find_origins
-from marey.studio.panels.motion_parts import from_parts, to_parts
+from marey.studio.parcels import pack, read_line, unpack
 from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
 
@@ -330,7 +330,12 @@ def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage,
 
 def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
     motion = kick_space()(kick_space().samples[40], start=(0.3, 1.0, 2.0))
-    again = from_parts(to_parts(motion), kick_space()(kick_space().samples[0]))
+    line, _, data = pack({"motion": motion, "other": motion[:3]}).partition(b"\n")
+    content, size = read_line(line)
+    assert size == len(data)
+    again, other = (unpack(content, data)[name] for name in ("motion", "other"))
+    assert again.skeleton is other.skeleton
+    assert again.rotations.flags.aligned
     np.testing.assert_array_equal(again.rotations, motion.rotations)
     np.testing.assert_array_equal(again.world().positions, motion.world().positions)
     assert motion.contacts is not None
@@ -338,6 +343,43 @@ def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
     np.testing.assert_array_equal(again.contacts.mask, motion.contacts.mask)
     assert (again.contacts.names, again.labels, again.name) == (motion.contacts.names, motion.labels, motion.name)
     assert again.source.provenance == motion.source.provenance
+
+
+def test_plain_data_and_arrays_go_to_the_worker_and_back() -> None:
+    sent = {
+        "a": [1, (2.5, None), "text", True],
+        "b": {"mask": np.array([True, False, True]), "none": np.empty((0, 3)), "x": np.arange(6.0).reshape(2, 3).T},
+        "c": np.float64(0.1),
+        "d": np.array(["left", "right hand"]),
+    }
+    line, _, data = pack(sent).partition(b"\n")
+    content, size = read_line(line)
+    assert size == len(data)
+    back = unpack(content, data)
+    assert (back["a"], back["c"]) == ([1, [2.5, None], "text", True], 0.1)
+    for name, array in sent["b"].items():
+        np.testing.assert_array_equal(back["b"][name], array)
+        assert back["b"][name].dtype == array.dtype
+    assert back["d"].tolist() == ["left", "right hand"]
+    with pytest.raises(TypeError, match="objects"):
+        pack({"a": np.array([None])})
+
+
+def test_a_drag_needs_one_message_and_no_files(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    space = page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=50)
+    own = made["server"].studio.sessions.find(page.welcome["session"]).places.own
+    before = sorted(own.rglob("*"))
+    number = page.send("aim", target=space["low"])
+    aimed = page.answer(number)["motion"]
+    block = page.block(number)  # it came before the reply
+    assert block is not None
+    header, positions, rotations = block
+    assert (header[1], header[4], header[5]) == (1, 0, aimed["n_frames"])
+    asked = page.frames(aimed["motion"], 0, aimed["n_frames"])
+    np.testing.assert_array_equal(positions, asked[1])
+    np.testing.assert_array_equal(rotations, asked[2])
+    assert sorted(own.rglob("*")) == before
 
 
 def test_matches_of_matches_may_be_left_out(found: tuple[FakePage, dict[str, Any]]) -> None:

@@ -19,8 +19,8 @@ from marey.studio.shared import Shared
 from marey.studio.temporary import new_folder, remove_stale
 
 
-def _jobs(folder: Path, said: list[str]) -> Jobs:
-    return Jobs(folder, lambda command, share, text: said.append(text))
+def _jobs(said: list[str]) -> Jobs:
+    return Jobs(lambda command, share, text: said.append(text))
 
 
 def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
         path.write_text("whole")
 
     async def run() -> None:
-        shared, jobs = Shared(), _jobs(tmp_path, said)
+        shared, jobs = Shared(), _jobs(said)
         first, second = await asyncio.gather(shared.file("a", jobs, make), shared.file("a", jobs, make))
         assert first == second == await shared.file("a", jobs, make)
         assert first.read_text() == "whole"
@@ -58,7 +58,7 @@ def test_a_failed_job_is_tried_again_by_a_waiting_page(tmp_path: Path) -> None:
             raise InvalidValue("no")
 
     async def run() -> None:
-        shared, jobs = Shared(), _jobs(tmp_path, [])
+        shared, jobs = Shared(), _jobs([])
         first, second = await asyncio.gather(
             shared.file("a", jobs, make), shared.file("a", jobs, make), return_exceptions=True
         )
@@ -81,7 +81,7 @@ def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
 
     async def run() -> None:
         shared = Shared()
-        others, own = _jobs(tmp_path, []), _jobs(tmp_path, [])
+        others, own = _jobs([]), _jobs([])
         first = asyncio.create_task(ask(shared, others, 1))
         second = asyncio.create_task(ask(shared, own, 1))
         await asyncio.sleep(0.02)

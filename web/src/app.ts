@@ -33,7 +33,7 @@ import { Failed, type AskOptions, type Connection } from "./connection";
 import { Curves } from "./curves";
 import { byId } from "./dom";
 import { CharacterView, SHOWN, type Shown } from "./character_view";
-import { Frames } from "./frames";
+import { Frames, type Block } from "./frames";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
 import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
@@ -208,8 +208,8 @@ export class App {
     return shot;
   }
 
-  /** Apply the server's new description of a motion. Outdated frames are fetched again. */
-  update(info: MotionInfo): void {
+  /** Apply the server's new description of a motion. Outdated frames are fetched again, except those in `block`. */
+  update(info: MotionInfo, block?: Block): void {
     const shot = this.motions.get(info.motion);
     if (!shot) {
       this.add(info, false);
@@ -219,7 +219,7 @@ export class App {
     const rebuilt = info.n_frames !== shot.info.n_frames || info.joints.length !== shot.info.joints.length;
     if (rebuilt) {
       const old = shot.character;
-      Object.assign(shot, this.makeShot(info, old.color));
+      Object.assign(shot, this.makeShot(info, old.color, block));
       shot.character.visible = old.visible;
       // The old body stays until the new frames have been loaded; otherwise the character would flicker during a drag.
       void this.arrival(shot).catch(() => undefined).then(() => old.dispose());
@@ -227,7 +227,8 @@ export class App {
       shot.info = info;
       if (moved) {
         shot.frames.clear();
-        void this.loadTrail(shot);
+        if (block) shot.frames.put(block);
+        void this.loadTrail(shot, block);
       }
       shot.character.refresh(info, this.shownOf(shot));
     }
@@ -346,7 +347,7 @@ export class App {
     return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false };
   }
 
-  private makeShot(info: MotionInfo, color: string): Shot {
+  private makeShot(info: MotionInfo, color: string, block?: Block): Shot {
     const fetch = (start: number, stop: number) => this.connection.frames(info.motion, start, stop);
     const frames = new Frames(info.n_frames, info.joints.length, fetch, this.welcome?.block_frames);
     const character = new CharacterView(this.stage, info, frames, color, { ...this.shown });
@@ -355,12 +356,24 @@ export class App {
       character.show(this.frameOf(this.motions.get(info.motion) ?? shot));
       if (this.selected?.character === character) this.goAlong();
     });
-    void this.loadTrail(shot);
+    if (block) frames.put(block);
+    void this.loadTrail(shot, block);
     return shot;
   }
 
-  private async loadTrail(shot: Shot): Promise<void> {
-    if (shot.info.kind !== "motion") return;
+  private async loadTrail(shot: Shot, block?: Block): Promise<void> {
+    const { info } = shot;
+    if (info.kind !== "motion") return;
+    const hips = info.roles.hips;
+    if (block?.nFrames === info.n_frames && hips !== undefined) {
+      const points = new Float32Array(3 * block.nFrames);
+      for (let f = 0; f < block.nFrames; f++) {
+        const at = 3 * (f * block.nJoints + hips);
+        points.set(block.positions.subarray(at, at + 3), 3 * f);
+      }
+      shot.character.setTrail(points, info.floor ?? 0);
+      return;
+    }
     try {
       const { curves } = await this.connection.ask("curves", { motion: shot.info.motion, curve: "travel" });
       const axes = ["x", "y", "z"].map((axis) => curves.find((curve) => curve.name === axis)?.values);

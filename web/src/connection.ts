@@ -38,6 +38,8 @@ export interface ResumedWork {
 interface Pending {
   text: string;
   readsFrames: boolean;
+  /** Frames that came before the reply. */
+  block?: Block;
   resolve: (value: unknown) => void;
   reject: (error: Error) => void;
   progress?: Progress | undefined;
@@ -69,6 +71,7 @@ export class Connection {
   readonly resumedWork: ResumedWork[] = [];
   private socket: WebSocket | null = null;
   private pending = new Map<number, Pending>();
+  private readonly blocks = new WeakMap<object, Block>();
   private nextId = 1;
   private greeted = false;
   /** Number of the last text message received; -1 if a newly loaded page has not received any. */
@@ -107,6 +110,11 @@ export class Connection {
   /** Get frames `start` to `stop` of a motion. */
   frames(motion: string, start: number, stop: number): Promise<Block> {
     return this.send("frames", { motion, start, stop }, {}) as Promise<Block>;
+  }
+
+  /** The first frames of the motion that a reply describes, if they came with it. */
+  blockOf(reply: object): Block | undefined {
+    return this.blocks.get(reply);
   }
 
   /** Close the socket as if the network failed (for tests). */
@@ -151,8 +159,10 @@ export class Connection {
       return;
     }
     this.pending.delete(message.id);
-    if (message.kind === "done") asked.resolve(message.result);
-    else asked.reject(new Failed(message.error.type, message.error.text));
+    if (message.kind === "done") {
+      if (asked.block) this.blocks.set(message.result as object, asked.block);
+      asked.resolve(message.result);
+    } else asked.reject(new Failed(message.error.type, message.error.text));
   }
 
   private receiveFrames(data: ArrayBuffer): void {
@@ -165,6 +175,10 @@ export class Connection {
       return;
     }
     const asked = this.pending.get(block.id);
+    if (asked && !asked.readsFrames) {
+      asked.block = block;
+      return;
+    }
     this.pending.delete(block.id);
     asked?.resolve(block);
   }

@@ -106,6 +106,11 @@ export class Frames {
     this.asked.clear();
   }
 
+  /** Add the first block, which came with the motion's new description. */
+  put(block: Block): void {
+    if (block.first === 0 && block.nJoints === this.nJoints && block.nFrames === Math.min(this.block, this.nFrames)) this.blocks.set(0, block);
+  }
+
   private want(index: number): void {
     if (this.blocks.has(index) || this.asked.has(index)) return;
     // A failed block is requested again when the frame is next shown; the connection has already reported the error.

@@ -73,13 +73,15 @@ def bench_parametric(path: str) -> Iterator[BenchResult]:
     )
 
 
-def reaches(n: int) -> tuple[Motion, ...]:
-    """Generate n reaches to different targets, trimmed to the action."""
+def reaches(n: int, seconds: float | None = None) -> tuple[Motion, ...]:
+    """Generate n reaches to different targets, trimmed to the action, or to `seconds` with the action in the middle."""
     rng = np.random.default_rng(0)
     out = []
     for k in range(n):
         x, y, z = rng.uniform((-0.35, 0.6, 0.35), (0.05, 1.5, 0.5))
         motion = sample("reach", rng=k, x=float(x), y=float(y), z=float(z)).motion
         label = next(label for label in motion.labels if label.name == "reach")
-        out.append(replace(motion[label.start : label.stop], name=f"reach {k}"))
+        more = 0 if seconds is None else round(seconds * motion.fps) - (label.stop - label.start)
+        start = max(0, label.start - more // 2)
+        out.append(replace(motion[start : start + label.stop - label.start + more], name=f"reach {k}"))
     return tuple(out)

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
 
 from marey.bench.clips import bench_bvh
 from marey.bench.results import BenchResult, at_most
@@ -28,8 +30,11 @@ CROWD_SECONDS, CROWD_RATE, CROWD = 10.0, 60.0, 8
 _HEADER = struct.Struct("<BBHIII")
 _SENT = struct.Struct("<d")
 _LIVE = 2
-# Limits: latency from the server to the client in ms, and load in percent of one core.
-_LATENCY, _LOAD = 5.0, 25.0
+# Limits: latency from the server to the client in ms, load in percent of one core, and processor time of one step of a
+# dragged target in ms.
+_LATENCY, _LOAD, _DRAG = 5.0, 25.0, 50.0
+# The motion of the dragged target: number of examples, duration (s) and rate (Hz); and the number of steps of the drag.
+_EXAMPLES, _DRAG_SECONDS, _DRAG_RATE, _STEPS = 12, 1.5, 120.0, 100
 
 
 @dataclass(slots=True)
@@ -64,6 +69,80 @@ def bench_studio(path: str) -> Iterator[BenchResult]:
             yield at_most("studio", f"frames lost, {what}", sum(each.lost for each in crowd), "frames", 0)
             answers = [answer for each in crowd for answer in each.answers]
             yield at_most("studio", f"median answer to a question, {what}", _ms(answers), "ms", 50.0)
+        yield from _bench_drag(folder)
+
+
+def _bench_drag(folder: str) -> Iterator[BenchResult]:
+    """Measure a drag of the target in the panel Find: processor time of server and worker, and time to the answer."""
+    steps, n_frames = save_drag_space(Path(folder) / "space.npz")
+    with run_server(folder) as (process, url):
+        drag = asyncio.run(drag_target(url, steps, lambda: _cpu(process, with_children=True)))
+    what = f"of a dragged target, {n_frames} frames at {_DRAG_RATE:g} Hz"
+    yield at_most("studio", f"messages to the server per step {what}", drag.n_messages / len(steps), "messages", 1)
+    if drag.cpu is not None:
+        cpu = 1e3 * drag.cpu / len(steps)
+        yield at_most("studio", f"server and worker, a step {what}, processor time", cpu, "ms", _DRAG)
+    yield at_most("studio", f"median answer to a step {what}", _ms(drag.answers), "ms", 2.0 * _DRAG)
+
+
+def save_drag_space(path: Path) -> tuple[list[list[float]], int]:
+    """Save a parametric motion of reaches of 1.5 s at 120 Hz; return the targets of a drag through it, and the number
+    of frames of its motions."""
+    from marey.bench.parametric import reaches
+    from marey.edit import resample
+    from marey.parametric import ParametricMotion, position
+
+    motions = tuple(resample(motion, _DRAG_RATE) for motion in reaches(_EXAMPLES, _DRAG_SECONDS))
+    space = ParametricMotion.build(motions, position("right_hand"), samples=200)
+    space.save(path)
+    a, b = space.parameters[0], space.parameters[1]
+    blend = 0.5 - 0.5 * np.cos(np.linspace(0.0, 4.0 * np.pi, _STEPS))[:, None]
+    return ((1.0 - blend) * a + blend * b).tolist(), len(space(a))
+
+
+@dataclass(slots=True)
+class _Drag:
+    """Record of a drag: processor time in seconds, messages to the server, and response times in seconds."""
+
+    cpu: float | None = None
+    n_messages: int = 0
+    answers: list[float] = field(default_factory=list)
+
+
+async def drag_target(url: str, steps: list[list[float]], read_cpu: Callable[[], float | None]) -> _Drag:
+    """Act as one page that drags the target of `space.npz` through some targets; wait for the frames of each."""
+    drag = _Drag()
+    async with _connect(url) as socket:
+        await socket.send(json.dumps({"id": 1, "do": "hello"}))
+        await socket.send(json.dumps({"id": 2, "do": "aim_load", "path": "space.npz"}))
+        await _answer(socket, 2)
+        number = 3
+        for k, target in enumerate([*steps[:5], *steps]):
+            if k == 5:  # the first steps load code and data
+                drag, begun = _Drag(), read_cpu()
+            start = time.perf_counter()
+            await socket.send(json.dumps({"id": number, "do": "aim", "target": target}))
+            drag.n_messages += 1
+            has_frames = False
+            reply = None
+            while reply is None:
+                data = await socket.recv()
+                if isinstance(data, bytes):
+                    has_frames = has_frames or _HEADER.unpack_from(data)[3] == number
+                elif (message := json.loads(data)).get("id") == number and message["kind"] == "done":
+                    reply = message["result"]["motion"]
+            if not has_frames:
+                number += 1
+                block = {"motion": reply["motion"], "start": 0, "stop": reply["n_frames"]}
+                await socket.send(json.dumps({"id": number, "do": "frames", **block}))
+                drag.n_messages += 1
+                while isinstance(await socket.recv(), str):
+                    pass
+            drag.answers.append(time.perf_counter() - start)
+            number += 1
+        after = read_cpu()
+    drag.cpu = None if begun is None or after is None else after - begun
+    return drag
 
 
 @contextmanager
@@ -82,11 +161,18 @@ def run_server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def _cpu(process: subprocess.Popen[str]) -> float | None:
-    """Return the CPU seconds that a process has used; None if the system does not report them."""
+def _cpu(process: subprocess.Popen[str], *, with_children: bool = False) -> float | None:
+    """Return the CPU seconds that a process has used, optionally with those of its running children; None if the
+    system does not report them."""
     with suppress(OSError, ValueError, IndexError):
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        numbers = [process.pid]
+        if with_children:
+            numbers += map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
+        total = 0
+        for number in numbers:
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+        return total / os.sysconf("SC_CLK_TCK")
     return None
 
 
@@ -97,21 +183,8 @@ async def watch_pages(url: str, n: int, seconds: float, rate: float) -> list[_Ru
 
 async def _watch(url: str, seconds: float, rate: float) -> _Run:
     """Act as one page: open the clip, watch it live, and send a small request every quarter of a second."""
-    from websockets.asyncio.client import connect
-    from websockets.typing import Origin
-
-    parts = urlsplit(url)
-    token = parse_qs(parts.query)["token"][0]
-    headers = {"Cookie": f"marey_{parts.port}={token}"}
-    origin = Origin(f"http://{parts.netloc}")
     run = _Run()
-    async with connect(
-        f"ws://{parts.netloc}/ws",
-        origin=origin,
-        additional_headers=headers,
-        compression=None,
-        proxy=None,
-    ) as socket:
+    async with _connect(url) as socket:
         await socket.send(json.dumps({"id": 1, "do": "hello"}))
         await socket.send(json.dumps({"id": 2, "do": "open", "path": "clip.bvh"}))
         motion = (await _answer(socket, 2))["motion"]
@@ -132,6 +205,22 @@ async def _watch(url: str, seconds: float, rate: float) -> _Run:
     return run
 
 
+def _connect(url: str) -> Any:
+    """Open the WebSocket of a page."""
+    from websockets.asyncio.client import connect
+    from websockets.typing import Origin
+
+    parts = urlsplit(url)
+    token = parse_qs(parts.query)["token"][0]
+    return connect(
+        f"ws://{parts.netloc}/ws",
+        origin=Origin(f"http://{parts.netloc}"),
+        additional_headers={"Cookie": f"marey_{parts.port}={token}"},
+        compression=None,
+        proxy=None,
+    )
+
+
 async def _ask(socket: Any, asked: dict[int, float]) -> None:
     number = 3
     while True:
@@ -149,7 +238,8 @@ def _note(message: dict[str, Any], run: _Run, asked: dict[int, float]) -> None:
 
 async def _answer(socket: Any, number: int) -> dict[str, Any]:
     while True:
-        message = json.loads(await socket.recv())
+        data = await socket.recv()
+        message = json.loads(data) if isinstance(data, str) else {}
         if message.get("id") == number and message["kind"] != "progress":
             result: dict[str, Any] = message["result"]
             return result

@@ -4,7 +4,8 @@ A message starts with a 16-byte little-endian header: uint8 version, uint8 kind,
 uint32 first frame, uint32 number of frames N. Then follow N x J x 3 float32 world positions in meters and N x J x 4
 float32 world rotations. Quaternions are x y z w here, as in WebGL libraries; everywhere else in marey they are w x y z.
 
-Kind 1 answers the command `frames`; the id is the command's. Kind 2 is a live frame; the id is the stream's number, and
+Kind 1 answers the command `frames`, or comes just before the reply to a command that changes a motion, with the
+motion's first frames; the id is the command's. Kind 2 is a live frame; the id is the stream's number, and
 frames count from 0. After its rotations come a float64, the time it was sent in seconds since 1970, and optional JSON
 (UTF-8) up to the end of the message, with additional information about this frame.
 """

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 from marey.errors import MareyError, NoResult
-from marey.studio.parcels import pack, unpack
+from marey.studio.parcels import pack, read_line, unpack
 
 # The id of the command that is being answered.
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
@@ -38,32 +35,23 @@ class Jobs:
 
     Parameters
     ----------
-    folder : where arguments and results are exchanged with the worker.
     report : called with a command's id, its progress (0 to 1) and a text.
     """
 
-    def __init__(self, folder: Path, report: Callable[[int, float, str], None]) -> None:
-        self._folder = folder
+    def __init__(self, report: Callable[[int, float, str], None]) -> None:
         self._report = report
         self._turn = asyncio.Lock()
         self._worker: asyncio.subprocess.Process | None = None
         self._dying: list[asyncio.subprocess.Process] = []
         self._running: dict[int, asyncio.Task[Any]] = {}
-        self._count = 0
 
     async def run(self, call: str, **arguments: Any) -> dict[str, Any]:
         """Call ``module:function`` of the studio in the worker and report its progress to the current command.
 
         Arguments and results are plain data, motions and arrays.
         """
-        self._count += 1
-        folder = self._folder / str(self._count)
-        folder.mkdir()
-        try:
-            async with self.cancellable(), self._turn:
-                return await self._work(call, arguments, folder, COMMAND.get())
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        async with self.cancellable(), self._turn:
+            return await self._work(call, arguments, COMMAND.get())
 
     async def run_in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a thread of this process."""
@@ -90,29 +78,29 @@ class Jobs:
         """Report the progress (0 to 1) of the current command."""
         self._report(COMMAND.get(), fraction, text)
 
-    async def _work(self, call: str, arguments: dict[str, Any], folder: Path, command: int) -> dict[str, Any]:
-        sent = await _run_to_completion(pack, arguments, folder)
+    async def _work(self, call: str, arguments: dict[str, Any], command: int) -> dict[str, Any]:
+        sent = await asyncio.to_thread(pack, {"call": call, "arguments": arguments})
         worker = await self._ready()
         if worker.stdin is None or worker.stdout is None:
             raise WorkFailed("WorkerDied", "the worker process does not respond; try again")
-        line = json.dumps({"call": call, "folder": str(folder), "arguments": sent}) + "\n"
         is_answered = False
         try:
-            worker.stdin.write(line.encode())
+            worker.stdin.write(sent)
             await worker.stdin.drain()
             while True:
-                answer = await worker.stdout.readline()
-                if not answer:
+                line = await worker.stdout.readline()
+                if not line:
                     raise WorkFailed(
                         "WorkerDied",
                         "the worker process stopped unexpectedly, possibly out of memory; try again with less data",
                     )
-                answer = json.loads(answer)
+                answer, size = read_line(line)
+                data = await worker.stdout.readexactly(size)
                 if "fraction" not in answer:
                     break
                 self._report(command, answer["fraction"], answer["text"])
             is_answered = True
-        except (ConnectionError, ValueError) as error:
+        except (ConnectionError, EOFError, ValueError) as error:
             raise WorkFailed("WorkerDied", f"the worker process does not respond ({error}); try again") from None
         finally:
             if not is_answered:  # the worker may still be busy with an abandoned job
@@ -120,7 +108,7 @@ class Jobs:
         if "error" in answer:
             error = answer["error"]
             raise WorkFailed(error["type"], error["text"], error.get("parameter"))
-        result: dict[str, Any] = await _run_to_completion(unpack, answer["result"], folder)
+        result: dict[str, Any] = await asyncio.to_thread(unpack, answer["result"], data)
         return result
 
     async def _ready(self) -> asyncio.subprocess.Process:
@@ -172,14 +160,3 @@ class Jobs:
         for worker in self._dying:
             await worker.wait()
         self._dying.clear()
-
-
-async def _run_to_completion(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function in a thread. If canceled, wait for it anyway, because it must not write to a deleted folder."""
-    running = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        with suppress(Exception):
-            await running
-        raise

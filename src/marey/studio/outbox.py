@@ -18,12 +18,16 @@ class TooSlow(Exception):
 
 
 class Outbox:
-    """The messages to one page: numbered texts, stored for a reconnecting page, and binary messages, sent only once."""
+    """The messages to one page: numbered texts, stored for a reconnecting page, and binary messages, sent only once.
+
+    Frames that belong to a text are sent just before it.
+    """
 
     def __init__(self) -> None:
         self.last = 0
         self._texts: deque[tuple[int, str]] = deque()
         self._bytes = 0
+        self._frames: dict[int, bytes] = {}
         self._blocks: deque[bytes] = deque()
         self._live: deque[bytes] = deque()
         self._wake = asyncio.Event()
@@ -34,12 +38,19 @@ class Outbox:
 
     # --- Producer side
 
-    def put_text(self, text: str) -> None:
-        """Queue a reply: a JSON object, to which the message number is added."""
+    def put_text(self, text: str, frames: bytes | None = None) -> None:
+        """Queue a reply: a JSON object, to which the message number is added.
+
+        frames : a binary message to send just before it; dropped if no page is connected.
+        """
         self.last += 1
         numbered = f'{{"n":{self.last},{text[1:]}'
         self._texts.append((self.last, numbered))
         self._bytes += len(numbered)
+        if frames is not None and self._attached.is_set():
+            self._frames[self.last] = frames
+            while len(self._frames) > BLOCKS:  # the page requests them if they do not come
+                del self._frames[next(iter(self._frames))]
         while len(self._texts) > 1 and (len(self._texts) > KEPT or self._bytes > KEPT_BYTES):
             self._bytes -= len(self._texts.popleft()[1])
         self._wake.set()
@@ -84,6 +95,7 @@ class Outbox:
     def detach(self) -> None:
         """Mark the page as disconnected and drop queued frames."""
         self._attached.clear()
+        self._frames.clear()
         self._blocks.clear()
         self._live.clear()
         self._room.set()
@@ -103,6 +115,8 @@ class Outbox:
             if self.last > seen:
                 if self.has_lost(seen):
                     raise TooSlow
+                if (frames := self._frames.pop(seen + 1, None)) is not None:
+                    return frames
                 return self._texts[len(self._texts) - (self.last - seen)][1]
             if self._blocks:
                 self._room.set()

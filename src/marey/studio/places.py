@@ -36,8 +36,8 @@ class Places:
         self.session = session
         self.folder = folder
         self.own = new_folder()
-        self.uploads, self.exports, self.jobs = (self.own / name for name in ("uploads", "exports", "jobs"))
-        for path in (self.uploads, self.exports, self.jobs):
+        self.uploads, self.exports = self.own / "uploads", self.own / "exports"
+        for path in (self.uploads, self.exports):
             path.mkdir()
         self._uploads = Folder(self.uploads)
         self.panel_bytes: dict[str, int] = {}

@@ -71,7 +71,7 @@ class Session:
         self.places = Places(self.id, folder)
         self.shared = shared
         self.outbox = Outbox()
-        self.jobs = Jobs(self.places.jobs, self._progress)
+        self.jobs = Jobs(self._progress)
         self.live = Live(self.outbox, self.send_event)
         self.state = PanelState()
         self._loop = asyncio.get_running_loop()
@@ -83,6 +83,8 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         # Running commands by id: name, and fraction and text of the last progress report.
         self._running: dict[int, tuple[str, float, str]] = {}
+        # Frames to send with the replies to running commands, by their ids.
+        self._frames: dict[int, bytes] = {}
 
     def info(self, motion: str) -> MotionInfo:
         """Describe an open motion for the page."""
@@ -90,6 +92,15 @@ class Session:
         return describe_motion(
             motion, opened, self.id, self.motions.find_skin_source(motion), self.motions.sources(motion)
         )
+
+    def send_frames_with_reply(self, motion: str) -> None:
+        """Send a motion's first block of frames just before the reply to the current command.
+
+        The page then shows the motion without requesting its frames.
+        """
+        number = COMMAND.get()
+        block = self.motions.frames(motion, 0, min(len(self.motions.recording(motion)), BLOCK_FRAMES))
+        self._frames[number] = pack_frames(block.positions, block.rotations, number=number, first=0)
 
     def send_event(self, event: Event) -> None:
         """Send an event. Thread-safe."""
@@ -148,6 +159,7 @@ class Session:
     def _finish(self, task: asyncio.Task[None], number: int, n_chars: int) -> None:
         self._tasks.discard(task)
         self._running.pop(number, None)
+        self._frames.pop(number, None)
         self._message_chars -= n_chars
 
     async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
@@ -164,7 +176,7 @@ class Session:
             else:
                 async with self._turn:
                     reply = await asyncio.to_thread(command.call, self, message)
-            self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}))
+            self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}), self._frames.get(number))
         except MareyError as error:
             kind = error.kind if isinstance(error, WorkFailed) else type(error).__name__
             self._fail(number, kind, word_for_page(str(error), command.message, error.parameter))

@@ -1,14 +1,13 @@
 """The worker process of one page: ``python -m marey.studio.worker``.
 
-It reads one JSON object per line, ``{"call": "marey.studio.work:clean", "folder": "...", "arguments": {...}}``, and
-writes progress lines with ``fraction`` and ``text``, then one line with ``result`` or ``error``. It exits at the end of
-its input.
+It reads messages ``{"call": "marey.studio.work:clean", "arguments": {...}}`` and writes messages with ``fraction`` and
+``text`` of the progress, then one with ``result`` or ``error``; see `marey.studio.parcels`. It exits at the end of its
+input.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import queue
 import signal
@@ -16,11 +15,10 @@ import sys
 import threading
 import time
 import warnings
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from marey.errors import InvalidValue, MareyError
-from marey.studio.parcels import pack, unpack
+from marey.studio.parcels import pack, read_line, unpack
 
 _PREFIX = "marey.studio."
 # Minimum seconds between progress reports.
@@ -30,31 +28,32 @@ _REPORT_INTERVAL = 0.1
 def main() -> None:
     """Run tasks until the input ends."""
     # Redirect stdout, because printed text would be mistaken for an answer.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the server, which stops the worker
     warnings.simplefilter("ignore")
     if hasattr(os, "nice"):
         os.nice(5)  # display has priority over computation
     for task in iter(_tasks().get, None):
-        answers.write(json.dumps(_answer(task, answers)) + "\n")
+        answers.write(_answer(*task, answers))
         answers.flush()
 
 
-def _tasks() -> queue.SimpleQueue[dict[str, Any] | None]:
+def _tasks() -> queue.SimpleQueue[tuple[dict[str, Any], bytes] | None]:
     """Read tasks from stdin into a queue. EOF means that the server is gone, so exit the process immediately."""
-    tasks: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[tuple[dict[str, Any], bytes] | None] = queue.SimpleQueue()
 
     def read() -> None:
-        for line in sys.stdin:
-            tasks.put(json.loads(line))
+        for line in sys.stdin.buffer:
+            task, size = read_line(line)
+            tasks.put((task, sys.stdin.buffer.read(size)))
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
     return tasks
 
 
-def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
+def _answer(task: dict[str, Any], data: bytes, answers: BinaryIO) -> bytes:
     """Run one task and return its answer."""
     last_report = 0.0
 
@@ -63,17 +62,15 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         now = time.monotonic()
         if now - last_report >= _REPORT_INTERVAL:
             last_report = now
-            answers.write(json.dumps({"fraction": min(max(float(fraction), 0.0), 1.0), "text": text}) + "\n")
+            answers.write(pack({"fraction": min(max(float(fraction), 0.0), 1.0), "text": text}))
             answers.flush()
 
-    folder = Path(task["folder"])
     try:
-        result = find_function(task["call"])(progress, **unpack(task["arguments"], folder))
-        return {"result": pack(result, folder)}
+        return pack({"result": find_function(task["call"])(progress, **unpack(task["arguments"], data))})
     except MareyError as error:
-        return {"error": {"type": type(error).__name__, "text": str(error), "parameter": error.parameter}}
+        return pack({"error": {"type": type(error).__name__, "text": str(error), "parameter": error.parameter}})
     except Exception as error:
-        return {"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}}
+        return pack({"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}})
 
 
 def find_function(call: str) -> Any:

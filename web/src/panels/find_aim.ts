@@ -216,7 +216,7 @@ export class AimSection {
   /** Show the reply to a request. A control that is being dragged stays where it is. */
   private take(reply: Aimed, request: AimMotion = {}): void {
     this.motion = reply.motion.motion;
-    if (this.app.motions.has(this.motion)) this.app.update(reply.motion);
+    if (this.app.motions.has(this.motion)) this.app.update(reply.motion, this.app.connection.blockOf(reply));
     else this.app.add(reply.motion);
     this.reached = reply.reached;
     this.back.hidden = !reply.projected;

@@ -200,7 +200,7 @@ export class LookSection {
       const under = this.app.motions.get(base);
       if (under) under.character.visible = false;
       this.app.add(done.motion);
-    } else this.app.update(done.motion);
+    } else this.app.update(done.motion, this.app.connection.blockOf(done));
     this.draw();
     this.drawSight();
   }

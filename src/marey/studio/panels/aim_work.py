@@ -15,7 +15,6 @@ from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.studio.panels.find_sources import cut_matches
 from marey.studio.panels.find_work import run_search
-from marey.studio.panels.motion_parts import to_parts
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -73,13 +72,12 @@ def load(progress: Progress, space: str) -> dict[str, Any]:
 
 
 def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, Any]:
-    """Describe a space: its parameters, and its first motion in full. Later motions send only the changed parts."""
+    """Describe a space: its parameters and its first motion."""
     range_ = space.reachable()
     points: Floats = np.empty((0, 3))
     if is_position(space):
         seen = space.samples[:: -(-len(space.samples) // _MAX_POINTS)]
         points = _to_world(np.array(stands), _floor(space), seen)
-    motion, first = _synthesize(space, space.parameters[0], False, stands)
     return {
         "names": list(space.names),
         "units": list(space.units),
@@ -90,8 +88,7 @@ def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, A
         "given": space.registration.n_motions,
         "notes": list(space.notes),
         "stands": stands,
-        "like": motion,
-        "first": first,
+        "first": _synthesize(space, space.parameters[0], False, stands),
     }
 
 
@@ -118,18 +115,16 @@ def aim(
         if not is_position(asked):
             raise InvalidValue(f"this motion is controlled by {', '.join(asked.names)}, not by a point in the world")
         wanted = rigid2d.apply(rigid2d.invert(stands), np.array(point)) - [0.0, _floor(asked), 0.0]
-    return _synthesize(asked, wanted, refine, stands)[1]
+    return _synthesize(asked, wanted, refine, stands)
 
 
-def _synthesize(
-    space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
-) -> tuple[Motion, dict[str, Any]]:
+def _synthesize(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> dict[str, Any]:
     """Synthesize a motion and describe it for the page."""
     from marey.parametric.points import find_path
 
     motion, info = _evaluate(space, wanted, refine, stands)
     motion = replace(motion, name=name_motion(space, info["reached"]))
-    info |= {"motion": to_parts(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
+    info |= {"motion": motion, "point": None, "hit": None, "moment": None, "path": np.empty(0)}
     if is_position(space):
         path = find_path(motion.skeleton, motion.world(), space.features[0].joint)
         ends = np.array([info["target"], info["reached"]])
@@ -140,7 +135,7 @@ def _synthesize(
             "moment": int(np.linalg.norm(path - hit, axis=1).argmin()),
             "path": path.round(4).ravel(),
         }
-    return motion, info
+    return info
 
 
 def _evaluate(

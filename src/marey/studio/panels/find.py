@@ -13,7 +13,7 @@ from marey.studio.panels import find_messages as messages
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.find_files import copy_saved, list_saved, save_into
 from marey.studio.panels.find_state import Aim, Search, get_find_state
-from marey.studio.panels.motion_parts import from_parts, replace_dragged
+from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -186,7 +186,9 @@ async def aim_motion(session: Session, message: messages.AimMotion) -> messages.
     state = get_find_state(session)
     aim = state.get_aim()
     done = await session.jobs.run(f"{_AIM}:aim", space=aim.space, stands=aim.stands, **message.fields())
-    return _publish_aimed(session, aim, done)
+    reply = _publish_aimed(session, aim, done)
+    session.send_frames_with_reply(reply.motion.motion)
+    return reply
 
 
 @command(messages.KeepAimed)
@@ -230,7 +232,7 @@ def save_found(session: Session, message: messages.SaveFound) -> messages.SavedF
 
 def _activate_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> messages.SpaceMade:
     """Make this space the current one, and return its description with a first motion."""
-    aim = get_find_state(session).aim = Aim(file, done.pop("stands"), done.pop("like"), made_from)
+    aim = get_find_state(session).aim = Aim(file, done.pop("stands"), made_from)
     first = _publish_aimed(session, aim, done.pop("first"))
     aim.reply = messages.SpaceMade(**_tuples(done), first=first)
     return aim.reply
@@ -238,7 +240,7 @@ def _activate_space(session: Session, file: str, done: dict[str, Any], *made_fro
 
 def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> messages.Aimed:
     """Publish the motion for a target and return the reply."""
-    aim.motion = replace_dragged(session, aim.motion, from_parts(done.pop("motion"), aim.like), *aim.made_from)
+    aim.motion = replace_dragged(session, aim.motion, done.pop("motion"), *aim.made_from)
     done["path"] = done["path"].tolist()
     reply = messages.Aimed(motion=session.info(aim.motion), **_tuples(done))
     if aim.reply is not None:

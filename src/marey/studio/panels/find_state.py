@@ -50,7 +50,6 @@ class Aim:
 
     space : its file.
     stands : placement (theta, x, z) of its character.
-    like : a complete motion from it, which supplies the skeleton and the source.
     made_from : id of the motion with the example, or () for a space from a file.
     motion : id of its last motion.
     reply : its description, with the last motion.
@@ -58,7 +57,6 @@ class Aim:
 
     space: str
     stands: list[float]
-    like: Motion
     made_from: tuple[str, ...]
     motion: str | None = None
     reply: SpaceMade | None = None

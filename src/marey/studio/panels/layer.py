@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from marey.errors import InvalidValue
 from marey.studio.panels import layer_messages as messages
 from marey.studio.panels.aim_files import motion_files
-from marey.studio.panels.motion_parts import replace_dragged
+from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.panels.ui_wording import reword_errors
 from marey.studio.registry import command
 
@@ -66,6 +66,7 @@ async def look_at(session: Session, message: messages.LookAt) -> messages.LookDo
     _check_own_result(session, message.made)
     name = replace_dragged(session, message.made, replace(result, name=f"{base.name} (looking)"), message.motion)
     _own_results(session).add(name)
+    session.send_frames_with_reply(name)
     return messages.LookDone(
         session.info(name),
         tuple(messages.LookReport(**each) for each in done["looks"]),

@@ -1,8 +1,10 @@
-"""Replace a panel's result when its settings change; one slider drag is one undo step."""
+"""Replace a panel's result when its settings change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from marey.errors import UnknownName
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -14,6 +16,8 @@ def replace_result(
 ) -> str:
     """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Returns the motion's id.
 
+    The change can be undone.
+
     what : name of the change in the undo history.
     merge_undo : merge with the previous change; both are then undone together.
     """
@@ -22,3 +26,20 @@ def replace_result(
         return motions.add_result(motion, *made_from)
     motions.change(result, motions.recording(result), motion, what, merge_undo=merge_undo)
     return result
+
+
+def replace_dragged(session: Session, name: str | None, motion: Motion, *made_from: str) -> str:
+    """Replace the open motion with id `name` by `motion`, or add `motion` if there is none. Returns its id.
+
+    Clears the undo history, because a drag would fill it with useless states.
+    """
+    try:
+        opened = None if name is None else session.motions.opened(name)
+    except UnknownName:  # closed in the meantime
+        opened = None
+    if name is None or opened is None:
+        return session.motions.add_result(motion, *made_from)
+    session.motions.change(name, opened.now.recording, motion, "updated")
+    del opened.steps[:-1]
+    opened.at, opened.made_from = 0, made_from
+    return name
