@@ -17,7 +17,7 @@ from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
 from marey.studio.panels import find_origins
-from marey.studio.parcels import pack, read_line, unpack
+from marey.studio.parcels import pack, read_line, unpack_all
 from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
 
@@ -330,10 +330,7 @@ def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage,
 
 def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
     motion = kick_space()(kick_space().samples[40], start=(0.3, 1.0, 2.0))
-    line, _, data = pack({"motion": motion, "other": motion[:3]}).partition(b"\n")
-    content, size = read_line(line)
-    assert size == len(data)
-    again, other = (unpack(content, data)[name] for name in ("motion", "other"))
+    again, other = unpack_all(pack({"motion": motion, "other": motion[:3]})).values()
     assert again.skeleton is other.skeleton
     assert again.rotations.flags.aligned
     np.testing.assert_array_equal(again.rotations, motion.rotations)
@@ -352,10 +349,10 @@ def test_plain_data_and_arrays_go_to_the_worker_and_back() -> None:
         "c": np.float64(0.1),
         "d": np.array(["left", "right hand"]),
     }
-    line, _, data = pack(sent).partition(b"\n")
-    content, size = read_line(line)
-    assert size == len(data)
-    back = unpack(content, data)
+    message = pack(sent)
+    line, _, data = message.partition(b"\n")
+    assert read_line(line)[1] == len(data)
+    back = unpack_all(message)
     assert (back["a"], back["c"]) == ([1, [2.5, None], "text", True], 0.1)
     for name, array in sent["b"].items():
         np.testing.assert_array_equal(back["b"][name], array)

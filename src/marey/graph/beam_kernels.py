@@ -107,10 +107,10 @@ class Beam(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """The state that is being expanded: its frame, its index in the frame's slot, and its record in the trail."""
+    """The state that is being expanded: its frame, its number in the frame's slot, and its record in the trail."""
 
     frame: int
-    index: int
+    number: int
     record: int
 
 
@@ -183,9 +183,10 @@ def add_state(beam: Beam, where: Expanded, layout: EdgeLayout, edge: int, style:
         n = room // 2
         _keep_first(_rank(beam.numbers[target], room), n, beam.numbers[target], beam.marks[target])
     beam.counts[target] = n + 1
-    marks, state = beam.marks[target, n], beam.numbers[target, n]
+    marks: Ints1D = beam.marks[target, n]
+    state: Floats1D = beam.numbers[target, n]
     marks[NODE], marks[STYLE], marks[PARENT], marks[EDGE] = layout.heads[edge], style, where.record, edge
-    state[0], state[1], state[2], state[3] = apply_move(get_place(beam.numbers[slot, where.index]), layout.moves[edge])
+    state[0], state[1], state[2], state[3] = apply_move(get_place(beam.numbers[slot, where.number]), layout.moves[edge])
     return state
 
 

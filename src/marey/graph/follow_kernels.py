@@ -162,7 +162,8 @@ def _identify(search: FollowSearch, state: Floats1D, marks: Ints1D, best_cost: f
         return -1
     heading = int(np.floor((math.atan2(state[1], state[0]) + np.pi) * (24.0 / (2.0 * np.pi))))
     cell = search.layout.cells[marks[NODE]]
-    return ((cell * 32 + heading) * 4096 + int(state[ARC] * 4.0)) * 16 + marks[STYLE]
+    kind: int = ((cell * 32 + heading) * 4096 + int(state[ARC] * 4.0)) * 16 + marks[STYLE]
+    return kind
 
 
 @helper
@@ -172,7 +173,7 @@ def _expand(search: FollowSearch, beam: Beam, where: Expanded, trail: Trail) -> 
     first, points = layout.first, layout.points
     course, spacing, ends, styles, early = search.course
     slot = where.frame % beam.counts.shape[0]
-    state, marks = beam.numbers[slot, where.index], beam.marks[slot, where.index]
+    state, marks = beam.numbers[slot, where.number], beam.marks[slot, where.number]
     node, style = marks[NODE], marks[STYLE]
     out = np.empty(5)
     for edge in range(layout.first_out[node], layout.first_out[node + 1]):

@@ -219,7 +219,7 @@ def search_reach(starts: Starts, search: ReachSearch, trail: Trail) -> None:
 def _identify(search: ReachSearch, state: Floats1D, marks: Ints1D, best_cost: float, frame: int) -> int:
     """Return a number that states share if they are interchangeable; start states never are."""
     if frame == 0:
-        return -1 - marks[EDGE]
+        return -1 - int(marks[EDGE])
     node = marks[NODE]
     return _hash_state(get_place(state), search.layout.cells[node], search.space.node_points[node])
 
@@ -229,7 +229,7 @@ def _expand(search: ReachSearch, beam: Beam, where: Expanded, trail: Trail) -> N
     """End the walk with the tails of a state, or play the edges out of it."""
     layout, space, tails, settings = search.layout, search.space, search.tails, search.settings
     slot = where.frame % beam.counts.shape[0]
-    state, node = beam.numbers[slot, where.index], beam.marks[slot, where.index, NODE]
+    state, node = beam.numbers[slot, where.number], beam.marks[slot, where.number, NODE]
     place = get_place(state)
     theta = math.atan2(state[1], state[0])
     to_place = search.goal.position.shape[0] == 3

@@ -41,6 +41,13 @@ def read_line(line: bytes) -> tuple[dict[str, Any], int]:
     return content, content.pop(_SIZE)
 
 
+def unpack_all(message: bytes) -> dict[str, Any]:
+    """Restore a message from all of its bytes."""
+    line, _, data = message.partition(b"\n")
+    content: dict[str, Any] = unpack(read_line(line)[0], data)
+    return content
+
+
 def unpack(content: Any, data: bytes) -> Any:
     """Restore a value from its JSON form and the bytes of its arrays, which are read-only. Tuples become lists."""
     if isinstance(content, list):

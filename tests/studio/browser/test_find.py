@@ -79,6 +79,10 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         "() => { const before = window.at; window.at = marey.stage.camera.position.toArray().join();"
         " return before === window.at; }"
     )
+    page.evaluate(
+        "() => { window.sent = []; const send = marey.connection.send.bind(marey.connection);"
+        " marey.connection.send = (name, ...rest) => { sent.push(name); return send(name, ...rest); }; }"
+    )
     start = in_picture(tab, "replies[0].point")
     page.mouse.move(*start)
     page.mouse.down()
@@ -88,6 +92,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page.mouse.up()
     tab.until("() => marey.playback.playing")
     tab.until("() => replies.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
+    assert set(tab.get("sent")) == {"aim"}, "frames and trail come with the reply"
     last = tab.get("replies.at(-1)")
     assert last["motion"]["motion"] == tab.get("marey.selected.info.motion")
     assert not last["projected"], "the target follows what can be reached under the pointer"

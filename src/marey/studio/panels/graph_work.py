@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ from marey.core.arrays import Floats
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyError
-from marey.studio.parcels import pack, unpack
+from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
 
-_CLIPS, _FOUND, _GRAPH = "clips.json", "found.npz", "graph.npz"
+_FOUND, _GRAPH = "found.bin", "graph.npz"
+_TRANSITIONS = ("distances", "clips", "frames", "transforms")
 _MAX_MEMORY = 256 * 2**20
 _MIN_SECONDS = 2.0
 # Meters: spacing of the points of a drawn path, and standard deviation of its smoothing against hand tremor.
@@ -73,9 +73,8 @@ def find_candidates(
     lengths = np.array([len(clip) for clip in clips])
     nodes, edges = connect_clips(lengths, masks, add_reverses(found), half)
     into = Path(folder)
-    (into / _CLIPS).write_text(json.dumps(pack(list(clips), into)), encoding="utf-8")
-    arrays = {name: getattr(found, name) for name in ("clips", "frames", "distances", "transforms")}
-    np.savez(into / _FOUND, half=half, **arrays)
+    arrays = [getattr(found, name) for name in _TRANSITIONS]
+    (into / _FOUND).write_bytes(pack({"clips": clips, "found": arrays, "half": half}))
     return {
         "clips": [clip.name for clip in clips],
         "skipped": skipped,
@@ -99,12 +98,10 @@ def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[l
 
     progress(0.1, "building the graph")
     at = Path(folder)
-    clips = tuple(unpack(json.loads((at / _CLIPS).read_text(encoding="utf-8")), at))
-    with np.load(at / _FOUND, allow_pickle=False) as arrays:
-        found = Transitions(*(arrays[name] for name in ("clips", "frames", "distances", "transforms")))
-        half = int(arrays["half"])
+    stored = unpack_all((at / _FOUND).read_bytes())
+    found = Transitions(**dict(zip(_TRANSITIONS, stored["found"], strict=True)))
     limits = {(before, after): meters for before, after, meters in pairs}
-    graph = assemble_graph(clips, found, half, threshold, limits, _MIN_SECONDS)
+    graph = assemble_graph(tuple(stored["clips"]), found, stored["half"], threshold, limits, _MIN_SECONDS)
     graph.save(at / _GRAPH)
     return {"transitions": graph.n_transitions, "findings": list(graph.findings)}
 
