@@ -106,8 +106,8 @@ class Jobs:
             if not is_answered:  # the worker may still be busy with an abandoned job
                 self.kill()
         if "error" in answer:
-            error = answer["error"]
-            raise WorkFailed(error["type"], error["text"], error.get("parameter"))
+            failed = answer["error"]
+            raise WorkFailed(failed["type"], failed["text"], failed.get("parameter"))
         result: dict[str, Any] = await asyncio.to_thread(unpack, answer["result"], data)
         return result
 
