@@ -68,7 +68,7 @@ def test_given_plants(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--target", "head=0:1@0,0,0"], "effector of a target must be one of"),
         (["--plant", "nose=0:1@0,0,0"], "point of a plant must be one of the contact points"),
         (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "expected only a position X,Y,Z"),
-        (["--max-stretch", "2"], "--max-stretch must be a number at least 0 and less than 1, not"),
+        (["--max-stretch", "2"], "--max-stretch must be at least 0 and less than 1, not"),
         (["--plane", "0.1", "--floor-only"], "contradict each other"),
         (["--floor", "9"], "m, more than a leg length above the highest foot"),
         (["--plot", "feet.pdf"], "a plot is saved as .png or .svg, got .pdf; change the file name"),

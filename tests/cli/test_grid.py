@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import marey
-from marey.cli import grid as grid_command
 from marey.cli import main as cli_main
 from marey.cli.main import main
+from marey.cli.values import MarkerNames
 from marey.compare import MARKER_SETS, distance_grid
 from marey.register.dtw import dtw
 from marey.samples import sample
@@ -132,7 +132,7 @@ def test_no_path_within_the_slope_limit_is_reported_and_the_grid_still_written(c
 
 
 def test_the_options_know_all_sets_of_markers():
-    assert tuple(MARKER_SETS) == grid_command._SETS
+    assert tuple(MARKER_SETS) == MarkerNames.SETS
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:
 def test_messages_name_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["samples", str(tmp_path), "-n", "walk"]) == 0
     for arguments, text in (
-        (["--swivel", "2"], "--swivel must be a number from 0 to 1, not 2.0"),
+        (["--swivel", "2"], "--swivel must be from 0 to 1, not 2.0"),
         (["--damping-from", "190"], "--damping-from must be greater than 0 and at most 180 degrees, not 190"),
         (["--floor", "9"], "check --floor, or leave it out to detect it"),
     ):

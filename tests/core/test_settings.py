@@ -30,7 +30,7 @@ class Example(Settings):
             raise InvalidValue("exact work is not loud", remedy="use `loud=False`")
 
 
-@operation(Example)
+@operation(Example, positional=("weight",))
 def work(text: str, settings: Example) -> tuple[str, Example]:
     """Work on a text.
 
@@ -64,14 +64,14 @@ def test_the_signature_and_the_help_show_every_option() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weight": 1}, "weight must be a number at least 0 and less than 1, not 1"),
-        ({"weight": math.nan}, "weight must be a number at least 0 and less than 1, not nan"),
-        ({"weight": "0.5"}, "weight must be a number at least 0 and less than 1, not '0.5'"),
-        ({"weight": True}, "weight must be a number at least 0 and less than 1, not True"),
-        ({"weight": None}, "weight must be a number at least 0 and less than 1, not None"),
-        ({"angle": 4}, "angle must be a number of radians greater than -3.14159 and at most 3.14159, or None, not 4"),
-        ({"count": 0}, "count must be an integer at least 1, not 0"),
-        ({"count": 1.5}, "count must be an integer at least 1, not 1.5"),
+        ({"weight": 1}, "weight must be at least 0 and less than 1, not 1"),
+        ({"weight": math.nan}, "weight must be a number, not nan"),
+        ({"weight": "0.5"}, "weight must be a number, not '0.5'"),
+        ({"weight": True}, "weight must be a number, not True"),
+        ({"weight": None}, "weight must be a number, not None"),
+        ({"angle": 4}, "angle must be greater than -3.14159 and at most 3.14159 radians or None, not 4"),
+        ({"count": 0}, "count must be at least 1, not 0"),
+        ({"count": 1.5}, "count must be an integer, not 1.5"),
         ({"mode": "slow"}, "mode must be 'fast' or 'exact', not 'slow'"),
         ({"loud": 1}, "loud must be True or False, not 1"),
         ({"mode": "exact", "loud": True}, "exact work is not loud; use `loud=False`"),
@@ -99,6 +99,8 @@ def test_unknown_and_old_names() -> None:
         work("a", settings=3)  # type: ignore[arg-type]
     with pytest.warns(DeprecationWarning, match="use weight="):
         assert work("a", 0.3)[1].weight == 0.3  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"work\(\) takes options by name only"):
+        work("a", 0.3, 0.1)  # type: ignore[call-arg]
 
 
 def test_settings_are_frozen() -> None:

@@ -46,7 +46,7 @@ def test_far_ones_are_reached_through_those_between():
     ends = [motions[0], motions[-1]]
     direct = register_tree(ends, landmarks=apexes(ends), force=True).registration.distance
     tree = np.arange(len(motions)) - 1
-    steps = register_tree(motions, tree, landmarks=apexes(motions), max_distance=0.9 * direct)
+    steps = register_tree(motions, parents=tree, landmarks=apexes(motions), max_distance=0.9 * direct)
     assert len(steps.kept) == len(motions)
     assert steps.registration.reference == 0
     assert steps.registration.distances.max() < 0.9 * direct
@@ -56,7 +56,7 @@ def test_far_ones_are_reached_through_those_between():
 
 def test_one_edge_is_what_the_pair_gives():
     motions = takes("reach", 2)
-    reg = register_tree(motions, [-1, 0]).registration
+    reg = register_tree(motions, parents=[-1, 0]).registration
     half = blend(reg, [0.5, 0.5], feet=None)
     lengths = [len(motion) for motion in motions]
     assert min(lengths) - 1 <= len(half) <= max(lengths) + 1
@@ -98,7 +98,7 @@ def test_the_tree_has_short_edges_and_one_root():
 def test_what_cannot_be_registered_is_left_out_and_its_children_rehung():
     motions = list(takes("reach", 5))
     motions[1] = replace(sample("duck").motion[:90], name="duck")
-    found = register_tree(motions, [-1, 0, 1, 1, 0], max_distance=0.15)
+    found = register_tree(motions, parents=[-1, 0, 1, 1, 0], max_distance=0.15)
     assert found.kept.tolist() == [0, 2, 3, 4]
     assert list(found.left_out) == [1]
     assert found.parents.tolist() == [-1, 0, 0, 0]
@@ -136,8 +136,8 @@ def test_force_takes_what_is_too_far():
         ({"landmarks": [1, 2]}, "one frame or one row of frames for each of 3 motions"),
         ({"landmarks": [1, 2, 9999]}, "landmarks of 'reach 2' must be increasing frames from 0 to"),
         ({"landmarks": [[5, 2], [1, 2], [1, 2]]}, "must be increasing frames"),
-        ({"slope_limit": 0}, "must be at least 1"),
-        ({"window": -1.0}, "must be a number of at least 0"),
+        ({"slope_limit": 0}, "must be from 1 to 60"),
+        ({"window": -1.0}, "must be at least 0 seconds"),
     ],
 )
 def test_bad_input_is_refused(options, message):

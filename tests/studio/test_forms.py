@@ -35,7 +35,7 @@ def test_settings_come_over_the_wire() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"swivel": 2}, "swivel must be a number from 0 to 1, not 2"),
+        ({"swivel": 2}, "swivel must be from 0 to 1, not 2"),
         ({"swivle": 1}, r"clean\.settings: unknown field 'swivle'; known fields: hands, floor"),
         ({"contacts": None}, r"clean\.settings: unknown field 'contacts'"),
         ([], r"clean\.settings: expected an object, got \[\]"),
@@ -47,7 +47,7 @@ def test_wrong_settings_are_refused(settings: object, message: str) -> None:
 
 
 def test_messages_name_controls() -> None:
-    text = "swivel must be a number from 0 to 1, not 2; see `max_stretch=`"
-    expected = "Knee swivel must be a number from 0 to 1, not 2; see “Max limb stretch”"
+    text = "swivel must be from 0 to 1, not 2; see `max_stretch=`"
+    expected = "Knee swivel must be from 0 to 1, not 2; see “Max limb stretch”"
     assert word_for_page(text, CleanMotion, "swivel") == expected
     assert find_settings(MeasureMotion) == []

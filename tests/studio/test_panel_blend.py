@@ -192,7 +192,7 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
 
 
 def test_remedies_are_those_of_the_page() -> None:
-    told = reword("they are apart; use other motions, crop them by hand, or use force=True (--force) to accept this")
+    told = reword("they are apart; use other motions, crop them by hand, or use `force=True` to accept this")
     assert told == "they are apart; choose other clips, or check “Blend even if very different”"
     with pytest.raises(NoResult, match="mark the look on the timeline"), reword_errors():
         raise NoResult("no rest, or pass the frames of the gaze shift as start and stop")

@@ -188,7 +188,9 @@ def _check_rate(fps: float) -> float:
     try:
         return check_fps(fps)
     except InvalidValue:
-        raise InvalidValue(f"fps (--fps) must be a positive number of frames per second, not {fps!r}") from None
+        raise InvalidValue(
+            f"fps must be a positive number of frames per second, not {fps!r}", parameter="fps"
+        ) from None
 
 
 def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
@@ -196,8 +198,9 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         return None
     if not reg.cyclic:
         raise InvalidValue(
-            "seconds (--seconds) sets the duration of a blend of loops, but these motions were not "
-            "registered as loops; omit it, or register with cyclic=True (--cyclic)"
+            "seconds sets the duration of a blend of loops, but these motions were not registered as loops",
+            parameter="seconds",
+            remedy="omit it, or register with `cyclic=True`",
         )
     try:
         length = float(seconds)
@@ -205,8 +208,9 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         length = np.nan
     if not (length > 0.0 and length * fps <= _MAX_FRAMES):
         raise InvalidValue(
-            f"seconds (--seconds) must be greater than 0 and at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), "
-            f"not {seconds!r}"
+            f"seconds must be greater than 0 and at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), "
+            f"not {seconds!r}",
+            parameter="seconds",
         )
     return length
 

@@ -164,8 +164,9 @@ def _check_distance(both: _AlignedPair, track: BlendTrack, settings: Handover) -
         )
     if reasons and not settings.force:
         raise NotBlendable(
-            f"{_describe_place(both)} {reasons[0]}; choose another point or length, or use force=True "
-            "(--force) to accept it"
+            f"{_describe_place(both)} {reasons[0]}",
+            parameter="force",
+            remedy="choose another point or length, or use `force=True` to accept it",
         )
     return distance, tuple(f"accepted by force, although {_describe_place(both)} {reason}" for reason in reasons)
 

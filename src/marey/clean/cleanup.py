@@ -96,7 +96,7 @@ class CleanResult:
         return {**self.metrics, "limbs": list(self.limbs), "plants": [asdict(plant) for plant in self.plants]}
 
 
-@operation(CleanSettings)
+@operation(CleanSettings, positional=("contacts",))
 def clean(motion: Motion, settings: CleanSettings) -> Motion:
     """Remove foot skate: hold feet, and hands that are in contact, in place while they are planted.
 
@@ -108,7 +108,7 @@ def clean(motion: Motion, settings: CleanSettings) -> Motion:
     return clean_with_report(motion, settings=settings).motion
 
 
-@operation(CleanSettings)
+@operation(CleanSettings, positional=("contacts",))
 def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
     """Clean a motion like `clean`, but also return limb scaling, residue and plants."""
     plants, targets = settings.plants, settings.targets

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, make_plot_folder, plural, write_report
-from marey.cli.options import feet_option, max_distance_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.options import feet_option, markers_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN = ("speed_mean", "path_length", "stride_rate", "slide_contact", "skate_ratio", "penetration_max", "jitter")
 
 
-class NumbersCommand(click.Command):
+class NumbersCommand(SettingsCommand):
     """A command whose option --weights takes all numbers that follow it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -65,25 +66,13 @@ def _is_numbers(text: str) -> bool:
     "interpolated smoothly.  [default: equal]",
 )  # fmt: skip
 @reading
-@click.option(
-    "--crop", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
-    help="auto: use the part that the motions have in common, starting with the same step. none: use all of them.",
-)  # fmt: skip
-@click.option("--cyclic", is_flag=True, help="The motions are loops, as made by `marey edit cycle`.")
+@add_settings("marey.register.settings:RegisterSettings")
 @click.option("--seconds", type=float, help="Length of a blend of loops.  [default: one cycle]")
 @click.option("--fps", type=float, help="Frames per second of OUT.  [default: the rate of the motions]")
 @renamed_option("--rate", "--fps", type=float)
 @click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and position of the first frame.")
 @feet_option(no_cleanup="none")
-@click.option(
-    "--reference", type=int, help="Number of the file that the others are registered to, from 0.  [default: the medoid]"
-)
-@click.option(
-    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
-)
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of playback speeds.")
-@max_distance_option(0.22, "the motions")
-@click.option("--force", is_flag=True, help="Blend even if the motions are too far apart or on opposite feet.")
+@markers_option()
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option(
     "--report", "folder", metavar="DIR", help="Write plots of grid, path and feet, and report.json, to this folder."
@@ -210,23 +199,15 @@ def _blend_files(
 
     from marey.blend import blend
     from marey.blend.weights import Weighting
-    from marey.register import register
+    from marey.register import RegisterSettings, register
 
     Weighting.of(weights, len(files))  # check before long computations
     fps, how = options.pop("fps"), reading_options(options)
     with clock("load"):
         motions = [read_motion(path, **how) for path in files]
     with clock("register"):
-        reg = register(
-            motions,
-            crop="auto" if options["crop"] == "auto" else None,
-            cyclic=options["cyclic"],
-            reference=options["reference"],
-            slope_limit=options["slope_limit"],
-            window=options["window"],
-            max_distance=options["max_distance"],
-            force=options["force"],
-        )
+        settings = read_settings(RegisterSettings, options, start=None, markers=options["markers"])
+        reg = register(motions, settings=settings)
     start = options["start"]
     with clock("blend"):
         result = blend(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot
-from marey.cli.options import of_folder, open_folder, running, running_options
+from marey.cli.options import markers_option, of_folder, open_folder, running, running_options
 from marey.cli.query import AS_JSON, NumbersToo, Query, dropped_matches, make_query, search_web
 from marey.cli.values import MATCH_NUMBERS, OVERLAP, Moment
 
@@ -24,7 +24,6 @@ _THRESHOLD = click.option(
     metavar="METERS",
     help="Maximum distance of a match, in meters.  [no default; see --suggest]",
 )
-_SETS = ("body", "upper", "lower", "large", "root_knees")
 
 
 @click.group("find")
@@ -42,10 +41,7 @@ def command() -> None:
 @command.command("build")
 @click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="WEB", help="The match web to write, an .npz file.")
-@click.option(
-    "--markers", default="body", show_default=True,
-    help=f"Points to compare: {', '.join(_SETS)}, or roles or joints, separated by commas.",
-)  # fmt: skip
+@markers_option()
 @click.option(
     "--remove-height", is_flag=True, help="Ignore height, so that a reach to the floor matches one to a shelf."
 )
@@ -82,7 +78,7 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     with bar("comparing") as progress:
         web = MatchWeb.build(
             clips,
-            markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],
+            markers=markers,
             remove_height=options["remove_height"],
             options=WebOptions(window=options["window"], max_distance=options["max_distance"], labels=only or None),
             run=runner,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import markers_option, read_motion, reading, reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from marey.register.dtw import TimeAlignment
 
 _LISTED = 5  # minima in the text report; --json lists all
-_SETS = ("body", "upper", "lower", "large", "root_knees")
 
 
 class _Contacts(click.ParamType):  # type: ignore[type-arg]
@@ -64,10 +63,7 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
     "--shape", type=click.Choice(["triangle", "box", "gaussian"]), default="triangle", show_default=True,
     help="Weights of the frames in a window.",
 )  # fmt: skip
-@click.option(
-    "--markers", default="body", show_default=True,
-    help=f"Points to compare: {', '.join(_SETS)}, or roles, joints or markers, separated by commas.",
-)  # fmt: skip
+@markers_option("roles, joints or markers")
 @click.option(
     "--per-joint", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of markers on each joint."
 )
@@ -112,11 +108,10 @@ def command(
     _check_outputs(files, output, csv_file, npz_file)
     clips = [_read(file, how) for file in files]
     notes = _match_rates(clips, options["contacts"] is not None)
-    markers = options["markers"]
     grid = distance_grid(
         clips[0],
         clips[-1],
-        markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],
+        markers=options["markers"],
         per_joint=options["per_joint"],
         window=options["window"],
         shape=options["shape"],

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural
-from marey.cli.values import Moment, NameOrIndex, to_frame
+from marey.cli.values import MarkerNames, Moment, NameOrIndex, to_frame
 
 __all__ = [
     "Moment",
     "feet_option",
     "frames_between",
+    "markers_option",
     "max_distance_option",
     "note_rest_pose",
     "of_folder",
@@ -54,6 +55,12 @@ def max_distance_option(default: float, what: str) -> Callable[[Command], Comman
     """Add the option --max-distance, in meters. `what` completes its help text, such as "the motions"."""
     text = f"Maximum distance between {what}, in meters."
     return click.option("--max-distance", type=float, default=default, show_default=True, help=text)
+
+
+def markers_option(kinds: str = "roles or joints") -> Callable[[Command], Command]:
+    """Add the option --markers. `kinds` are the kinds of names that it takes besides sets."""
+    text = f"Points to compare: {', '.join(MarkerNames.SETS)}, or {kinds}, separated by commas."
+    return click.option("--markers", type=MarkerNames(), default="body", show_default=True, help=text)
 
 
 def reading(function: Command) -> Command:

@@ -75,7 +75,7 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) 
     for each in options_of(kind):
         value = more[each.name] if each.name in more else options.pop(each.name, None)
         if value is not None:
-            given[each.name] = _convert(each, value)
+            given[each.name] = None if each.kind == "choice" and value == "none" else _convert(each, value)
     return kind(**given)
 
 
@@ -92,7 +92,8 @@ def _make_option(each: Option) -> click.Option:
         names = f"{name}/--no-{name[2:]}" if each.default else name
         return click.Option([names], default=None, help=text, is_flag=True)
     if each.kind == "choice":
-        return click.Option([name], type=click.Choice(each.choices), help=text)
+        choices = [*each.choices, "none"] if each.is_optional else each.choices
+        return click.Option([name], type=click.Choice(choices), help=text)
     kind, metavar = {"integer": (int, "N"), "number": (float, _METAVARS[each.unit]), "text": (str, "TEXT")}[each.kind]
     return click.Option([name], type=kind, metavar=metavar, help=text)
 

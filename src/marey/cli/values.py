@@ -17,6 +17,17 @@ class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
         return int(value) if isinstance(value, str) and value.isdigit() else str(value)
 
 
+class MarkerNames(click.ParamType):  # type: ignore[type-arg]
+    """Points of the body to compare: the name of a set, or a list of names with commas."""
+
+    name = "set or names"
+    SETS = ("body", "upper", "lower", "large", "root_knees")
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | list[str]:
+        """Convert to the name of a set, or to a list of names."""
+        return value if value in self.SETS else [name.strip() for name in value.split(",") if name.strip()]
+
+
 class Moment(click.ParamType):  # type: ignore[type-arg]
     """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
 

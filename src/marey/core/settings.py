@@ -105,11 +105,16 @@ class Option:
             return value
         if self.kind == "choice" and isinstance(value, str) and value in self.choices:
             return value
+        words = self._describe_values()
         if self.kind in ("number", "integer"):
             number = _to_number(value, self.kind)
             if number is not None and self._is_within(number):
                 return number
-        raise InvalidValue(f"{self.name} must be {self._describe_values()}, not {value!r}", parameter=self.name)
+            if number is not None:
+                words = f"{self.describe_range()} {UNITS.get(self.unit, '')}".rstrip()
+        if self.is_optional:
+            words += " or None"
+        raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
 
     def _is_within(self, number: float) -> bool:
         return (
@@ -121,14 +126,9 @@ class Option:
 
     def _describe_values(self) -> str:
         if self.kind == "choice":
-            words = " or ".join(map(repr, self.choices))
-        elif self.kind in ("flag", "text"):
-            words = {"flag": "True or False", "text": "a text"}[self.kind]
-        else:
-            what = "an integer" if self.kind == "integer" else "a number"
-            of = f" of {UNITS[self.unit]}" if self.unit in UNITS else ""
-            words = " ".join(part for part in (what + of, self.describe_range()) if part)
-        return f"{words}, or None" if self.is_optional else words
+            return " or ".join(map(repr, self.choices))
+        what = {"flag": "True or False", "text": "a string", "integer": "an integer", "number": "a number"}[self.kind]
+        return f"{what} of {UNITS[self.unit]}" if self.unit in UNITS else what
 
 
 def _to_number(value: Any, kind: Kind) -> float | None:
@@ -240,11 +240,13 @@ class _Decorator(Protocol[P, S_co]):
     def __call__(self, function: Callable[[A, B, C, S_co], R], /) -> Callable[Concatenate[A, B, C, P], R]: ...
 
 
-def operation(kind: Callable[P, S]) -> _Decorator[P, S]:
+def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Decorator[P, S]:
     """Give a function the options of a class of settings as keywords.
 
     The last parameter of the function is `settings`. Its callers pass options by name, or `settings=`, or both: options
     then replace those of the settings. Signature and docstring show every option.
+
+    positional : options that were positional parameters before; they still may be, with a warning.
     """
 
     make: Any = kind
@@ -258,9 +260,11 @@ def operation(kind: Callable[P, S]) -> _Decorator[P, S]:
         def run(*arguments: Any, **options: Any) -> Any:
             data = {name: options.pop(name) for name in names & options.keys()}
             if len(arguments) > len(own):
-                extra = [each.name for each in known[: len(arguments) - len(own)]]
+                extra = dict(zip(positional, arguments[len(own) :], strict=False))
+                if len(extra) < len(arguments) - len(own):
+                    raise TypeError(f"{function.__name__}() takes options by name only")
                 warn_renamed(f"{function.__name__}(...) without names", f"{', '.join(extra)}=")
-                options |= dict(zip(extra, arguments[len(own) :], strict=True))
+                options |= extra
                 arguments = arguments[: len(own)]
             return function(*arguments, **data, settings=make(**options))
 

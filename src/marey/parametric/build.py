@@ -253,7 +253,7 @@ def _register_examples(
     timed = any(not isinstance(feature.moment, str) for feature in features if feature.is_pose) and apexes is None
     along = register_tree(
         [motions[j] for j in fit],
-        _remaining_tree(parents, fit),
+        parents=_remaining_tree(parents, fit),
         landmarks=forced,
         reference=0 if timed and parents is None and fit[0] == 0 else None,
         **options,
@@ -338,7 +338,7 @@ def _build_by_hand(
         raise InvalidValue(f"names must have one entry for each of {d} values, not {len(named)}")
     indices = np.arange(len(motions))
     if reg is None:
-        along = register_tree(motions, parents, **options)
+        along = register_tree(motions, parents=parents, **options)
         notes = filter_notes(along.registration.notes, (motions[k] for k in along.left_out))
         warn_left_out(notes, len(motions), stacklevel=4)
         table, indices = table[along.kept], along.kept

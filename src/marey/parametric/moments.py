@@ -110,7 +110,7 @@ def snap_apexes(
             f"{posed[0].label} is measured at {seconds:g} s, but the reference lasts only "
             f"{motions[root].duration:.2f} s"
         )
-    along = register_tree(motions, parents, reference=root if parents is None else None, **registration)
+    along = register_tree(motions, parents=parents, reference=root if parents is None else None, **registration)
     reg = along.registration
     there = reg.timewarp(reg.timewarp.inverse(reg.reference, seconds))
     fraction = seconds / motions[root].duration

@@ -9,15 +9,18 @@ from marey.register.curves import AlignmentCurve, TimewarpCurve, alignment_curve
 from marey.register.dtw import TimeAlignment, dtw, dtw_around, dtw_cyclic, dtw_incremental
 from marey.register.matches import ConstraintMatch, match_contacts
 from marey.register.registration import RegistrationCurve, register
+from marey.register.settings import RegisterSettings, TreeSettings
 from marey.register.tree import TreeRegistration, register_tree
 
 __all__ = [
     "AlignmentCurve",
     "ConstraintMatch",
+    "RegisterSettings",
     "RegistrationCurve",
     "TimeAlignment",
     "TimewarpCurve",
     "TreeRegistration",
+    "TreeSettings",
     "alignment_curve",
     "dtw",
     "dtw_around",

@@ -145,7 +145,9 @@ def find_grid_crops(
     if (stop - start) / clouds[pivot].fps < least:
         raise NotBlendable(
             f"no stretch of {clouds[pivot].name or pivot!r} that lasts at least {least:.2f} s resembles part of every "
-            "other motion; crop the motions by hand and use crop=None (--crop none)"
+            "other motion",
+            parameter="crop",
+            remedy="crop the motions by hand and use `crop=None`",
         )
     crops = np.empty((len(clouds), 2), dtype=np.int64)
     for j, path in enumerate(paths):

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from marey.compare import point_clouds
-from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, check_number
+from marey.core.arrays import Floats, FrozenRecord, Ints, check_index
 from marey.core.clips import name_clip
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve, merge_timewarps
-from marey.register.dtw import SLOPE_LIMIT
 from marey.register.matches import ConstraintMatch, match_contacts
 from marey.register.prepare import prepare_motions
-from marey.register.staging import Options, StagedMotions, stage_around, stage_clips, stage_loops
+from marey.register.settings import PathSettings, RegisterSettings
+from marey.register.staging import StagedMotions, stage_around, stage_clips, stage_loops
 from marey.register.support import measure_opposite_feet
 
 # Seconds from knot to knot, if that is more than this many frames: at high rates, knots that follow every few frames
@@ -114,41 +115,14 @@ class RegistrationCurve(FrozenRecord):
         return read_registration(path, motions)
 
 
-def register(
-    motions: Iterable[Motion],
-    *,
-    crop: Literal["auto"] | None = "auto",
-    cyclic: bool = False,
-    reference: int | None = None,
-    slope_limit: int = SLOPE_LIMIT,
-    window: float = 0.1,
-    markers: str | Sequence[str] = "body",
-    max_distance: float = 0.22,
-    max_opposite: float = 0.05,
-    force: bool = False,
-    start: tuple[int, int] | None = None,
-) -> RegistrationCurve:
+@operation(RegisterSettings)
+def register(motions: Iterable[Motion], settings: RegisterSettings) -> RegistrationCurve:
     """Register motions (Kovar 5.2): align them in time and on the floor, and match their contacts.
 
     Parameters
     ----------
     motions : two or more motions with the same skeleton. They are resampled to the highest of their rates, with a
         warning; missing contacts are detected.
-    crop : "auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting with
-        the same foot, or else the range found in the distance grid. None uses whole motions; the slope limit then
-        applies to their own times, while for "auto" and loops it applies after stretching to equal length.
-    cyclic : whether the motions are loops, for example from `marey.edit.cycle`; the curve continues past u = 1. They
-        are shifted to begin at the same phase as the reference, and `crop` has no effect.
-    reference : index of the motion that the others are compared with; default: the one with the smallest mean distance
-        to the others.
-    slope_limit : W, the largest ratio of playback speeds of two motions at any point.
-    window : seconds that are compared around each pair of frames.
-    markers : markers to compare; see `marey.compare.point_clouds`.
-    max_distance : meters. Motions with a larger root mean square distance along the path are rejected.
-    max_opposite : fraction of the path. Motions that stand on opposite feet for longer are rejected.
-    force : accept such motions anyway, with a note.
-    start : corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended forward
-        and backward from there until either motion ends, and both are cropped to it.
 
     Raises
     ------
@@ -156,25 +130,26 @@ def register(
     NoTimewarp : if no path satisfies the slope limit.
     NotBlendable : if the motions are too far apart or stand on opposite feet.
     """
-    options = _check_options(crop, slope_limit, window, max_distance, max_opposite, force)
+    cyclic, start = settings.cyclic, settings.start
     ready, notes = prepare_motions(motions)
-    ref = None if reference is None else _check_reference(reference, len(ready))
+    ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
         raise InvalidValue(
             "start applies only to two motions that are not loops, not to "
-            f"{len(ready)}{' loops' if cyclic else ' motions'}"
+            f"{len(ready)}{' loops' if cyclic else ' motions'}",
+            parameter="start",
         )
-    clouds = [point_clouds(motion, markers) for motion in ready]
+    clouds = [point_clouds(motion, settings.markers) for motion in ready]
     if cyclic:
-        staged = stage_loops(ready, clouds, ref, options)
+        staged = stage_loops(ready, clouds, ref, settings)
     elif start is not None:
-        staged = stage_around(ready, clouds, start, ref, options)
+        staged = stage_around(ready, clouds, start, ref, settings)
     else:
-        staged = stage_clips(ready, clouds, ref, crop == "auto", options)
-    return _build(staged, notes, options)
+        staged = stage_clips(ready, clouds, ref, settings.crop == "auto", settings)
+    return _build(staged, notes, settings)
 
 
-def _build(staged: StagedMotions, notes: tuple[str, ...], options: Options) -> RegistrationCurve:
+def _build(staged: StagedMotions, notes: tuple[str, ...], options: PathSettings) -> RegistrationCurve:
     """Build the curves along the paths, or raise if a path is bad."""
     notes += staged.notes
     distances = np.array([0.0 if path is None else path.distance for path in staged.paths])
@@ -269,30 +244,15 @@ def _refuse(reason: str, force: bool) -> tuple[str, ...]:
     """Raise for the reason, or return it as a note if `force` overrides it."""
     if not force:
         raise NotBlendable(
-            f"{reason}; use other motions, crop them by hand, or use force=True (--force) to accept this"
+            reason,
+            parameter="force",
+            remedy="use other motions, crop them by hand, or use `force=True` to accept this",
         )
     return (f"accepted by force, although {reason}",)
 
 
-def _check_options(
-    crop: Any, slope_limit: Any, window: Any, max_distance: Any, max_opposite: Any, force: bool
-) -> Options:
-    if crop not in ("auto", None):
-        raise InvalidValue(f"crop (--crop) must be 'auto' or None, not {crop!r}")
-    limit = check_index(slope_limit, "slope_limit (--slope-limit)")
-    if limit < 1:
-        raise InvalidValue(f"slope_limit (--slope-limit) must be at least 1, not {limit}")
-    return Options(
-        limit,
-        check_number(window, "window (--window)"),
-        check_number(max_distance, "max_distance (--max-distance)", above=True),
-        check_number(max_opposite, "max_opposite"),
-        bool(force),
-    )
-
-
 def _check_reference(reference: Any, n: int) -> int:
-    index = check_index(reference, "reference (--reference)")
+    index = check_index(reference, "reference")
     if not 0 <= index < n:
-        raise InvalidValue(f"reference (--reference) must be a motion from 0 to {n - 1}, not {index}")
+        raise InvalidValue(f"reference must be a motion from 0 to {n - 1}, not {index}", parameter="reference")
     return index

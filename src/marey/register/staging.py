@@ -19,17 +19,7 @@ from marey.register.dtw import dtw_around
 from marey.register.pairs import PairPath, find_full_path, find_loop_path, find_loop_shift, find_medoid
 from marey.register.prepare import check_length
 from marey.register.sampling import crop_clouds
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Options:
-    """Options of `register`; see there."""
-
-    slope_limit: int
-    window: float
-    max_distance: float
-    max_opposite: float
-    force: bool
+from marey.register.settings import PathSettings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +42,7 @@ class StagedMotions:
 
 
 def stage_clips(
-    motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, auto: bool, options: Options
+    motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, auto: bool, options: PathSettings
 ) -> StagedMotions:
     """Stage motions from first frame to last, or with `auto` cropped to their common part."""
     crops = np.array([(0, len(motion)) for motion in motions])
@@ -85,7 +75,7 @@ def stage_around(
     clouds: Sequence[Clouds],
     start: tuple[int, int],
     reference: int | None,
-    options: Options,
+    options: PathSettings,
 ) -> StagedMotions:
     """Stage two motions as far as they extend forward and backward from a pair of corresponding frames."""
     center = _check_start(start, motions)
@@ -101,7 +91,7 @@ def stage_around(
 
 
 def stage_loops(
-    motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, options: Options
+    motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, options: PathSettings
 ) -> StagedMotions:
     """Stage loops, each shifted to begin where the reference does."""
     loops = np.stack(

@@ -13,22 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.compare import Clouds, align_frames, distance_grid, point_clouds
-from marey.core.arrays import Floats, Ints, check_index, check_number, convert_array, freeze_array, set_readonly
+from marey.core.arrays import Floats, Ints, check_index, convert_array, freeze_array, set_readonly
 from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton
+from marey.core.settings import operation
 from marey.errors import InvalidValue, NoResult, NotBlendable
 from marey.maths import rigid2d
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
-from marey.register.dtw import SLOPE_LIMIT
 from marey.register.matches import ConstraintMatch, match_contacts
 from marey.register.pairs import PairPath, find_full_path
 from marey.register.prepare import check_length, prepare_motions
 from marey.register.registration import RegistrationCurve
 from marey.register.sampling import crop_clouds, sample_clouds, stack_clouds
+from marey.register.settings import PathSettings, TreeSettings
 from marey.register.support import measure_opposite_feet
 
 __all__ = ["TreeRegistration", "find_nearest_tree", "prune_tree", "register_tree", "select_motions"]
@@ -70,46 +70,13 @@ class _Edge:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Options:
-    window: float
-    slope_limit: int
-    max_distance: float
-    max_opposite: float
-    force: bool
-
-
-def register_tree(
-    motions: Iterable[Motion],
-    parents: ArrayLike | None = None,
-    *,
-    landmarks: ArrayLike | None = None,
-    reference: int | None = None,
-    window: float = 0.1,
-    slope_limit: int = SLOPE_LIMIT,
-    markers: str | Sequence[str] = "body",
-    max_distance: float = 0.30,
-    max_opposite: float = 0.05,
-    force: bool = False,
-) -> TreeRegistration:
+@operation(TreeSettings, positional=("parents",))
+def register_tree(motions: Iterable[Motion], settings: TreeSettings) -> TreeRegistration:
     """Register whole motions, from first frame to last, each with its parent in a tree.
 
     Parameters
     ----------
     motions : n motions, at least two, with the same skeleton; see `marey.register`.
-    parents : (n,) index of each motion's parent, -1 for the reference. Default: a tree of shortest paths by similarity,
-        rooted at the medoid.
-    landmarks : (n,) or (n, L) corresponding frames, such as the apex of each kick, in increasing order for each motion.
-        The path of every pair passes through them.
-    reference : root of the tree if no parents are given; default: the medoid.
-    window : seconds that are compared around each pair of frames.
-    slope_limit : largest ratio of playback speeds of a motion and its parent, after stretching them to equal length
-        between landmarks.
-    markers : markers to compare; see `marey.compare.point_clouds`.
-    max_opposite : fraction of the path. Motions that stand on opposite feet from their parent for longer are rejected.
-    max_distance : meters, the largest distance of a motion from its parent. Its distance from the reference does not
-        matter.
-    force : accept motions that are too far apart, or on opposite feet, with a note.
 
     Returns
     -------
@@ -121,22 +88,21 @@ def register_tree(
     NotBlendable : if fewer than two motions remain.
     """
     given = list_clips(motions, "registration", _MIN_FAMILY)
-    options = _check_options(window, slope_limit, max_distance, max_opposite, force)
-    marks = _check_landmarks(landmarks, given)
-    tree = None if parents is None else check_parents(parents, len(given))
-    root = _check_root(reference, tree, len(given))
+    marks = _check_landmarks(settings.landmarks, given)
+    tree = None if settings.parents is None else check_parents(settings.parents, len(given))
+    root = _check_root(settings.reference, tree, len(given))
     left_out: dict[int, str] = _find_unfit(given, root)
     fit = [k for k in range(len(given)) if k not in left_out]
     _check_enough(len(fit), left_out)
     ready, notes = prepare_motions(given[k] for k in fit)
     marks = marks[fit] * np.array([motion.fps / given[k].fps for motion, k in zip(ready, fit, strict=True)])[:, None]
     marks = np.rint(marks).astype(np.int64)
-    clouds = [point_clouds(motion, markers) for motion in ready]
+    clouds = [point_clouds(motion, settings.markers) for motion in ready]
     if tree is None:
         hung = find_nearest_tree(clouds, marks, None if root is None else fit.index(root))
     else:
         hung = prune_tree(tree, fit)
-    edges, hung, failed = _make_edges(ready, clouds, marks, hung, options)
+    edges, hung, failed = _make_edges(ready, clouds, marks, hung, settings)
     left_out |= {fit[k]: reason for k, reason in failed.items()}
     remaining = [k for k in range(len(fit)) if k not in failed]
     _check_enough(len(remaining), left_out)
@@ -242,9 +208,9 @@ def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
         return int(np.flatnonzero(tree < 0)[0])
     if reference is None:
         return None
-    root = check_index(reference, "reference (--reference)")
+    root = check_index(reference, "reference")
     if not 0 <= root < n:
-        raise InvalidValue(f"reference (--reference) must be a motion from 0 to {n - 1}, not {root}")
+        raise InvalidValue(f"reference must be a motion from 0 to {n - 1}, not {root}", parameter="reference")
     return root
 
 
@@ -321,7 +287,7 @@ def _sort_downward(tree: Ints) -> list[int]:
 
 
 def _make_edges(
-    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, tree: Ints, options: _Options
+    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, tree: Ints, options: PathSettings
 ) -> tuple[dict[int, _Edge], Ints, dict[int, str]]:
     """Register each motion with its parent; also return the tree without the failed motions, and the reasons."""
     hung, edges, failed = tree.copy(), {}, {}
@@ -336,7 +302,7 @@ def _make_edges(
 
 
 def _make_edge(
-    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, parent: int, k: int, options: _Options
+    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, parent: int, k: int, options: PathSettings
 ) -> _Edge:
     a, b = clouds[parent], clouds[k]
     names = name_clip(motions[parent], parent), name_clip(motions[k], k)
@@ -361,7 +327,7 @@ def _make_edge(
     return _Edge(warp, path.distance, tuple(f"{names[1]} is accepted by force, although {why}" for why in reasons))
 
 
-def _find_path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options) -> PairPath:
+def _find_path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: PathSettings) -> PairPath:
     """Find the path from the first frames of both to the last, through every landmark."""
     stops = [(0, 0)]
     for i, j in zip(marks_a.tolist(), marks_b.tolist(), strict=True):
@@ -482,16 +448,3 @@ def _check_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
                 f"landmarks of {name_clip(motion, k)} must be increasing frames from 0 to {len(motion) - 1}, not {row}"
             )
     return marks
-
-
-def _check_options(window: Any, slope_limit: Any, max_distance: Any, max_opposite: Any, force: bool) -> _Options:
-    limit = check_index(slope_limit, "slope_limit (--slope-limit)")
-    if limit < 1:
-        raise InvalidValue(f"slope_limit (--slope-limit) must be at least 1, not {limit}")
-    return _Options(
-        check_number(window, "window (--window)"),
-        limit,
-        check_number(max_distance, "max_distance (--max-distance)", above=True),
-        check_number(max_opposite, "max_opposite"),
-        bool(force),
-    )

@@ -53,7 +53,7 @@ def type_name(kind: Any) -> str:
     raise TypeError(f"messages cannot contain {kind!r}; use plain data, tuples, dict[str, ...] and dataclasses")
 
 
-def interface(kind: type, *, optional: bool, head: str = "") -> str:
+def interface(kind: Any, *, optional: bool, head: str = "") -> str:
     """Write a dataclass as an interface; with `optional`, fields with defaults are optional."""
     if issubclass(kind, Settings):
         return _settings_interface(kind)

@@ -12,15 +12,15 @@ from marey.studio.jobs import WorkFailed
 _FORCE = "check “Blend even if very different”"
 _WORDS = (
     (
-        r"use other motions, crop them by hand, or use force=True \(--force\) to accept this",
+        r"use other motions, crop them by hand, or use `force=True` to accept this",
         f"choose other clips, or {_FORCE}",
     ),
     (
-        r"choose another point or length, or use force=True \(--force\) to accept it",
+        r"choose another point or length, or use `force=True` to accept it",
         f"choose another place, or {_FORCE}",
     ),
     (r"retarget one first \(marey\.edit\.retarget\)", "the Blend panel can retarget one to the other"),
-    (r"crop the motions by hand and use crop=None \(--crop none\)", "crop them by hand and check “Use full clips”"),
+    (r"crop the motions by hand and use `crop=None`", "crop them by hand and check “Use full clips”"),
     (r"use a longer part of it, or loop it first with marey\.edit\.cycle", "choose a longer clip"),
     (
         r"transplant the joints instead \(marey\.transplant, or `marey transplant`\)",

@@ -1,0 +1,86 @@
+"""Settings of registration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from marey.core.settings import Settings, option
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class PathSettings(Settings):
+    """How pairs of motions are aligned in time, and which are rejected."""
+
+    reference: int | None = option(
+        default=None,
+        help="Number of the motion that the others are compared with, from 0. By default the one with the smallest "
+        "mean distance to the others.",
+        advanced=True, least=0,
+    )  # fmt: skip
+    slope_limit: int = option(
+        default=2, help="Largest ratio of playback speeds of two motions at any point.",
+        label="Max speed ratio", least=1, most=60, advanced=True,
+    )  # fmt: skip
+    window: float = option(
+        default=0.1, help="Duration that is compared around each pair of frames.",
+        label="Comparison window", unit="s", least=0, advanced=True,
+    )  # fmt: skip
+    markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
+    max_distance: float = option(
+        default=0.22, help="Motions with a larger root mean square distance along the path are rejected.",
+        label="Max difference", unit="m", above=0, advanced=True,
+    )  # fmt: skip
+    max_opposite: float = option(
+        default=0.05, help="Motions that stand on opposite feet for a larger part of the path are rejected.",
+        label="Max time on opposite feet", unit="fraction", least=0, advanced=True,
+    )  # fmt: skip
+    force: bool = option(
+        default=False, help="Accept motions that are too far apart, or on opposite feet, with a note.",
+        label="Blend even if very different",
+    )  # fmt: skip
+
+
+class RegisterSettings(PathSettings):
+    """Settings of `register`."""
+
+    crop: Literal["auto"] | None = option(
+        default="auto",
+        help='"auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting '
+        "with the same foot, or else the range found in the distance grid. None uses whole motions; the slope limit "
+        'then applies to their own times, while for "auto" and loops it applies after stretching to equal length.',
+    )
+    cyclic: bool = option(
+        default=False,
+        help="The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same phase, "
+        "and `crop` has no effect.",
+        label="Loops",
+    )
+    start: tuple[int, int] | None = option(
+        default=None,
+        help="Corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended "
+        "forward and backward from there until either motion ends, and both are cropped to it.",
+    )
+
+
+class TreeSettings(PathSettings):
+    """Settings of `register_tree`."""
+
+    parents: ArrayLike | None = option(
+        default=None,
+        help="(n,) index of each motion's parent, -1 for the reference. By default a tree of shortest paths by "
+        "similarity, rooted at the medoid.",
+    )
+    landmarks: ArrayLike | None = option(
+        default=None,
+        help="(n,) or (n, L) corresponding frames, such as the apex of each kick, in increasing order for each motion. "
+        "The path of every pair passes through them.",
+    )
+    max_distance: float = option(
+        default=0.30,
+        help="Motions with a larger root mean square distance from their parent are rejected. Their distance from the "
+        "reference does not matter.",
+        label="Max difference", unit="m", above=0, advanced=True,
+    )  # fmt: skip
