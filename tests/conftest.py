@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # else groups with many tests come first, however long they take
     return ByFolder(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what thousands of collected tests are made of out of every garbage collection while they run."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
