@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
@@ -15,6 +17,9 @@ from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 
 __all__ = ["SourceFrame", "join_frames", "stack_frames", "take_frame"]
+
+
+_NO_SOURCE = Source()
 
 
 class SourceFrame(NamedTuple):
@@ -65,19 +70,19 @@ def stack_frames(
     bones = None
     if any(frame.bones is not None for frame in frames):
         own = skeleton.offsets
-        bones = set_readonly(np.stack([own if frame.bones is None else frame.bones for frame in frames]))
+        bones = _stack([own if frame.bones is None else frame.bones for frame in frames])
     flags = [frame.contacts for frame in frames if frame.contacts is not None]
     touching = points and len(flags) == len(frames)
     return Motion(
         skeleton,
-        set_readonly(np.stack([frame.root for frame in frames])),
-        set_readonly(np.stack([frame.rotations for frame in frames])),
+        _stack([frame.root for frame in frames]),
+        _stack([frame.rotations for frame in frames]),
         fps,
         name=name,
-        contacts=Contacts(tuple(points), set_readonly(np.stack(flags))) if touching else None,
-        labels=_find_label_runs(frames),
+        contacts=Contacts(tuple(points), _stack(flags)) if touching else None,
+        labels=_find_label_runs(frames) if len(frames) > 1 else _label_frame(frames[0].labels),
         bone_offsets=bones,
-        source=source or Source(),
+        source=source or _NO_SOURCE,
     )
 
 
@@ -86,6 +91,16 @@ def join_frames(motions: Sequence[Motion]) -> Motion:
     first = motions[0]
     points = () if first.contacts is None else first.contacts.points
     return stack_frames([take_frame(motion) for motion in motions], first.skeleton, first.fps, points, name=first.name)
+
+
+def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Stack arrays along a new first axis, without a copy if there is only one."""
+    return set_readonly(arrays[0][None] if len(arrays) == 1 else np.stack(arrays))
+
+
+@lru_cache(maxsize=256)
+def _label_frame(names: tuple[str, ...]) -> Labels:
+    return Labels(tuple(Label(name, 0, 1) for name in names if name))
 
 
 def _find_label_runs(frames: Sequence[SourceFrame]) -> Labels:

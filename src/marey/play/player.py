@@ -144,13 +144,13 @@ class Player:
         q and -q are the same rotation, but to the filters of the cleanup a change of sign is a jump.
         """
         frame = self.source.next_frame()
-        rotations = frame.rotations
         if self._signs is not None:
-            opposite = (rotations * self._signs).sum(axis=1) < 0.0
-            if opposite.any():
-                rotations = set_readonly(np.where(opposite[:, None], -rotations, rotations))
-        self._signs = rotations
-        return frame._replace(rotations=rotations)
+            dots = np.einsum("jk,jk->j", frame.rotations, self._signs)
+            if dots.min() < 0.0:
+                rotations = np.where(dots[:, None] < 0.0, -frame.rotations, frame.rotations)
+                frame = frame._replace(rotations=set_readonly(rotations))
+        self._signs = frame.rotations
+        return frame
 
     def _lock_feet(self, frame: SourceFrame) -> SourceFrame:
         if self.feet != "lock" or frame.contacts is None or not self.source.points:
