@@ -76,6 +76,11 @@ class MareyError(Exception):
         super().__init__(self.message)
 
     def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """The message with the remedy, without the name of a file."""
         return _shorten(f"{self.message}; {self.remedy}") if self.remedy else self.message
 
     def word(self, name: Callable[[str, str], str]) -> str:
@@ -152,7 +157,7 @@ class FileError(MareyError):
 
     def __str__(self) -> str:
         where = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
-        return f"{':'.join(where)}: {super().__str__()}" if where else super().__str__()
+        return f"{':'.join(where)}: {self.sentence}" if where else self.sentence
 
 
 class UnreadableFile(FileError, OSError):

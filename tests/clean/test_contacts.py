@@ -348,7 +348,7 @@ def test_a_floor_far_above_the_feet_is_refused(floor):
     motion = replace(sample("walk", seconds=2.0).motion, contacts=None)
     with pytest.raises(
         InvalidValue,
-        match=f"nothing touches the floor at {floor:.3f} m; feet at rest are at 0.000 m; check floor= or --floor, or",
+        match=f"nothing touches the floor at {floor:.3f} m; feet at rest are at 0.000 m; check `floor=`, or",
     ):
         detect_contacts(motion, floor=floor)
     assert detect_contacts(motion, floor=0.02).contacts.mask.any()

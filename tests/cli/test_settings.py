@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,41 @@ def test_references_to_parameters() -> None:
     assert error.word(name_option) == "--crop must be 'auto' or None, not 3; use --crop none or --max-stretch"
     assert name_option("force", "True") == "--force"
     assert name_option("smooth", "False") == "--no-smooth"
+
+
+def test_the_library_refers_to_options_by_parameters() -> None:
+    """No text outside the command line mentions an option, and each parameter in a text is an option of a command."""
+    import ast
+
+    import click
+
+    import marey
+    from marey.cli.main import cli
+
+    def collect(group: click.Command) -> set[str]:
+        context = click.Context(group)
+        own = {name for each in group.get_params(context) for name in (*each.opts, *each.secondary_opts)}
+        for name in group.list_commands(context) if isinstance(group, click.Group) else ():
+            found = group.get_command(context, name)
+            assert found is not None
+            own |= collect(found)
+        return own
+
+    known = collect(cli)
+    root = Path(marey.__file__).parent
+    not_of_library = {"cli", "bench", "studio", "blend", "register"}
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] in not_of_library:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        messages = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        docs = {id(node.body[0].value) for node in ast.walk(tree)
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
+                and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+        for node in messages:
+            if id(node) in docs:
+                continue
+            where = f"{path.relative_to(root)}:{node.lineno}"
+            assert not re.search(r"(?<![\w-])--[a-z]", node.value), where
+            for name, value in re.findall(r"`(\w+)=(\w*)`", node.value):
+                assert name_option(name, value).split()[0] in known, f"{where}: {name}"

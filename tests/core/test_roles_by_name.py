@@ -249,7 +249,7 @@ def test_a_missing_role_says_how_to_map_it():
     assert str(error.value) == (
         "role 'left_hand' was not found among the skeleton's 4 joints; similar: 'WristL'; say which joint it is as"
         ' {"left_hand": "JointName"}, under "roles" in the file\'s sidecar NAME.marey.json, in a JSON file given as'
-        " --roles, or with skeleton.with_roles(...)"
+        " `roles=`, or with skeleton.with_roles(...)"
     )
 
 

@@ -201,7 +201,7 @@ def test_skeletons_without_legs_are_refused():
 def test_a_rest_pose_that_is_no_pose_asks_for_another():
     with pytest.raises(
         InvalidValue,
-        match=r"so rotations cannot be compared with it; pass target_pose= or --onto-pose, a frame in which",
+        match=r"so rotations cannot be compared with it; pass `target_pose=`, a frame in which",
     ):
         retarget(walk(), skeleton_of(BANDAI))
     with pytest.raises(InvalidValue, match="the target must be a motion to choose a reference frame, not a skeleton"):

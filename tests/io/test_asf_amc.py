@@ -376,7 +376,7 @@ def test_root_position_and_orientation_move_the_whole_motion():
 def test_rate():
     assert motion().fps == 120.0
     assert (
-        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; file_fps= or --file-fps overrides"
+        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; `file_fps=` overrides"
         in motion().evidence
     )
     assert motion(fps=60).fps == 60.0
@@ -548,7 +548,7 @@ def test_find_asf(tmp_path):
         find_asf(path)
     assert "looked for 16_11_b.asf, 16_11.asf, 16.asf or a single .asf file" in str(error.value)
     assert "found none" in str(error.value)
-    assert 'load(..., skeleton="x.asf") or --skeleton' in str(error.value)
+    assert "; pass the .asf file as `skeleton=`" in str(error.value)
     (tmp_path / "other.asf").touch()
     assert find_asf(path).name == "other.asf"
     (tmp_path / "another.ASF").touch()

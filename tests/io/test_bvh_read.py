@@ -68,7 +68,7 @@ def raises(text: str | bytes, message: str, line: int | None = None, kind: type[
     with pytest.raises(kind) as caught:
         read_bvh(data, "bad.bvh")
     assert type(caught.value) is kind
-    assert caught.value.message == message
+    assert caught.value.sentence == message
     assert caught.value.line == line
     assert str(caught.value).startswith("bad.bvh" if line is None else f"bad.bvh:{line}: ")
 
@@ -451,7 +451,7 @@ def test_place_of_a_bad_number_in_utf16() -> None:
 # Rates.
 
 
-REMEDY = "give the rate with file_fps= or --file-fps"
+REMEDY = "give the rate as `file_fps=`"
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_units(read, word, meters):
 def test_a_unit_that_is_not_stated_is_recognised(read, meters):
     points = standing() * 0.001 / meters
     for units in (None, texts("furlong")):
-        with pytest.warns(MareyWarning, match="; pass unit= or --unit if this is wrong"):
+        with pytest.warns(MareyWarning, match="; pass `unit=` if this is wrong"):
             markers = read(c3d_bytes(points, UNITS=units))
         assert markers.source.unit == meters
         assert any("and with it the markers are" in told for told in markers.source.evidence)
@@ -212,7 +212,7 @@ def test_the_upward_axis_as_stated_and_as_given(read):
     assert read(stated, up="Z").source.up == "z"
     flat = standing()
     flat[..., 2] *= 0.01
-    with pytest.warns(MareyWarning, match="which is not certain; pass up= or --up"):
+    with pytest.warns(MareyWarning, match="which is not certain; pass `up=`"):
         read(c3d_bytes(flat))
     with pytest.raises(InvalidValue, match="up must be one of"):
         read(stated, up="w")

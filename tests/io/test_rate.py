@@ -71,7 +71,7 @@ def test_impossible_frame_times(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         rate_from_text(text, None, "walk.bvh", 17)
     assert str(caught.value) == (
-        f"walk.bvh:17: expected a frame time of 1e-5 to 1e5 s, got '{text}'; give the rate with file_fps= or --file-fps"
+        f"walk.bvh:17: expected a frame time of 1e-5 to 1e5 s, got '{text}'; give the rate as `file_fps=`"
     )
 
 

@@ -192,7 +192,7 @@ def test_a_recording_that_lies_on_its_side_is_set_upright(axes):
         for wrong, facing in ((GAZE_TRIADS, None), (triads, 0.0)):
             with pytest.raises(
                 InvalidValue,
-                match=r"; pass the upward axis of the file as up= or --up when you load it, or name front and back",
+                match=r"; pass the upward axis of the file as `up=` when you load it, or name front and back",
             ):
                 gaze_example(lying, take.goal, wrong, facing=facing)
     assert np.degrees(quat.angle_between(found.pose, take.pose)).max() < 0.1

@@ -103,7 +103,7 @@ def test_a_walk_played_twice_too_fast_is_noticed_and_half_the_rate_suggested() -
     assert "in a walk" in told
     assert "the rate of 120 Hz seems wrong" in told
     assert "at 60 Hz they would be" in told
-    assert "--file-fps" in told
+    assert "`file_fps=`" in told
 
 
 def test_four_times_too_fast_needs_more_than_half() -> None:

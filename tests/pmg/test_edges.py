@@ -149,7 +149,7 @@ def test_a_refusal_says_which_part_fails_and_what_helps():
     walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)
     with pytest.raises(
-        NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*--part NAME"
+        NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*name it with `part=`"
     ):
         char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
     made = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
@@ -163,9 +163,9 @@ def test_the_advised_threshold_does():
     char = fresh_walker()
     for _ in range(2):
         compared = char.compare("walk", "walk", n_source=6, n_target=8)
-        with pytest.raises(NoResult, match=r"raise good to \d") as caught:
+        with pytest.raises(NoResult, match=r"raise `good=` to \d") as caught:
             char.connect("walk", "walk", good=1e-4, compared=compared)
-        advised = float(str(caught.value).split("raise good to ")[1].split(" m")[0])
+        advised = float(str(caught.value).split("raise `good=` to ")[1].split(" m")[0])
         assert char.connect("walk", "walk", good=advised, compared=compared).good == advised
 
 

@@ -195,8 +195,9 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
         raise InvalidValue(
-            f"nothing touches the floor at {floor:.3f} m; feet at rest are at {float(np.median(still)):z.3f} m; "
-            "check floor= or --floor, or leave it out to detect it"
+            f"nothing touches the floor at {floor:.3f} m; feet at rest are at {float(np.median(still)):z.3f} m",
+            parameter="floor",
+            remedy="check `floor=`, or leave it out to detect it",
         )
 
 

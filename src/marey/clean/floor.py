@@ -74,8 +74,9 @@ def locate_floor(track: PointTrack, stills: StillHeights) -> float:
     level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
     if math.isnan(level):
         raise InvalidValue(
-            f"no foot comes to rest in {describe_track(track)}, so the floor cannot be found; pass its height as "
-            "floor= or --floor"
+            f"no foot comes to rest in {describe_track(track)}, so the floor cannot be found",
+            parameter="floor",
+            remedy="pass its height as `floor=`",
         )
     return level
 

@@ -88,6 +88,7 @@ def report_each(
     """
     import json
 
+    from marey.cli.settings import name_option
     from marey.errors import MareyError
 
     results: list[dict[str, Any]] = []
@@ -100,7 +101,7 @@ def report_each(
         except MareyError as error:
             if len(files) == 1:
                 raise
-            click.echo(f"marey: {error}", err=True)
+            click.echo(f"marey: {error.word(name_option)}", err=True)
             exit_code = 2
     if as_json:
         click.echo(json.dumps(results, indent=1, ensure_ascii=False))
@@ -114,8 +115,9 @@ def plural(n: int, what: str) -> str:
 
 def warn_of_rate(path: str, motion: Motion) -> None:
     """Warn if the strides are too fast for a person: the frame rate, and all times and speeds, are then wrong."""
+    from marey.cli.settings import word_options
     from marey.measure.gait import rate_finding
 
     finding = rate_finding(motion)
     if finding is not None:
-        click.echo(f"marey: warning: {path}: {finding}", err=True)
+        click.echo(f"marey: warning: {path}: {word_options(finding)}", err=True)

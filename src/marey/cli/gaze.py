@@ -13,6 +13,7 @@ from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
 from marey.cli.gaze_params import Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.settings import name_option
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def _examples(
             )
         except NoResult as error:
             left_out.append({"file": take.file, "why": str(error)})
-            click.echo(f"marey: warning: {take.file}: skipped: {error}", err=True)
+            click.echo(f"marey: warning: {take.file}: skipped: {error.word(name_option)}", err=True)
             continue
         except FileError:
             raise

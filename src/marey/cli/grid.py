@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from marey.cli.options import markers_option, read_motion, reading, reading_options
+from marey.cli.settings import word_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -274,7 +275,7 @@ def _text(report: dict[str, Any]) -> str:
             f"  path of {path['cells']} cells: distance {path['distance_m']:.3f} m, at most {path['worst_m']:.3f} m"
         )
     if report["no_path"]:
-        lines.append(f"  {report['no_path']}")
+        lines.append(f"  {word_options(report['no_path'])}")
     limit = "" if report["threshold_m"] is None else f" up to {report['threshold_m']:g} m"
     lines.append(f"  {len(report['minima'])} local minima{limit}" + (", the lowest:" if report["minima"] else ""))
     # The grid of a motion with itself is symmetric, so list only one of each pair.

@@ -9,6 +9,7 @@ import click
 
 from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
+from marey.cli.settings import word_options
 from marey.errors import MareyWarning
 
 
@@ -99,12 +100,12 @@ def _text(report: dict[str, Any], full: bool) -> str:
         row("clips", ", ".join(report["clips"]))
         row("note", f"showing clip {report['clip']!r}; choose another with --clip")
     for text in report["evidence"]:
-        row("detected", text)
+        row("detected", word_options(text))
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))
     for text in report["warnings"]:
-        row("warning", text)
+        row("warning", word_options(text))
     if full and kind == "joints":
         lines += _joint_lines(report["skeleton"])
     return "\n".join(lines)

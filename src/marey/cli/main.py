@@ -15,8 +15,8 @@ from typing import Any
 import click
 
 from marey import __version__
-from marey.cli.settings import name_option
-from marey.errors import MareyError, MareyWarning, NoResult, word_parameters
+from marey.cli.settings import name_option, word_options
+from marey.errors import MareyError, MareyWarning, NoResult
 
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> int:
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print each of marey's own warnings on one line; ignore warnings of other packages."""
     if issubclass(category, MareyWarning):
-        click.echo(f"marey: warning: {word_parameters(str(message), name_option)}", err=True)
+        click.echo(f"marey: warning: {word_options(str(message))}", err=True)
 
 
 def _show_log() -> None:

@@ -14,6 +14,7 @@ import click
 from marey.cli.files import check_output, check_plot, plural
 from marey.cli.options import feet_option, max_distance_option, read_motion
 from marey.cli.query import AS_JSON, NumbersToo, make_query, search_web
+from marey.cli.settings import word_options
 from marey.cli.values import MATCH_NUMBERS, OVERLAP, POSE_2D, Moment
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
         click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
     notes = _group_notes(space.notes)
     for note in notes[:_NOTES]:
-        click.echo(f"  ! {note}")
+        click.echo(f"  ! {word_options(note)}")
     if len(notes) > _NOTES:
         click.echo(f"  ! and {plural(len(notes) - _NOTES, 'note')} more; --json lists all")
     for path in written:
@@ -339,6 +340,6 @@ def _print_result(space: ParametricMotion, result: ReachResult, written: list[st
         away = " and ".join(f"{size:.3f} {unit}".rstrip() for unit, size in report["moved_by_unit"].items())
         click.echo(f"  ! out of reach; used the nearest reachable target ({near}), {away} away")
     for note in report["notes"]:
-        click.echo(f"  ! {note}")
+        click.echo(f"  ! {word_options(note)}")
     for path in written[1:]:
         click.echo(f"wrote {path}")

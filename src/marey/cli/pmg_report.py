@@ -9,6 +9,7 @@ import click
 
 from marey.cli.files import check_plot, plural
 from marey.cli.query import AS_JSON
+from marey.cli.settings import word_options
 
 if TYPE_CHECKING:
     from marey.pmg import Edge, Node, ParametricMotionGraph
@@ -85,7 +86,7 @@ def print_character(
     for name in facts["dead_ends"]:
         click.echo(f"  ! {name} is a dead end; connect it to a node")
     for row in facts.get("failed", []):
-        click.echo(f"  - {row['why']}")
+        click.echo(f"  - {word_options(row['why'])}")
     for name in facts.get("pruned", []):
         click.echo(f"  - {name} was a dead end and has been removed")
     for path in facts["written"]:

@@ -18,6 +18,8 @@ Command = Callable[..., Any]
 _METAVARS = {
     "m": "METERS", "s": "SECONDS", "rad": "DEGREES", "fraction": "FRACTION", "1/s": "HZ", "m/s": "M/S", "": "NUMBER",
 }  # fmt: skip
+# Options that are not named after the parameter that they stand for.
+_OTHER_NAMES = {"target_pose=": "--onto-pose", "trim_rest=False": "--keep-rest-pose"}
 
 
 class _Placeholder(click.Option):
@@ -81,8 +83,17 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) 
 
 def name_option(parameter: str, value: str = "") -> str:
     """Return the option that stands for a parameter in the library's messages: "--crop none" for `crop=None`."""
+    if f"{parameter}={value}" in _OTHER_NAMES:
+        return _OTHER_NAMES[f"{parameter}={value}"]
     name = f"--{parameter.replace('_', '-')}"
     return name if value in ("", "True") else f"--no-{name[2:]}" if value == "False" else f"{name} {value.lower()}"
+
+
+def word_options(text: str) -> str:
+    """Replace references to parameters in a text of the library, such as a warning, by options."""
+    from marey.errors import word_parameters
+
+    return word_parameters(text, name_option)
 
 
 def _make_option(each: Option) -> click.Option:

@@ -115,29 +115,42 @@ def check_fps(fps: Any) -> float:
     except (TypeError, ValueError):
         rate = np.nan
     if not (np.isfinite(rate) and rate > 0):
-        raise InvalidValue(f"fps must be a positive number, not {fps!r}")
+        raise InvalidValue(f"fps must be a positive number, not {fps!r}", parameter="fps")
     return rate
 
 
 def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
-    """Return `value` as a finite float of at least `least` (greater than it if `above`); else raise InvalidValue."""
+    """Return `value` as a finite float of at least `least` (greater than it if `above`); else raise InvalidValue.
+
+    what : the name of the parameter, perhaps with its unit ("ease in seconds"), or a description for the message.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number) or number < least or (above and number == least):
         raise InvalidValue(
-            f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, not {value!r}"
+            f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, not {value!r}",
+            parameter=_find_parameter(what),
         )
     return number
 
 
 def check_index(value: Any, what: str) -> int:
-    """Return `value` as an int. Anything but an integer, such as 1.5 or "1", raises InvalidValue."""
+    """Return `value` as an int. Anything but an integer, such as 1.5 or "1", raises InvalidValue.
+
+    what : the name of the parameter, or a description for the message.
+    """
     try:
         return operator.index(value)
     except TypeError:
-        raise InvalidValue(f"{what} must be an integer, not {value!r}") from None
+        raise InvalidValue(f"{what} must be an integer, not {value!r}", parameter=_find_parameter(what)) from None
+
+
+def _find_parameter(what: str) -> str | None:
+    """Return the parameter in ``"ease"`` or ``"ease in seconds"``; None for descriptions such as ``"a frame"``."""
+    name = what.partition(" in ")[0]
+    return name if name.isidentifier() else None
 
 
 def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def _explain_missing(role: str, names: tuple[str, ...]) -> str:
     return (
         f"role {role!r} was not found among the skeleton's {len(names)} joints{near}; say which joint it is"
         f' as {{"{role}": "JointName"}}, under "roles" in the file\'s sidecar NAME.marey.json, in a JSON file'
-        " given as --roles, or with skeleton.with_roles(...)"
+        " given as `roles=`, or with skeleton.with_roles(...)"
     )
 
 

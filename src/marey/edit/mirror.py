@@ -38,8 +38,10 @@ def mirror(motion: Motion) -> Motion:
     partner = find_partners(skeleton)
     if not (partner != np.arange(len(partner))).any():
         raise JointNotFound(
-            f"no joint of {motion.name!r} has a partner on the other side; assign roles with --roles or "
-            'skeleton.with_roles(...), as {"left_hand": "JointName", "right_hand": "JointName"}'
+            f"no joint of {motion.name!r} has a partner on the other side",
+            parameter="roles",
+            remedy="assign roles with `roles=` or skeleton.with_roles(...), as "
+            '{"left_hand": "JointName", "right_hand": "JointName"}',
         )
     fix = find_axis_changes(
         motion, partner

@@ -184,10 +184,12 @@ class _Reference:
             line = self.places[roles[high]] - self.places[roles[low]]
             if line[1] < _UPRIGHT * float(np.linalg.norm(line)):
                 what = "the rest pose" if frame is None else f"frame {frame}"
-                name = "pose= or --pose" if which == "source" else "target_pose= or --onto-pose"
+                name = "pose" if which == "source" else "target_pose"
                 raise InvalidValue(
                     f"{what} of the {which} does not stand upright ({high} is not above {low}), so rotations cannot be "
-                    f"compared with it; pass {name}, a frame in which the character stands on flat feet"
+                    "compared with it",
+                    parameter=name,
+                    remedy=f"pass `{name}=`, a frame in which the character stands on flat feet",
                 )
 
     def posed(self, rotations: Floats) -> Floats:

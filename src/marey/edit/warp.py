@@ -136,7 +136,7 @@ def warp(
     for name, meters in missed.items():
         warnings.warn(
             f"{name} cannot reach its target and misses it by {meters:.3g} m; move the hips too, or allow limbs to be "
-            "scaled with max_stretch= or --max-stretch",
+            "scaled with `max_stretch=`",
             MareyWarning,
             stacklevel=3,
         )

@@ -41,7 +41,9 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
         points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
         if length is None:
             raise InvalidValue(
-                f"{name}: a drawing has no unit; give the length of its path in meters with length= (--length METERS)"
+                f"{name}: a drawing has no unit",
+                parameter="length",
+                remedy="give the length of its path in meters as `length=`",
             )
     else:
         raise UnknownFormat(f"a path must be a .csv or .svg file, not {suffix or 'a file without a suffix'}", path=name)

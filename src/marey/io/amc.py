@@ -134,9 +134,10 @@ def find_asf(amc_path: str | os.PathLike[str]) -> Path:
     found = f"several others: {', '.join(entry.name for entry in present[:5])}" if present else "none"
     wanted = ", ".join(f"{stem}.asf" for stem in stems[:5])
     raise UnreadableFile(
-        f"an AMC file needs its skeleton; looked for {wanted} or a single .asf file in {str(path.parent)!r}, "
-        f'found {found}; pass the file with load(..., skeleton="x.asf") or --skeleton x.asf',
+        f"an AMC file needs its skeleton; looked for {wanted} or a single .asf file in its folder, found {found}",
         path=amc_path,
+        parameter="skeleton",
+        remedy="pass the .asf file as `skeleton=`",
     )
 
 
@@ -146,8 +147,7 @@ def _rate(stated: float | None, fps: float | None) -> tuple[float, str]:
     if stated is not None:
         return stated, f"rate {stated:g} Hz from :SAMPLES-PER-SECOND"
     return ASSUMED_FPS, (
-        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; file_fps= or --file-fps "
-        "overrides"
+        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; `file_fps=` overrides"
     )
 
 

@@ -207,7 +207,7 @@ def _find_unit(clues: _Clues, given: float | None) -> float:
     units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
     best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))
     evidence.append(f"unit {best}: {reason}, and with it the markers are {size * units[best]:.2f} m across")
-    warnings.warn(f"{path}: {evidence[-1]}; pass unit= or --unit if this is wrong", MareyWarning, stacklevel=3)
+    warnings.warn(f"{path}: {evidence[-1]}; pass `unit=` if this is wrong", MareyWarning, stacklevel=3)
     return units[best]
 
 
@@ -223,14 +223,14 @@ def _find_up(clues: _Clues, given: str | None) -> str:
         evidence.append(f"{word.upper()} up from POINT:Y_SCREEN")
         if is_sure and seen != word:
             warnings.warn(
-                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {reason}; pass up= or --up",
+                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {reason}; pass `up=`",
                 MareyWarning,
                 stacklevel=3,
             )
         return word
     evidence.append(reason)
     if not is_sure:
-        message = f"{path}: {reason}, which is not certain; pass up= or --up if it is wrong"
+        message = f"{path}: {reason}, which is not certain; pass `up=` if it is wrong"
         warnings.warn(message, MareyWarning, stacklevel=3)
     return seen
 

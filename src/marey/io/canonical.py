@@ -31,9 +31,7 @@ def to_motion(
 ) -> Motion:
     """Convert to a Motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
-        raw.warnings.append(
-            f"a frame rate of {raw.fps:.3g} Hz is implausible; pass file_fps= or --file-fps to set another"
-        )
+        raw.warnings.append(f"a frame rate of {raw.fps:.3g} Hz is implausible; pass `file_fps=` to set another")
     for text in raw.warnings:
         warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
     evidence = list(raw.evidence)
@@ -48,7 +46,10 @@ def to_motion(
         bones = raw.bone_offsets
         if raw.fps is None:
             raise ParseError(
-                "the file does not state its frame rate; pass file_fps= or --file-fps", path=raw.source.path
+                "the file does not state its frame rate",
+                path=raw.source.path,
+                parameter="file_fps",
+                remedy="pass `file_fps=`",
             )
         motion = Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),

@@ -115,7 +115,7 @@ def _choose_clip(gltf: Gltf, clip: str | int | None) -> Json | None:
         if len(names) > 1:
             others = _list_names(names[1:])
             gltf.warnings.append(
-                f"the file has {len(names)} animations; {names[0]!r} is read, clip= or --clip chooses among {others}"
+                f"the file has {len(names)} animations; {names[0]!r} is read, `clip=` chooses among {others}"
             )
         return gltf.objects("animations")[0] if names else None
     if isinstance(clip, str) and clip in names:

@@ -75,7 +75,7 @@ def load(
         return load_motion(path, unit=unit, up=up, trim_rest=trim_rest, **others)
     for option, value in others.items():
         if value is not None:
-            raise InvalidValue(f"{_describe_option(option)} does not apply to a {suffix} file, which holds markers")
+            raise InvalidValue(f"{option} does not apply to a {suffix} file, which holds markers", parameter=option)
     return load_markers(path, unit=unit, up=up)
 
 
@@ -101,7 +101,7 @@ def load_motion(
     for option, value in given.items():
         if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
             raise InvalidValue(
-                f"{_describe_option(option)} does not apply to a {suffix} file, only to {', '.join(_OPTIONS[option])}"
+                f"{option} does not apply to a {suffix} file, only to {', '.join(_OPTIONS[option])}", parameter=option
             )
     if file_fps is not None:
         file_fps = check_rate(file_fps, "file_fps")
@@ -164,7 +164,7 @@ def _read(
         if skeleton is None and not split_name(path)[0].startswith(split_name(asf_path)[0]):
             raw.warnings.append(
                 f"the skeleton is that of {os.path.basename(os.fspath(asf_path))}, the only ASF file next to it, "
-                "though its name does not fit; skeleton= or --skeleton names another"
+                "though its name does not fit; `skeleton=` names another"
             )
         return raw
     if suffix == ".asf":
@@ -208,10 +208,6 @@ def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
             path=roles,
         )
     return content
-
-
-def _describe_option(name: str) -> str:
-    return f"{name}= or --{name.replace('_', '-')}"
 
 
 def _suffix(path: StrPath) -> str:

@@ -17,9 +17,13 @@ def check_rate(fps: float, name: str = "fps") -> float:
     try:
         fps = float(fps)
     except (TypeError, ValueError):
-        raise InvalidValue(f"{name} must be a positive number of frames per second, not {fps!r}") from None
+        raise InvalidValue(
+            f"{name} must be a positive number of frames per second, not {fps!r}", parameter=name
+        ) from None
     if not (math.isfinite(fps) and 0 < fps <= 100_000):
-        raise InvalidValue(f"{name} must be greater than 0 and at most 100000 frames per second, not {fps:g}")
+        raise InvalidValue(
+            f"{name} must be greater than 0 and at most 100000 frames per second, not {fps:g}", parameter=name
+        )
     return float(fps)
 
 
@@ -28,16 +32,16 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
     if fps is not None:
         stated = "no frame time" if text is None else f"frame time {text}"
         return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {stated})"]
-    remedy = "give the rate with file_fps= or --file-fps"
+    fix: dict[str, str] = {"parameter": "file_fps", "remedy": "give the rate as `file_fps=`"}
     if text is None:
-        raise ParseError(f"expected a frame time, got none; {remedy}", path=path)
+        raise ParseError("expected a frame time, got none", path=path, **fix)
     got = repr(text if len(text) <= 40 else text[:37] + "...")
     if _NUMBER.fullmatch(text) is None:
         wanted = "a decimal point in the frame time" if "," in text else "a frame time in seconds"
-        raise ParseError(f"expected {wanted}, got {got}; {remedy}", path=path, line=line)
+        raise ParseError(f"expected {wanted}, got {got}", path=path, line=line, **fix)
     frame_time = float(text)
     if not 1e-5 <= frame_time <= 1e5:
-        raise ParseError(f"expected a frame time of 1e-5 to 1e5 s, got {got}; {remedy}", path=path, line=line)
+        raise ParseError(f"expected a frame time of 1e-5 to 1e5 s, got {got}", path=path, line=line, **fix)
     rate = snap_rate(text)
     if math.isclose(rate * frame_time, 1.0, rel_tol=1e-12):
         return rate, [f"rate {rate:.6g} Hz from frame time {text}"]

@@ -133,8 +133,10 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
     said = f"{name}: the head markers are displaced from the base of the spine along {letter} instead of upward"
     if "front" not in named or facing is not None:
         raise InvalidValue(
-            f"{said}; pass the upward axis of the file as up= or --up when you load it, or name front and back markers "
-            "in triads, which give the facing direction after the recording is turned upright"
+            said,
+            parameter="up",
+            remedy="pass the upward axis of the file as `up=` when you load it, or name front and back markers in "
+            "triads, which give the facing direction after the recording is turned upright",
         )
     warnings.warn(f"{said}; the recording was turned upright", MareyWarning, stacklevel=4)
     turn = quat.between(towards, [0.0, 1.0, 0.0])

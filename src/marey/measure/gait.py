@@ -111,7 +111,7 @@ def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | 
     return (
         f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
         f" (at most {quickest:.2f}), so the rate of {fps:.6g} Hz seems wrong; at {fps / slower:.6g} Hz they would be"
-        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with file_fps= or --file-fps"
+        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with `file_fps=`"
     )
 
 

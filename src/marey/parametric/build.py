@@ -89,10 +89,10 @@ class SpaceSettings:
     markers: str | Sequence[str] = "body"
 
     def __post_init__(self) -> None:
-        check_number(self.delta, "delta= or --delta")
-        check_number(self.expand, "expand=")
-        check_number(self.spacing, "spacing=")
-        _check_count(self.k, "k=", 1)
+        check_number(self.delta, "delta")
+        check_number(self.expand, "expand")
+        check_number(self.spacing, "spacing")
+        _check_count(self.k, "k", 1)
 
 
 @bundled_parameters("settings", SpaceSettings, **{field.name: field.name for field in fields(SpaceSettings)})
@@ -148,7 +148,7 @@ def build_space(
         "window": how.window, "slope_limit": how.slope_limit, "markers": how.markers, "max_distance": max_distance,
         "force": force,
     }  # fmt: skip
-    n_samples = _check_count(samples, "samples= or --samples", 0)
+    n_samples = _check_count(samples, "samples", 0)
     if (values is None) == (feature is None):
         raise InvalidValue("pass either feature= to measure or values=, not both")
     if values is not None:
@@ -354,7 +354,7 @@ def _build_by_hand(
 def _check_count(value: Any, what: str, minimum: int) -> int:
     count = check_index(value, what)
     if not minimum <= count <= _MAX_SAMPLES:
-        raise InvalidValue(f"{what} must be from {minimum} to {_MAX_SAMPLES:,}, not {count}")
+        raise InvalidValue(f"{what} must be from {minimum} to {_MAX_SAMPLES:,}, not {count}", parameter=what)
     return count
 
 

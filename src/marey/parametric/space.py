@@ -481,10 +481,10 @@ def _norm_by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
 def _check_steps(refine: bool | int) -> int:
     if isinstance(refine, bool | np.bool_):
         return _STEPS if refine else 0
-    steps = check_index(refine, "refine (--refine)")
+    steps = check_index(refine, "refine")
     if not 0 <= steps <= _MAX_STEPS:
         raise InvalidValue(
-            f"refine (--refine) must be True, False, or a number of steps from 0 to {_MAX_STEPS}, not {steps}"
+            f"refine must be True, False, or a number of steps from 0 to {_MAX_STEPS}, not {steps}", parameter="refine"
         )
     return steps
 

@@ -103,8 +103,9 @@ def _contacts(motion: Motion) -> tuple[Contacts, float, str]:
         return given, floor_height(motion, motion.world().positions), "contacts as noted"
     if not any(f"{side}_foot" in motion.skeleton.roles for side in ("left", "right")):
         raise JointNotFound(
-            f"{motion.name!r} has no feet to draw: it has neither the role left_foot nor right_foot; "
-            'assign them under "roles" in the sidecar or with --roles'
+            f"{motion.name!r} has no feet to draw: it has neither the role left_foot nor right_foot",
+            parameter="roles",
+            remedy='assign them under "roles" in the sidecar or with `roles=`',
         )
     try:
         found = detect_contacts(motion)

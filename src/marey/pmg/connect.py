@@ -92,7 +92,7 @@ def build_edge(
     check_thresholds(t_good, t_bad)
     stuck = best > t_good
     if stuck.any():
-        raise NoResult(_describe_stuck(samples, source, target, stuck, t_good))
+        raise _make_stuck_error(samples, source, target, stuck, t_good)
     low, high = np.empty((len(costs), target.n_dims)), np.empty((len(costs), target.n_dims))
     moments = np.empty((len(costs), 2))
     # Tiny gap between a box and an excluded sample, in the target's parameters.
@@ -145,20 +145,21 @@ def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
     return low, high
 
 
-def _describe_stuck(samples: NodeComparison, source: Node, target: Node, stuck: Bools, good: float) -> str:
-    """Format the error message: which part of the source has no transition, and what to do."""
+def _make_stuck_error(samples: NodeComparison, source: Node, target: Node, stuck: Bools, good: float) -> NoResult:
+    """Make the error: which part of the source has no transition, and what to do."""
     lost, fine = samples.source[stuck], samples.source[~stuck]
     worst = float(samples.costs.min(axis=1).max())
     ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
-        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {format_rounded_up(worst)} m"
+        f"{ranges}, have no transition of at most {good:.3g} m"
     )
+    remedy = f"raise `good=` to {format_rounded_up(worst)} m"
     box = find_free_box(fine, lost)
-    if box is None:
-        return text
-    part = format_ranges(source.names, source.units, *box)
-    return f"{text}, or connect only a part of it, with {part} (part=NAME, or --part NAME)"
+    if box is not None:
+        part = format_ranges(source.names, source.units, *box)
+        remedy += f", or connect only a part of it, with {part}, and name it with `part=`"
+    return NoResult(text, parameter="good", remedy=remedy)
 
 
 def find_free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:

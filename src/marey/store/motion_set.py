@@ -229,8 +229,9 @@ class MotionSet:
             if self._group is None and len(groups) > 1:
                 listed = "; ".join(f"{k}: {format_list([c.name for c in clips], 4)}" for k, clips in enumerate(groups))
                 raise InvalidValue(
-                    f"{self.folder}: the clips have {len(groups)} different skeletons ({listed}); select one by "
-                    "its number or by a clip's name with group= or --group, or retarget the others"
+                    f"{self.folder}: the clips have {len(groups)} different skeletons ({listed})",
+                    parameter="group",
+                    remedy="select one by its number or by a clip's name with `group=`, or retarget the others",
                 )
             self._chosen = self._all().clips if self._group is None else groups[self._group_number(groups)]
         return self._chosen

@@ -217,7 +217,7 @@ def _reason(error: MareyError) -> str:
     if isinstance(error, FileError):
         where = "" if error.path is None else os.path.basename(error.path)
         text = ":".join(part for part in (where, "" if error.line is None else str(error.line)) if part)
-        text = f"{text}: {error.message}" if text else error.message
+        text = f"{text}: {error.sentence}" if text else error.sentence
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -105,7 +105,7 @@ def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, ScannedFile
                 row = _read(path, names[path], now)
                 fresh.append(row)
         except OSError as error:
-            wrong[path] = error.message if isinstance(error, FileError) else (error.strerror or str(error)).lower()
+            wrong[path] = error.sentence if isinstance(error, FileError) else (error.strerror or str(error)).lower()
             continue
         seen[path] = ScannedFile(now, row.digest, row.clips)
     if fresh:

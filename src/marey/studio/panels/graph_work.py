@@ -11,7 +11,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
-from marey.errors import FileError, InvalidValue, MareyError
+from marey.errors import InvalidValue, MareyError
 from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
 
@@ -205,7 +205,7 @@ def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]
             if given:
                 check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
         except MareyError as error:
-            skipped.append(f"{shown}: {error.message if isinstance(error, FileError) else error}")
+            skipped.append(f"{shown}: {error.sentence}")
             continue
         given.append(motion)
     return given, skipped
