@@ -4,6 +4,7 @@
 
     MareyError
     ├── InvalidValue (ValueError)        an invalid argument or array
+    │   ├── DifferentSkeletons           the motions do not share a skeleton
     │   ├── JointNotFound (LookupError)  the skeleton has no joint with this name, index or role
     │   └── UnknownName (LookupError)    any other unknown name: a contact point, a clip, a sample
     ├── NoResult                         the input is valid, but the requested result does not exist
@@ -32,6 +33,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
+    "DifferentSkeletons",
     "FileError",
     "InvalidValue",
     "JointNotFound",
@@ -76,19 +78,34 @@ class MareyError(Exception):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.where + self.sentence
+
+    @property
+    def where(self) -> str:
+        """The file and line at fault as the start of the text, ``"walk.bvh:37: "``; empty for most errors."""
+        return ""
 
     @property
     def sentence(self) -> str:
         """The message with the remedy, without the name of a file."""
-        return _shorten(f"{self.message}; {self.remedy}") if self.remedy else self.message
+        return _add_remedy(self.message, self.remedy)
 
-    def word(self, name: Callable[[str, str], str]) -> str:
-        """Return the message with parameters named by a front end. See `word_parameters` for `name`."""
-        text = str(self)
-        if self.parameter and text.startswith(f"{self.parameter} "):
-            text = name(self.parameter, "") + text[len(self.parameter) :]
-        return word_parameters(text, name)
+    def word(self, name: Callable[[str, str], str], remedy: str | None = None) -> str:
+        """Return the text with parameters named by a front end.
+
+        Parameters
+        ----------
+        name : see `word_parameters`.
+        remedy : the front end's own remedy, which replaces that of the error.
+        """
+        message = self.message
+        if self.parameter and message.startswith(f"{self.parameter} "):
+            message = name(self.parameter, "") + message[len(self.parameter) :]
+        return self.where + word_parameters(_add_remedy(message, remedy or self.remedy), name)
+
+
+def _add_remedy(message: str, remedy: str | None) -> str:
+    return _shorten(f"{message}; {remedy}") if remedy else message
 
 
 def _shorten(message: str) -> str:
@@ -106,6 +123,10 @@ def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
 
 class InvalidValue(MareyError, ValueError):
     """An argument or array is invalid."""
+
+
+class DifferentSkeletons(InvalidValue):
+    """The motions do not have the same joints and bones."""
 
 
 class JointNotFound(InvalidValue, LookupError):
@@ -155,9 +176,11 @@ class FileError(MareyError):
         self.path = None if path is None else str(path)
         self.line = line
 
-    def __str__(self) -> str:
-        where = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
-        return f"{':'.join(where)}: {self.sentence}" if where else self.sentence
+    @property
+    def where(self) -> str:
+        """The file and line at fault as the start of the text, ``"walk.bvh:37: "``."""
+        parts = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
+        return f"{':'.join(parts)}: " if parts else ""
 
 
 class UnreadableFile(FileError, OSError):

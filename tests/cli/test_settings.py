@@ -102,7 +102,7 @@ def test_the_library_refers_to_options_by_parameters() -> None:
 
     known = collect(cli)
     root = Path(marey.__file__).parent
-    not_of_library = {"cli", "bench", "studio", "blend", "register"}
+    not_of_library = {"cli", "bench", "studio"}
     for path in sorted(root.rglob("*.py")):
         if path.relative_to(root).parts[0] in not_of_library:
             continue

@@ -8,8 +8,10 @@ import pytest
 
 from marey.clean import CleanSettings
 from marey.core.settings import options_of
-from marey.errors import InvalidValue
-from marey.studio.forms import describe_controls, find_settings, word_for_page
+from marey.errors import InvalidValue, NoResult, UnreadableFile
+from marey.studio.forms import describe_controls, find_settings, word_error, word_text
+from marey.studio.jobs import WorkFailed
+from marey.studio.messages import Message
 from marey.studio.panels.compare_messages import CleanMotion, MeasureMotion
 from marey.studio.wire import decode
 
@@ -47,7 +49,23 @@ def test_wrong_settings_are_refused(settings: object, message: str) -> None:
 
 
 def test_messages_name_controls() -> None:
-    text = "swivel must be from 0 to 1, not 2; see `max_stretch=`"
-    expected = "Knee swivel must be from 0 to 1, not 2; see “Max limb stretch”"
-    assert word_for_page(text, CleanMotion, "swivel") == expected
+    error = InvalidValue("swivel must be from 0 to 1, not 2", parameter="swivel", remedy="see `max_stretch=`")
+    assert word_error(error, CleanMotion) == "“Knee swivel” must be from 0 to 1, not 2; see “Max limb stretch”"
+    assert word_text("pass `floor=`", MeasureMotion) == "pass “floor”"
     assert find_settings(MeasureMotion) == []
+
+
+def test_the_page_has_its_own_labels_and_remedies() -> None:
+    class Jump(Message, do="jump", control_labels={"crop": "Full clips"}, remedies={"height": "jump lower"}):
+        motion: str
+
+    class HighJump(Jump, remedies={"NoResult": "try again"}):
+        pass
+
+    error = InvalidValue("height must be at most 3", parameter="height", remedy="pass `height=3`")
+    assert word_error(error, Jump) == word_error(error, HighJump) == "“height” must be at most 3; jump lower"
+    assert word_error(NoResult("no jump"), HighJump) == "no jump; try again"
+    failed = WorkFailed("NoResult", "no jump", None, "use `crop=None`")
+    assert word_error(failed, Jump) == "no jump; use “Full clips”"
+    assert word_error(failed, HighJump) == "no jump; try again"
+    assert word_error(UnreadableFile("is empty", path="a.bvh", line=3), Jump) == "a.bvh:3: is empty"

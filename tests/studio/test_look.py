@@ -80,8 +80,8 @@ def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: Fak
     finally:
         (clips / "deep/05_01.amc").unlink()
     assert failed.value.text == (
-        "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file next to "
-        "it, found none; drop the .asf file together with it, or put it in the open folder"
+        "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file in its "
+        "folder, found none; drop the .asf file together with it, or put it in the open folder"
     )
 
 

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 import marey
-from marey.errors import NoResult
 from marey.samples import sample
 from marey.studio.panels.blend_work import _pool
-from marey.studio.panels.ui_wording import reword, reword_errors
 from tests.studio.client import Failed, FakePage, Server
 
 
@@ -189,13 +187,6 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
     assert after.contacts is not None
     assert before.contacts is not None
     assert np.array_equal(after.contacts.mask, before.contacts.mask)
-
-
-def test_remedies_are_those_of_the_page() -> None:
-    told = reword("they are apart; use other motions, crop them by hand, or use `force=True` to accept this")
-    assert told == "they are apart; choose other clips, or check “Blend even if very different”"
-    with pytest.raises(NoResult, match="mark the look on the timeline"), reword_errors():
-        raise NoResult("no rest, or pass the frames of the gaze shift as start and stop")
 
 
 def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:

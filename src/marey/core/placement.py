@@ -9,7 +9,7 @@ import numpy as np
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, format_list
+from marey.errors import DifferentSkeletons, format_list
 
 # Meters by which bones of the same body may differ because of rounding in files.
 _SAME_BONE = 1e-3
@@ -84,9 +84,9 @@ def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
     """Raise InvalidValue unless both skeletons have the same joints and bones."""
     difference = find_skeleton_difference(first, second)
     if difference:
-        raise InvalidValue(
-            f"{where} needs motions that share a skeleton, but they have {difference}; retarget one first "
-            "(marey.edit.retarget)"
+        raise DifferentSkeletons(
+            f"{where} needs motions that share a skeleton, but they have {difference}",
+            remedy="retarget one first (marey.edit.retarget)",
         )
 
 

@@ -109,7 +109,8 @@ def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
         found = "no steps were" if not len(frames) else "only single steps were"
         raise NotBlendable(
             f"{what} {motion.name!r} must have at least 2 consecutive steps to be aligned, but {found} found in its "
-            f"{motion.duration:.1f} s; {instead}"
+            f"{motion.duration:.1f} s",
+            remedy=instead,
         )
     phase = np.full(len(motion), np.nan)
     for start, stop in runs:

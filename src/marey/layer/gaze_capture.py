@@ -153,7 +153,8 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
         last = n if stop is None else check_index(stop, "stop")
         if not (first >= 0 and last <= n and last - first > 2 * edge + 3):
             raise InvalidValue(
-                f"start and stop must be frames from 0 to {n}, more than {2 * edge + 3} apart, not {start} and {stop}"
+                f"start and stop must be frames from 0 to {n}, more than {2 * edge + 3} apart, not {start} and {stop}",
+                parameter="start",
             )
         return (first, first + edge), (last - edge, last)
     found, most = find_still_runs(marks)
@@ -162,8 +163,9 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
     if not before or not after:
         where = "before" if not before else "after"
         raise NoResult(
-            f"{marks.name or 'the recording'} does not stand still {where} its gaze shift; record a pause before and "
-            "after it, or pass the frames of the gaze shift as start and stop"
+            f"{marks.name or 'the recording'} does not stand still {where} its gaze shift",
+            parameter="start",
+            remedy="record a pause before and after it, or pass the frames of the gaze shift as start and stop",
         )
     return before[-1], after[0]
 

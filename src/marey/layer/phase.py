@@ -115,7 +115,9 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
         have, need = (gait.clouds.points.shape[0] / gait.clouds.fps for gait in (upper, lower))
         raise NotBlendable(
             f"the upper clip {upper.clouds.name!r} ({have:.2f} s) is too short for the lower one ({need:.2f} s) and "
-            "has no full gait cycle to loop; use a longer part of it, or loop it first with marey.edit.cycle"
+            "has no full gait cycle to loop",
+            parameter="upper",
+            remedy="use a longer part of it, or loop it first with marey.edit.cycle",
         )
     times = step * interpolate_path(found.columns, np.arange(len(lower.clouds)) / every)
     times = make_increasing(times, fps, step / every)

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from marey.core.settings import Option, Settings, options_of
-from marey.errors import word_parameters
+from marey.errors import MareyError, word_parameters
 from marey.studio.messages import Message
 
 # Unit on the page, and what a value is multiplied by to show it.
@@ -43,12 +44,19 @@ def find_settings(message: type[Message]) -> list[type[Settings]]:
     return [hint for hint in hints if isinstance(hint, type) and issubclass(hint, Settings)]
 
 
-def word_for_page(text: str, message: type[Message], parameter: str | None = None) -> str:
-    """Return an error text in which the labels of the message's controls stand for parameters.
+def word_error(error: MareyError, message: type[Message]) -> str:
+    """Return the text of an error for the page: labels of controls stand for parameters, with the page's remedy."""
+    keys = (error.parameter, getattr(error, "kind", type(error).__name__))
+    remedy = next((message.remedies[key] for key in keys if key in message.remedies), None)
+    return error.word(_name_control(message), remedy)
 
-    parameter : the parameter whose value is wrong, if any; the text may start with its name.
-    """
+
+def word_text(text: str, message: type[Message]) -> str:
+    """Return a warning or note for the page: labels of controls stand for parameters."""
+    return word_parameters(text, _name_control(message))
+
+
+def _name_control(message: type[Message]) -> Callable[[str, str], str]:
     labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)}
-    if parameter in labels and text.startswith(f"{parameter} "):
-        text = labels[parameter] + text[len(parameter) :]
-    return word_parameters(text, lambda name, _: f"“{labels.get(name, name.replace('_', ' '))}”")
+    labels |= message.control_labels
+    return lambda name, _: f"“{labels.get(name, name.replace('_', ' '))}”"

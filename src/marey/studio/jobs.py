@@ -25,8 +25,8 @@ class Cancelled(NoResult):
 class WorkFailed(MareyError):
     """An error from the worker; `kind` is the name of its exception type."""
 
-    def __init__(self, kind: str, text: str, parameter: str | None = None) -> None:
-        super().__init__(text, parameter=parameter)
+    def __init__(self, kind: str, text: str, parameter: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(text, parameter=parameter, remedy=remedy)
         self.kind = kind
 
 
@@ -107,7 +107,7 @@ class Jobs:
                 self.kill()
         if "error" in answer:
             failed = answer["error"]
-            raise WorkFailed(failed["type"], failed["text"], failed.get("parameter"))
+            raise WorkFailed(failed["type"], failed["text"], failed.get("parameter"), failed.get("remedy"))
         result: dict[str, Any] = await asyncio.to_thread(unpack, answer["result"], data)
         return result
 

@@ -15,6 +15,7 @@ messages and those shared by several panels. Each panel has its own module of me
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, dataclass_transform
 
@@ -34,14 +35,28 @@ class Value:
 
 
 class Message(Value):
-    """A command from the page: `do` is its name on the wire. Base classes of several commands have none."""
+    """A command from the page: `do` is its name on the wire. Base classes of several commands have none.
+
+    Errors of a command are worded for the page by `marey.studio.forms.word_error`. `control_labels` has the labels of
+    controls, keyed by the library's parameter, if they are not those of `Settings`. `remedies` has what to do on the
+    page, keyed by the parameter or the type of an error.
+    """
 
     do: ClassVar[str]
+    control_labels: ClassVar[Mapping[str, str]] = {}
+    remedies: ClassVar[Mapping[str, str]] = {"DifferentSkeletons": "the Blend panel can retarget one to the other"}
 
-    def __init_subclass__(cls, do: str | None = None) -> None:
+    def __init_subclass__(
+        cls,
+        do: str | None = None,
+        control_labels: Mapping[str, str] | None = None,
+        remedies: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init_subclass__()
         if do is not None:
             cls.do = do
+        cls.control_labels = {**cls.control_labels, **(control_labels or {})}
+        cls.remedies = {**cls.remedies, **(remedies or {})}
 
 
 class MotionCommand(Message):

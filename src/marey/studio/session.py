@@ -13,7 +13,7 @@ from marey import __version__
 from marey.errors import MareyError
 from marey.studio.describe import describe_motion
 from marey.studio.folder import Folder
-from marey.studio.forms import word_for_page
+from marey.studio.forms import word_error
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
 from marey.studio.live import Live
@@ -179,7 +179,7 @@ class Session:
             self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}), self._frames.get(number))
         except MareyError as error:
             kind = error.kind if isinstance(error, WorkFailed) else type(error).__name__
-            self._fail(number, kind, word_for_page(str(error), command.message, error.parameter))
+            self._fail(number, kind, word_error(error, command.message))
         except Exception as error:
             _log.exception("the command %s failed", command.message.do)
             self._fail(
@@ -197,6 +197,7 @@ class Session:
             await self.outbox.put_block(packed)
 
     def _fail(self, number: int, kind: str, text: str) -> None:
+        # Any text may quote a path, those of the operating system too, and no path of this computer may reach the page.
         folder = self.places.folder
         for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
             if place is not None:

@@ -68,7 +68,9 @@ def _answer(task: dict[str, Any], data: bytes, answers: BinaryIO) -> bytes:
     try:
         return pack({"result": find_function(task["call"])(progress, **unpack(task["arguments"], data))})
     except MareyError as error:
-        return pack({"error": {"type": type(error).__name__, "text": str(error), "parameter": error.parameter}})
+        text = error.where + error.message
+        known = {"type": type(error).__name__, "text": text, "parameter": error.parameter, "remedy": error.remedy}
+        return pack({"error": known})
     except Exception as error:
         return pack({"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}})
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from marey.errors import InvalidValue, MareyWarning, NoResult
+from marey.studio.forms import word_text
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import author_messages as messages
 from marey.studio.panels.author_files import check_name, copy_into_folder, find_authored, list_authored, opened_folder
@@ -23,7 +24,6 @@ from marey.studio.panels.author_state import (
     try_thresholds,
 )
 from marey.studio.panels.replace_result import replace_result
-from marey.studio.panels.ui_wording import reword_errors
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
 
     draft = get_draft(session)
     motion = session.motions.motion(message.motion)
-    with reword_errors(), warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         goal = (message.yaw, message.pitch)
         example = gaze_example(motion, goal, start=message.start, stop=message.stop)
@@ -309,7 +309,7 @@ def aim_gaze(session: Session, message: messages.AimGaze) -> messages.AimedGaze:
     """Make a motion look in a given direction."""
     motion = session.motions.motion(message.motion)
     goals = [(0.5 * motion.duration, message.yaw, message.pitch)]
-    with reword_errors(), warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         result = _get_gaze(get_draft(session)).apply(motion, goals)
     result = replace(result, name=f"{motion.name} (looking)")
@@ -371,5 +371,6 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
 
 def _sentences(said: list[warnings.WarningMessage]) -> str:
     """Join the unique warnings into one text of sentences."""
-    texts = dict.fromkeys(str(each.message) for each in said if issubclass(each.category, MareyWarning))
+    found = [str(each.message) for each in said if issubclass(each.category, MareyWarning)]
+    texts = dict.fromkeys(word_text(text, messages.AimGaze) for text in found)
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

@@ -289,7 +289,11 @@ class ShowGaze(Message, do="author_gaze"):
     shipped: bool = False
 
 
-class AddLook(MotionCommand, do="author_gaze_add"):
+class AddLook(
+    MotionCommand,
+    do="author_gaze_add",
+    remedies={"start": "mark the look on the timeline, or record a pause before and after it"},
+):
     """Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there.
 
     `start` and `stop` are the frames between which the look lies; null to find it between the rests.

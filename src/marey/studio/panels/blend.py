@@ -6,10 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
+from marey.studio.forms import word_text
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
-from marey.studio.panels.ui_wording import reword, reword_errors
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -30,17 +30,16 @@ async def study_blend(session: Session, message: messages.StudyBlend) -> message
     motions = _get_motions(session, message.motions)
     if not 0 < message.other < len(motions):
         raise InvalidValue(f"expected the index of another motion, 1 to {len(motions) - 1}, got {message.other}")
-    with reword_errors():
-        found = await session.jobs.run(
-            f"{_WORK}:study",
-            motions=motions,
-            cache_file=_registration_file(session, message),
-            **message.fields(without=("motions",)),
-        )
+    found = await session.jobs.run(
+        f"{_WORK}:study",
+        motions=motions,
+        cache_file=_registration_file(session, message),
+        **message.fields(without=("motions",)),
+    )
     return messages.BlendStudy(
         None if found["grid"] is None else _image(found["grid"]),
         tuple(messages.WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
-        reword(found["refused"]),
+        found["refused"],
         found["distance"],
         found["matches"],
         tuple((int(start), int(stop)) for start, stop in found["crops"]),
@@ -57,12 +56,12 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
     for body, frame in ((motion, message.frame), (to, message.to_frame)):
         if not 0 <= frame < len(body):
             raise InvalidValue(f"expected a frame of {body.name!r}, 0 to {len(body) - 1}, got {frame}")
-    with reword_errors():
-        done = await session.jobs.run(
-            f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
-        )
+    done = await session.jobs.run(
+        f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
+    )
     return messages.Fitted(
-        session.info(session.motions.add_result(done["motion"], message.motion)), tuple(done["notes"])
+        session.info(session.motions.add_result(done["motion"], message.motion)),
+        tuple(word_text(note, messages.FitMotion) for note in done["notes"]),
     )
 
 
@@ -117,17 +116,14 @@ async def compare_blends(session: Session, message: messages.CompareBlends) -> m
     if not 0.0 < message.limit <= 60.0:
         raise InvalidValue(f"expected a time limit of up to 60 s, got {message.limit:g} s")
     motions = _get_motions(session, message.motions)
-    with reword_errors():
-        found = await session.jobs.run(
-            f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit
-        )
+    found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit)
     return messages.BlendTable(
         tuple(messages.PathFigures(**row) for row in found["paths"]),
         found["proven"],
         tuple(found["names"]),
         tuple(found["units"]),
         tuple(messages.BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
-        tuple(reword(note) for note in found["notes"]),
+        tuple(word_text(note, messages.CompareBlends) for note in found["notes"]),
     )
 
 
@@ -160,14 +156,13 @@ def _registration_file(session: Session, message: messages.StudyBlend | messages
 async def _make(session: Session, message: messages.BlendMotions | messages.JoinMotions, work: str) -> messages.Blended:
     """Run the function `work` in the worker and publish its motion, replacing the previous result if still open."""
     arguments = message.fields(without=("result", "merge_undo"))
-    with reword_errors():
-        arguments["motions"] = _get_motions(session, message.motions)
-        if isinstance(message, messages.BlendMotions):
-            arguments["cache_file"] = _registration_file(session, message)
-        done = await session.jobs.run(f"{_WORK}:{work}", **arguments)
+    arguments["motions"] = _get_motions(session, message.motions)
+    if isinstance(message, messages.BlendMotions):
+        arguments["cache_file"] = _registration_file(session, message)
+    done = await session.jobs.run(f"{_WORK}:{work}", **arguments)
     shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
     at = done["at"]
-    notes = tuple(reword(note) for note in done["notes"])
+    notes = tuple(word_text(note, type(message)) for note in done["notes"])
     return messages.Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
 
 

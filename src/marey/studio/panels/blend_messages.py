@@ -8,9 +8,11 @@ from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWith
 from marey.studio.panels.compare_messages import Placed
 
 BlendMethod = Literal["ours", "linear", "discrete", "cubic"]
+_LABELS = {"force": "Blend even if very different", "crop": "Use full clips"}
+_STAND = "go to a frame where both feet are flat on the floor, then try again"
 
 
-class StudyBlend(Message, do="blend_study"):
+class StudyBlend(Message, do="blend_study", control_labels=_LABELS):
     """Register motions, and compare all frames of the first with all frames of another.
 
     `other` is the index of that motion in `motions`. `window` is the length, in seconds, over which two frames are
@@ -69,7 +71,7 @@ class BlendStudy(Value):
     rests: tuple[int, ...]
 
 
-class FitMotion(MotionCommand, do="blend_fit"):
+class FitMotion(MotionCommand, do="blend_fit", remedies={"pose": _STAND, "target_pose": _STAND}):
     """Retarget a motion to the skeleton of the motion `to`, as a new motion.
 
     `frame` and `to_frame` are frames of `motion` and `to` in which the character stands. They are used if a rest pose
@@ -105,7 +107,7 @@ class FramesPlaced(Placed):
     """A floor-plane transform: theta in radians, x and z in meters. `distance` is the residual in meters."""
 
 
-class BlendMotions(Message, do="blend"):
+class BlendMotions(Message, do="blend", control_labels=_LABELS):
     """Blend motions. The blend replaces the motion with id `result`, an earlier blend, if that is open.
 
     `weights` has one blend weight per motion. Alternatively, `curves` has for each motion its points (time, weight):
@@ -125,7 +127,7 @@ class BlendMotions(Message, do="blend"):
     merge_undo: bool = False
 
 
-class JoinMotions(Message, do="blend_transition"):
+class JoinMotions(Message, do="blend_transition", control_labels=_LABELS):
     """Make a transition from the first to the second motion.
 
     `at` are the times in both motions, in seconds, that coincide at the middle of the transition; null for the best
@@ -150,7 +152,7 @@ class Blended(Value):
     notes: tuple[str, ...]
 
 
-class CompareBlends(Message, do="blend_statistics"):
+class CompareBlends(Message, do="blend_statistics", control_labels=_LABELS):
     """Align and blend two motions with every method, and measure the results. `limit` is in seconds per search."""
 
     motions: tuple[str, ...]

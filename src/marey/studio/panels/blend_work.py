@@ -16,8 +16,10 @@ from marey.blend.weights import WeightFunction
 from marey.core.arrays import Floats
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, MareyWarning, NoResult
+from marey.errors import DifferentSkeletons, InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
+from marey.studio.forms import word_error
+from marey.studio.panels.blend_messages import StudyBlend
 from marey.studio.work import Progress
 
 # Limits of a grid: pixels per side, computed cells, reported minima.
@@ -45,18 +47,16 @@ def study(
     progress(0.1, "synchronizing the motions")
     try:
         ready, notes = prepare_motions(motions)
-    except InvalidValue as error:
+    except DifferentSkeletons as error:
         first = motions[0].skeleton
         misfits = [k for k, motion in enumerate(motions) if find_skeleton_difference(first, motion.skeleton)]
-        if not misfits:
-            raise
         empty: dict[str, Any] = {"paths": [], "crops": [], "notes": [], "distance": None, "matches": 0}
-        return empty | {"grid": None, "refused": str(error), "misfits": misfits}
+        return empty | {"grid": None, "refused": word_error(error, StudyBlend), "misfits": misfits}
     reg, refused = None, ""
     try:
         reg = load_or_register(motions, whole, force, cache_file)
     except NoResult as refusal:
-        refused = str(refusal)
+        refused = word_error(refusal, StudyBlend)
     progress(0.5, "comparing all frames")
     image, step = _grid(ready[0], ready[other], window)
     crops = [[0, len(motion)] for motion in ready] if reg is None else reg.crops.tolist()
@@ -216,7 +216,7 @@ def _maker(
         if method == "ours":
             raise
         ready, notes = prepare_motions(motions)
-        clips, notes = list(ready), (*notes, f"full clips are used because {refusal}")
+        clips, notes = list(ready), (*notes, f"full clips are used because {refusal.message}")
     if method == "ours":
         return lambda weights, clean: blend(reg, weights, feet=feet_from_flag(clean)), notes
     if method == "linear":

@@ -16,6 +16,8 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, MareyError, NoResult
+from marey.studio.forms import word_text
+from marey.studio.panels.find_messages import BuildWeb
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def build(
                 clips.append(motion)
                 origins.append((k, clip))
         except MareyError as error:
-            skipped.append(f"{name}: {_plain(str(error), root)}")
+            skipped.append(f"{name}: {word_text(error.sentence, BuildWeb)}")
     if not clips:
         raise InvalidValue(f"none of {len(given)} clips can be indexed; first error: {(skipped or ['none'])[0]}")
     web = MatchWeb.build(
@@ -112,10 +114,6 @@ def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     if len(clips) < 2:
         return [("", replace(load_motion(path), name=name))]
     return [(clip, replace(load_motion(path, clip=clip), name=f"{name}: {clip}")) for clip in clips]
-
-
-def _plain(text: str, root: str) -> str:
-    return text.replace(f"{root}/", "")
 
 
 def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from marey.core.arrays import Floats
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError
+from marey.studio.forms import word_text
+from marey.studio.panels.graph_messages import BuildGraph
 from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
 
@@ -205,7 +207,7 @@ def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]
             if given:
                 check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
         except MareyError as error:
-            skipped.append(f"{shown}: {error.sentence}")
+            skipped.append(f"{shown}: {word_text(error.sentence, BuildGraph)}")
             continue
         given.append(motion)
     return given, skipped

@@ -10,7 +10,6 @@ from marey.errors import InvalidValue
 from marey.studio.panels import layer_messages as messages
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.replace_result import replace_dragged
-from marey.studio.panels.ui_wording import reword_errors
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -25,10 +24,9 @@ _MAX_GOALS = 100
 async def splice_motions(session: Session, message: messages.SpliceMotions) -> messages.SpliceDone:
     """Put the upper body of one motion on the lower body of another, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
-    with reword_errors():
-        done = await session.jobs.run(
-            f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
-        )
+    done = await session.jobs.run(
+        f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
+    )
     result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
     return messages.SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
 
@@ -37,10 +35,9 @@ async def splice_motions(session: Session, message: messages.SpliceMotions) -> m
 async def transplant_limb(session: Session, message: messages.TransplantLimb) -> messages.TransplantDone:
     """Copy a body part of one motion to another, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
-    with reword_errors():
-        done = await session.jobs.run(
-            f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
-        )
+    done = await session.jobs.run(
+        f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
+    )
     result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
     return messages.TransplantDone(
         session.info(session.motions.add_result(result, message.base, message.donor)), tuple(done["notes"])

@@ -7,7 +7,11 @@ from typing import Literal
 from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 
 
-class SpliceMotions(Message, do="layer_splice"):
+class SpliceMotions(
+    Message,
+    do="layer_splice",
+    remedies={"upper": "choose a longer clip", "NotBlendable": "choose “upper body, own timing”"},
+):
     """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run.
 
     `align` and `posture` are the arguments of `marey.splice`.

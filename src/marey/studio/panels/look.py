@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyWarning
 from marey.io.files import MARKER_SUFFIXES
+from marey.studio.forms import word_text
 from marey.studio.messages import (
     Binary,
     Cloud,
@@ -229,8 +230,12 @@ def open_recording(places: Places, path: str, where: Where, clip: str | None = N
             warnings.simplefilter("always", MareyWarning)
             clips, recording = _load(found, clip)
     except FileError as error:
-        raise type(error)(_reword_error(error.message, found), path=path, line=error.line) from None
-    texts = tuple(_strip_folder(str(each.message), found) for each in caught if issubclass(each.category, MareyWarning))
+        if error.path is not None and Path(error.path).parent == found.parent:  # name it as the page does
+            error.path = (PurePosixPath(path).parent / Path(error.path).name).as_posix()
+        raise
+    # Warnings are plain text, so the folder is cut from the file name with which they start.
+    said = [str(each.message) for each in caught if issubclass(each.category, MareyWarning)]
+    texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording)))
 
 
@@ -250,18 +255,6 @@ def _load(path: Path, clip: str | None) -> tuple[tuple[str, ...], Recording]:
         return (), load_markers(path)
     clips = clip_names(path)
     return clips, load_motion(path, clip=clip, trim_rest=False)
-
-
-def _reword_error(text: str, path: Path) -> str:
-    """Reword a file error for the page: name a remedy that the page offers, and leave out the folder's path."""
-    message = _strip_folder(text, path).replace(f" in {str(path.parent)!r}", " next to it")
-    before, found, _ = message.partition("; pass the file with load(..., skeleton=")
-    return f"{before}; drop the .asf file together with it, or put it in the open folder" if found else message
-
-
-def _strip_folder(text: str, path: Path) -> str:
-    """Remove the folder path from a message."""
-    return text.replace(f"{path.parent}/", "")
 
 
 def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:

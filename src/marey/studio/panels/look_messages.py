@@ -14,7 +14,11 @@ class ListFolder(Message, do="list"):
     """List the motion files in the open folder, without loading them."""
 
 
-class OpenFile(Message, do="open"):
+class OpenFile(
+    Message,
+    do="open",
+    remedies={"skeleton": "drop the .asf file together with it, or put it in the open folder"},
+):
     """Load a file from the folder or the uploads. `clip` selects a clip of a GLB file; null for the first."""
 
     path: str
