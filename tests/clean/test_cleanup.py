@@ -404,7 +404,7 @@ class TestBadInput:
     def test_targets(self) -> None:
         with pytest.raises(
             InvalidValue,
-            match="effector of a target must be one of left_foot, right_foot, left_hand, right_hand, got 'head'",
+            match="effector of a target must be one of left_foot, right_foot, left_hand, right_hand, not 'head'",
         ):
             Target("head", 0, 5, np.zeros(3))
         with pytest.raises(InvalidValue, match="must have 0 <= start < stop, got 5 to 5"):

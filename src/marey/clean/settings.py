@@ -13,7 +13,7 @@ import numpy as np
 from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array, set_readonly
 from marey.core.settings import Settings, option
 from marey.deprecation import renamed_fields
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, UnknownName, similar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -137,7 +137,10 @@ class Target(FrozenRecord):
 
     def __post_init__(self) -> None:
         if self.effector not in EFFECTORS:
-            raise InvalidValue(f"effector of a target must be one of {', '.join(EFFECTORS)}, got {self.effector!r}")
+            near = similar(str(self.effector), EFFECTORS)
+            raise UnknownName(
+                f"effector of a target must be one of {', '.join(EFFECTORS)}, not {self.effector!r}{near}"
+            )
         what = f"the target of {self.effector}"
         n = _check_span(self.start, self.stop, what)
         self._put(position=_check_rows(self.position, n, 3, f"position of {what}"))

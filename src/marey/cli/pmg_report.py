@@ -171,13 +171,13 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
 
 
 def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> None:
-    from marey.errors import UnknownName
+    from marey.errors import UnknownName, similar
     from marey.plot.pmg import edge as draw
     from marey.pmg.connect import build_edge
 
     pairs = {",".join(pair): pair for pair in graph.edges}
     if ends is not None and ends not in pairs:
-        raise UnknownName(f"unknown edge {ends!r}; available edges: {'; '.join(pairs)}")
+        raise UnknownName(f"unknown edge {ends!r}; available edges: {'; '.join(pairs)}{similar(ends, pairs)}")
     source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
     known = graph.edges[source, target]
     comparison = graph.compare(source, target, n_source=max(4, len(known)))

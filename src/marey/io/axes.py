@@ -23,7 +23,7 @@ def check_up(up: str) -> str:
     """Check an up axis given by the user and return it in lower case, without a plus sign."""
     cleaned = str(up).strip().lower().removeprefix("+")
     if cleaned not in _FROM_FILE:
-        raise InvalidValue(f"up must be one of {', '.join(UPS)}, not {up!r}")
+        raise InvalidValue(f"up must be one of {', '.join(UPS)}, not {up!r}", parameter="up")
     return cleaned
 
 

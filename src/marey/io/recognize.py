@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.kinematics import forward_kinematics, joint_path
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, similar
 
 # Meters per unit. CMU's unit is one inch divided by 0.45, the factor in its ASF files.
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "cmu": 0.0254 / 0.45}
@@ -48,8 +48,10 @@ def parse_unit(unit: str | float) -> float:
     except ValueError:
         meters = math.nan
     if not (math.isfinite(meters) and meters > 0):
+        near = similar(unit, UNITS) if isinstance(unit, str) else ""
         raise InvalidValue(
-            f"unit must be one of {', '.join(UNITS)}, or meters per unit as a positive number, not {unit!r}"
+            f"unit must be one of {', '.join(UNITS)}, or meters per unit as a positive number, not {unit!r}{near}",
+            parameter="unit",
         )
     return meters
 

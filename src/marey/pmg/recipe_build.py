@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import MareyError, NoResult, ParseError, UnreadableFile
+from marey.errors import MareyError, NoResult, ParseError, UnknownName, UnreadableFile, similar
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.auto import AutoReport
@@ -183,9 +183,10 @@ def _sample_parameters(node: NodeRecipe, clips: list[RecipeClip]) -> tuple[Float
     known = {parameter.name: parameter for parameter in entry(node.clips[0].sample).parameters}
     for name in node.parameters:
         if name not in known or known[name].choices:
-            numbers = ", ".join(key for key, each in known.items() if not each.choices)
-            raise MareyError(
-                f"parameters: sample {node.clips[0].sample!r} has no numeric parameter {name!r}; it has {numbers}"
+            numbers = [key for key, each in known.items() if not each.choices]
+            raise UnknownName(
+                f"parameters: sample {node.clips[0].sample!r} has no numeric parameter {name!r}; it has "
+                f"{', '.join(numbers)}{similar(name, numbers)}"
             )
     values = np.array([[float(clip.parameters[name]) for name in node.parameters] for clip in clips])
     return values, [known[name].unit for name in node.parameters]

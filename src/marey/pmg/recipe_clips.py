@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, ParseError, UnreadableFile
+from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
 from marey.pmg.gait_cycles import compute_phase
 from marey.pmg.recipe import ClipSource, Recipe
 from marey.pmg.recipe_keys import MOMENT
@@ -138,5 +138,6 @@ def _find_frame(motion: Motion, moment: float | str) -> int:
     for label in motion.labels:
         if label.name == what:
             return round((label.start if which == "start" else label.stop) + more * motion.fps)
-    names = ", ".join(dict.fromkeys(repr(label.name) for label in motion.labels)) or "none"
-    raise InvalidValue(f"{moment!r}: no label {what!r}; labels: {names}")
+    names = motion.labels.names
+    listed = ", ".join(map(repr, names)) or "none"
+    raise UnknownName(f"{moment!r}: no label {what!r}; labels: {listed}{similar(what, names)}")

@@ -35,7 +35,8 @@ class Parameter:
         where = f"sample {sample!r}: {self.name}"
         if self.choices:
             if value not in self.choices:
-                raise InvalidValue(f"{where} must be one of {', '.join(self.choices)}, not {value!r}")
+                near = similar(str(value), self.choices)
+                raise UnknownName(f"{where} must be one of {', '.join(self.choices)}, not {value!r}{near}")
             return str(value)
         try:
             number = float(value)

@@ -9,7 +9,7 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from marey.core.settings import Settings, options_of
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, similar
 from marey.studio.messages import Value
 
 T = TypeVar("T")
@@ -57,6 +57,7 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
         if name not in known:
             raise InvalidValue(
                 f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
+                f"{similar(name[:_MAX_SHOWN_CHARS], known)}"
             )
     for name, field in known.items():
         if name not in value and field.default is dataclasses.MISSING:
@@ -72,6 +73,7 @@ def _settings(kind: type[Settings], value: Any, where: str) -> Settings:
         if name not in known:
             raise InvalidValue(
                 f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
+                f"{similar(name[:_MAX_SHOWN_CHARS], known)}"
             )
     return kind(**value)
 

@@ -23,7 +23,10 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
         names = [node.name for node in plan.nodes]
         for name in nodes:
             if name not in names:
-                raise UnknownName(f"the character {recipe!r} has no node {name[:40]!r}; it has {', '.join(names)}")
+                near = similar(name[:40], names)
+                raise UnknownName(
+                    f"the character {recipe!r} has no node {name[:40]!r}; it has {', '.join(names)}{near}"
+                )
         # A sub-range uses the motion space of its parent node.
         needed = {*nodes, *(node.of for node in plan.nodes if node.name in nodes)}
         plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
