@@ -163,9 +163,9 @@ def test_the_advised_threshold_does():
     char = fresh_walker()
     for _ in range(2):
         compared = char.compare("walk", "walk", n_source=6, n_target=8)
-        with pytest.raises(NoResult, match=r"raise `good=` to \d") as caught:
+        with pytest.raises(NoResult, match=r"raise good to \d") as caught:
             char.connect("walk", "walk", good=1e-4, compared=compared)
-        advised = float(str(caught.value).split("raise `good=` to ")[1].split(" m")[0])
+        advised = float(str(caught.value).split("raise good to ")[1].split(" m")[0])
         assert char.connect("walk", "walk", good=advised, compared=compared).good == advised
 
 

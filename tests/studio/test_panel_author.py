@@ -177,7 +177,7 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
         ("author_walk", {"seconds": 1e6}, "expected 1 to 600 s"),
         ("author_save", {"kind": "character", "name": "a/b"}, "expected a name of letters"),
         ("author_save", {"kind": "character", "name": "other"}, "other.json already exists and is a different kind"),
-        ("author_load", {"path": "../c.json"}, "expected a path within the folder"),
+        ("author_load", {"path": "../c.json"}, "expected a path within the open folder"),
         ("author_load", {"path": "link.json"}, "is outside the open folder"),
         ("author_load", {"path": "hostile.json"}, "is outside the open folder"),
         ("author_load", {"path": "other.json"}, "is not a character"),

@@ -154,7 +154,7 @@ def _make_stuck_error(samples: NodeComparison, source: Node, target: Node, stuck
         f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
         f"{ranges}, have no transition of at most {good:.3g} m"
     )
-    remedy = f"raise `good=` to {format_rounded_up(worst)} m"
+    remedy = f"raise good to {format_rounded_up(worst)} m"
     box = find_free_box(fine, lost)
     if box is not None:
         part = format_ranges(source.names, source.units, *box)
