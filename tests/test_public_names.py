@@ -10,6 +10,7 @@ import pytest
 import marey
 from marey import errors
 from marey.errors import (
+    DifferentSkeletons,
     FileError,
     InvalidValue,
     JointNotFound,
@@ -120,6 +121,7 @@ def test_every_name_of_a_package_is_there(package):
 def test_error_hierarchy():
     tree = {
         InvalidValue: (MareyError, ValueError),
+        DifferentSkeletons: (InvalidValue,),
         JointNotFound: (InvalidValue, LookupError),
         UnknownName: (InvalidValue, LookupError),
         NoResult: (MareyError,),
