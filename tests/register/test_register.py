@@ -394,6 +394,16 @@ def rewritten(path: Path, **changes: np.ndarray | None) -> None:
     path.write_bytes(stream.getvalue())
 
 
+def test_older_files_without_the_alignment_of_the_reference(
+    both: RegistrationCurve, walk: Motion, run: Motion, tmp_path: Path
+) -> None:
+    path = tmp_path / "jog.npz"
+    both.save(path)
+    rewritten(path, alignment=np.delete(both.alignment.points, both.reference, axis=1))
+    again = RegistrationCurve.load(path, [walk, run])
+    assert (again.alignment(U) == both.alignment(U)).all()
+
+
 def test_bad_files(both: RegistrationCurve, walk: Motion, run: Motion, tmp_path: Path) -> None:
     path = tmp_path / "jog.npz"
     with pytest.raises(UnreadableFile, match="no such file"):

@@ -42,9 +42,7 @@ from marey.io import archive, clip_arrays
 from marey.io.limits import check_blend_frames
 from marey.parametric.features import Feature, as_features, feature_from_dict
 from marey.parametric.space import ParametricMotion
-from marey.register.curves import AlignmentCurve, TimewarpCurve
-from marey.register.matches import ConstraintMatch
-from marey.register.registration import RegistrationCurve
+from marey.register.files import CURVES, curve_arrays, curves_from
 
 FORMAT = "marey.parametric"
 VERSION = 1
@@ -52,7 +50,7 @@ VERSION = 1
 # Largest deviation of the sum of a sample's weights from 1.
 _SUM_TOLERANCE = 1e-3
 _SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale")
-_OWN = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "moments", "about", "kept", *_SPACE)
+_OWN = (*CURVES, "moments", "about", "kept", *_SPACE)
 
 
 def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
@@ -68,19 +66,12 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
         "notes": [list(space.notes), list(reg.notes)],
     }
     arrays: dict[str, NDArray[Any]] = {
-        "timewarp": reg.timewarp.points,
-        "alignment": reg.alignment.points,
-        "origins": reg.alignment.origins,
-        "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
-        "crops": reg.crops,
-        "distances": reg.distances,
+        **curve_arrays(reg),
         "moments": np.array(space.moments),
         "about": np.array(json.dumps(about)),
         "kept": space.example_indices,
         **{name: getattr(space, name) for name in _SPACE},
     }
-    if reg.loops is not None:
-        arrays["loops"] = reg.loops
     archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(reg.motions) | arrays)
 
 
@@ -98,7 +89,8 @@ def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricM
         described = [dict(each) for each in about["features"]]
     features = _load_features(described, feature, name)
     with archive.validating(name, FORMAT):
-        reg = _load_registration(arrays, about, _restore_sources(clips, about["sources"]))
+        motions = _restore_sources(clips, about["sources"])
+        reg = curves_from(arrays, motions, int(about["reference"]), about["points"], about["notes"][1])
         notes = tuple(str(note) for note in about["notes"][0])
         moments = tuple(arrays["moments"].tolist())
         parts: dict[str, Any] = {part: arrays[part] for part in _SPACE} | {"example_indices": arrays["kept"]}
@@ -139,24 +131,4 @@ def _restore_sources(clips: tuple[Motion, ...], sources: list[Any]) -> tuple[Mot
     return tuple(
         replace(clip, source=replace(clip.source, path=str(path), provenance=tuple(dict(step) for step in steps)))
         for clip, (path, steps) in zip(clips, sources, strict=True)
-    )
-
-
-def _load_registration(
-    arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], motions: tuple[Motion, ...]
-) -> RegistrationCurve:
-    loops, reference = arrays.get("loops"), int(about["reference"])
-    matches = zip(about["points"], arrays["matches"], strict=True)
-    return RegistrationCurve(
-        motions=motions,
-        timewarp=TimewarpCurve(arrays["timewarp"], cyclic=loops is not None),
-        alignment=AlignmentCurve(arrays["alignment"], reference, loops, arrays["origins"]),
-        matches=tuple(ConstraintMatch(str(point), *ends) for point, ends in matches),
-        reference=reference,
-        distance=float(arrays["distances"].max()),
-        distances=arrays["distances"],
-        cyclic=loops is not None,
-        loops=loops,
-        notes=tuple(str(note) for note in about["notes"][1]),
-        crops=arrays["crops"],
     )

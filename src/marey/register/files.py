@@ -8,7 +8,7 @@ array        shape         type     content
 format       ()            text     ``marey.registration``
 version      ()            integer  1
 timewarp     (K, n)        float    control points of S(u), seconds
-alignment    (L, n-1, 3)   float    control points of A(u) of all motions but the reference
+alignment    (L, n, 3)     float    control points of A(u); (L, n-1, 3) without the reference in older files
 origins      (n, 2)        float    meters, the points that A(u) is given about
 matches      (M, 2, n)     float    starts and stops of matching contacts, in u
 loops        (n, 3)        float    only if cyclic: travel of each loop as rigid2d
@@ -42,7 +42,8 @@ from marey.register.staging import retake_frames
 FORMAT = "marey.registration"
 VERSION = 1
 
-_REQUIRED = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "about")
+CURVES = ("timewarp", "alignment", "origins", "matches", "crops", "distances")
+"""Arrays of `curve_arrays` that every registration has; loops also have ``loops``."""
 # Kinds of NumPy types, and number of axes.
 _SHAPES: dict[str, tuple[str, int]] = {
     "timewarp": ("f", 2), "alignment": ("f", 3), "origins": ("f", 2), "matches": ("f", 3), "crops": ("iu", 2),
@@ -62,9 +63,51 @@ def content_key(motion: Motion) -> str:
     return digest.hexdigest()[:32]
 
 
+def curve_arrays(reg: RegistrationCurve) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a registration, without its motions, keyed by name."""
+    arrays: dict[str, NDArray[Any]] = {
+        "timewarp": reg.timewarp.points,
+        "alignment": reg.alignment.points,
+        "origins": reg.alignment.origins,
+        "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
+        "crops": reg.crops,
+        "distances": reg.distances,
+    }
+    return arrays if reg.loops is None else arrays | {"loops": reg.loops}
+
+
+def curves_from(
+    arrays: Mapping[str, NDArray[Any]],
+    motions: tuple[Motion, ...],
+    reference: int,
+    points: Sequence[Any],
+    notes: Sequence[Any],
+) -> RegistrationCurve:
+    """Rebuild a registration from `curve_arrays`, its motions, and the contact points of its matches."""
+    loops, aligned = arrays.get("loops"), arrays["alignment"]
+    if aligned.shape[1] == len(motions) - 1:  # an older file, without the reference
+        aligned = np.insert(aligned, reference, 0.0, axis=1)
+    alignment = AlignmentCurve(aligned, reference, loops, arrays["origins"])
+    if alignment.n_motions != len(motions):
+        raise InvalidValue(f"alignment must have {len(motions)} motions, not {alignment.n_motions}")
+    matches = zip(points, arrays["matches"], strict=True)
+    return RegistrationCurve(
+        motions=motions,
+        timewarp=TimewarpCurve(arrays["timewarp"], cyclic=loops is not None),
+        alignment=alignment,
+        matches=tuple(ConstraintMatch(str(point), *ends) for point, ends in matches),
+        reference=reference,
+        distance=float(arrays["distances"].max()),
+        distances=arrays["distances"],
+        cyclic=loops is not None,
+        loops=loops,
+        notes=tuple(str(note) for note in notes),
+        crops=arrays["crops"],
+    )
+
+
 def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> None:
     """Write `reg` under a temporary name, then rename the file."""
-    others = [j for j in range(reg.n_motions) if j != reg.reference]
     about = {
         "reference": reg.reference,
         "fps": reg.fps,
@@ -73,52 +116,24 @@ def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> 
         "names": [motion.name for motion in reg.motions],
         "notes": reg.notes,
     }
-    arrays: dict[str, NDArray[Any]] = {
-        "timewarp": reg.timewarp.points,
-        "alignment": reg.alignment.points[:, others],
-        "origins": reg.alignment.origins,
-        "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
-        "crops": reg.crops,
-        "distances": reg.distances,
-        "about": np.array(json.dumps(about)),
-    }
-    if reg.loops is not None:
-        arrays["loops"] = reg.loops
-    write_arrays(path, FORMAT, VERSION, arrays)
+    write_arrays(path, FORMAT, VERSION, curve_arrays(reg) | {"about": np.array(json.dumps(about))})
 
 
 def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
     """Read a file written by `write_registration`, given its motions."""
     where = str(os.fspath(path))
-    arrays = read_arrays(path, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where))
-    loops, crops, distances = arrays.get("loops"), arrays["crops"], arrays["distances"]
+    required = (*CURVES, "about")
+    arrays = read_arrays(path, FORMAT, VERSION, required, ("loops",), check=lambda heads: _check(heads, where))
+    crops = arrays["crops"]
     with validating(where, FORMAT):
         about = json.loads(str(arrays["about"]))
         reference, fps = int(about["reference"]), float(about["fps"])
-        keys, names, points, notes = (
-            [str(each) for each in about[part]] for part in ("keys", "names", "points", "notes")
-        )
-        timewarp = TimewarpCurve(arrays["timewarp"], cyclic=loops is not None)
-        aligned = np.insert(arrays["alignment"], reference, 0.0, axis=1)
-        alignment = AlignmentCurve(aligned, reference, loops, arrays["origins"])
-        matches = [ConstraintMatch(p, a, b) for p, (a, b) in zip(points, arrays["matches"], strict=True)]
-        n = timewarp.n_motions
-        if not len(keys) == len(names) == len(crops) == len(distances) == alignment.n_motions == n:
+        keys, names = ([str(each) for each in about[part]] for part in ("keys", "names"))
+        if not len(keys) == len(names) == len(crops) == len(arrays["distances"]) == arrays["timewarp"].shape[1]:
             raise ValueError("its arrays are for different numbers of motions")
-    found = _match_motions(tuple(motions), keys, names, fps, crops, loops, where)
-    return RegistrationCurve(
-        motions=found,
-        timewarp=timewarp,
-        alignment=alignment,
-        matches=tuple(matches),
-        reference=reference,
-        distance=float(distances.max()),
-        distances=distances,
-        cyclic=loops is not None,
-        loops=loops,
-        notes=tuple(notes),
-        crops=crops,
-    )
+    found = _match_motions(tuple(motions), keys, names, fps, crops, arrays.get("loops"), where)
+    with validating(where, FORMAT):
+        return curves_from(arrays, found, reference, about["points"], about["notes"])
 
 
 def _match_motions(
