@@ -43,16 +43,12 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "has_labels": np.array(options.labels is not None),
         **{name: np.concatenate([cells.arrays[k] for cells in halves]) for k, name in enumerate(_CELLS)},
     }
-    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(web.clips) | arrays)
+    clip_arrays.write_clips(path, FORMAT, VERSION, web.clips, arrays)
 
 
 def load_web(path: str | os.PathLike[str]) -> MatchWeb:
     """Load a web from a file that `save_web` wrote."""
-    name = os.fspath(path)
-    required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, *_RETIRED))
-    clips = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, FORMAT):
+    with clip_arrays.read_clips(path, FORMAT, VERSION, _OWN, _RETIRED) as (clips, arrays):
         return MatchWeb(clips, _read_options(arrays), _read_pairs(arrays, [len(clip) for clip in clips]))
 
 

@@ -42,16 +42,12 @@ def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
         "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
         **{f"edge_{name}": getattr(graph.edges, name) for name in _EDGES},
     }
-    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(graph.clips) | arrays)
+    clip_arrays.write_clips(path, FORMAT, VERSION, graph.clips, arrays)
 
 
 def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
     """Load a graph from a file that `save_graph` wrote."""
-    name = os.fspath(path)
-    required = (*clip_arrays.REQUIRED, *_OWN, *_COMPONENTS)
-    arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
-    clips = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, FORMAT):
+    with clip_arrays.read_clips(path, FORMAT, VERSION, (*_OWN, *_COMPONENTS)) as (clips, arrays):
         labels = _read_labels(arrays["component_labels"])
         found = tuple(
             Component(label, int(kept), int(total), tuple(np.array(labels)[reach].tolist()))

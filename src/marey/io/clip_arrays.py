@@ -27,7 +27,9 @@ floors                 (C,)            floor height in meters, NaN if unknown
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,7 @@ from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.io import limits
-from marey.io.archive import text_array, validating
+from marey.io.archive import read_arrays, text_array, validating, write_arrays
 
 REQUIRED = (
     *("clip_names", "clip_lengths", "clip_fps", "joint_names", "joint_parents", "joint_offsets"),
@@ -48,6 +50,27 @@ REQUIRED = (
     *("contact_offsets", "contact_mask", "contact_known", "label_names", "label_spans", "floors"),
 )
 OPTIONAL = ("bone_offsets",)
+
+
+def write_clips(
+    path: str | os.PathLike[str], form: str, version: int, clips: Sequence[Motion], own: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a result to an .npz file: its clips, and its own arrays."""
+    write_arrays(path, form, version, clip_arrays(clips) | own)
+
+
+@contextmanager
+def read_clips(
+    path: str | os.PathLike[str], form: str, version: int, own: Iterable[str], optional: Iterable[str] = ()
+) -> Iterator[tuple[tuple[Motion, ...], dict[str, NDArray[Any]]]]:
+    """Read the clips of a file, and all of its arrays. Exceptions in the block are reported as errors of the file.
+
+    own, optional : names of the result's own arrays.
+    """
+    arrays = read_arrays(path, form, version, (*REQUIRED, *own), (*OPTIONAL, *optional))
+    clips = clips_from(arrays, os.fspath(path))
+    with validating(path, form):
+        yield clips, arrays
 
 
 def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:

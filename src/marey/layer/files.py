@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from marey.core.arrays import set_readonly
-from marey.io import archive, clip_arrays
+from marey.io import clip_arrays
 from marey.layer.runtime import PreparedClip, SpliceSet
 
 FORMAT = "marey.splices"
@@ -26,16 +26,12 @@ def save_set(splices: SpliceSet, path: str | os.PathLike[str]) -> None:
         "loops": np.stack([each.loop for each in prepared]),
         "begins": np.array([each.begin for each in prepared]),
     }
-    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(splices.clips) | arrays)
+    clip_arrays.write_clips(path, FORMAT, VERSION, splices.clips, arrays)
 
 
 def load_set(path: str | os.PathLike[str]) -> SpliceSet:
     """Read a set from a file written by `save_set`."""
-    name = os.fspath(path)
-    required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.read_arrays(path, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
-    clips = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, FORMAT):
+    with clip_arrays.read_clips(path, FORMAT, VERSION, _OWN) as (clips, arrays):
         n_clips, n_frames = len(clips), sum(len(clip) for clip in clips)
         wanted = {"cycles": (n_frames,), "hips": (n_frames, 4), "postures": (n_clips, 2, 3), "loops": (n_clips, 4)}
         for key, shape in (wanted | {"begins": (n_clips,), "base": ()}).items():

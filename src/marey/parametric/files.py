@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, ParseError
+from marey.errors import InvalidValue
 from marey.io import archive, clip_arrays
 from marey.io.limits import check_blend_frames
 from marey.parametric.features import Feature, as_features, feature_from_dict
@@ -72,7 +72,7 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
         "kept": space.example_indices,
         **{name: getattr(space, name) for name in _SPACE},
     }
-    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays(reg.motions) | arrays)
+    clip_arrays.write_clips(path, FORMAT, VERSION, reg.motions, arrays)
 
 
 def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
@@ -86,7 +86,7 @@ def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricM
     clips = clip_arrays.clips_from(arrays, name)
     with archive.validating(name, FORMAT):
         about = json.loads(str(arrays["about"]))
-        described = [dict(each) for each in about["features"]]
+        described = [{**each, "names": [str(name) for name in each["names"]]} for each in about["features"]]
     features = _load_features(described, feature, name)
     with archive.validating(name, FORMAT):
         motions = _restore_sources(clips, about["sources"])
@@ -114,12 +114,10 @@ def _load_features(described: list[dict[str, Any]], given: Any, path: str) -> tu
         raise InvalidValue(
             f"{path}: {names} comes from a Python function, which cannot be saved; pass it again as feature="
         )
-    try:
+    with archive.validating(path, FORMAT):
         return tuple(
             _make_by_hand(each) if each.get("kind") == "given" else feature_from_dict(each) for each in described
         )
-    except (MareyError, TypeError, ValueError) as error:
-        raise ParseError(f"has an invalid feature ({error}); build it again", path=path) from None
 
 
 def _make_by_hand(described: Mapping[str, Any]) -> Feature:

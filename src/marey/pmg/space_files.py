@@ -45,16 +45,12 @@ def save_gait_space(space: GaitSpace, path: str | os.PathLike[str]) -> None:
         "sources": archive.text_array(space.sources, "sources"),
         **{name: getattr(space, name) for name in _PLAIN},
     }
-    archive.write_arrays(path, FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)
+    clip_arrays.write_clips(path, FORMAT, VERSION, [space.base[:1]], arrays)
 
 
 def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
     """Read a space from a file written by `save_gait_space`."""
-    name = os.fspath(path)
-    required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.read_arrays(path, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
-    (base,) = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, FORMAT):
+    with clip_arrays.read_clips(path, FORMAT, VERSION, _OWN, ("span",)) as ((base,), arrays):
         return GaitSpace(
             base,
             tuple(arrays["parameters"].tolist()),
@@ -101,16 +97,12 @@ def save_action_space(space: ActionSpace, path: str | os.PathLike[str]) -> None:
         **{name: archive.text_array(getattr(space, name), name) for name in _ACTION_TEXTS},
         **{name: getattr(space, name) for name in _ACTION_PLAIN},
     }
-    archive.write_arrays(path, ACTION_FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)
+    clip_arrays.write_clips(path, ACTION_FORMAT, VERSION, [space.base[:1]], arrays)
 
 
 def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
     """Read a space from a file written by `save_action_space`."""
-    name = os.fspath(path)
-    required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
-    arrays = archive.read_arrays(path, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
-    (base,) = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, ACTION_FORMAT):
+    with clip_arrays.read_clips(path, ACTION_FORMAT, VERSION, _ACTION_OWN) as ((base,), arrays):
         parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
         parts |= {key: arrays[key] for key in _ACTION_PLAIN}
         parts |= {"turns": _check_rotations(arrays["turns"])}
