@@ -83,7 +83,7 @@ def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> No
      "deep\\..\\b.bvh", "b.bvh\0.glb"],
 )  # fmt: skip
 def test_paths_that_lead_elsewhere_are_refused(opened: Folder, outside: Path, path: str) -> None:
-    with pytest.raises(InvalidValue, match="expected a path within the folder"):
+    with pytest.raises(InvalidValue, match="expected a path within the open folder"):
         opened.find(path)
 
 

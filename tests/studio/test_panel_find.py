@@ -426,7 +426,7 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
         ("find_save", {"kind": "web", "name": ""}, "expected a name of letters"),
         ("find_load", {"path": "take0.npz"}, "is not a search index"),
         ("find_load", {"path": "none.npz"}, "no such file"),
-        ("find_load", {"path": "../out.npz"}, "expected a path within the folder"),
+        ("find_load", {"path": "../out.npz"}, "expected a path within the open folder"),
         ("find_load", {"path": "away.npz"}, "outside the open folder"),
         ("aim_load", {"path": "take0.npz"}, "is not a target control"),
     ],

@@ -210,7 +210,7 @@ def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
     for do, fields, text in (
         ("graph_build", {}, "a graph needs at least one clip"),
         ("graph_build", {"files": ["broken.bvh"]}, "first error: broken.bvh"),
-        ("graph_build", {"files": ["../x.bvh"]}, "expected a path within the folder"),
+        ("graph_build", {"files": ["../x.bvh"]}, "expected a path within the open folder"),
         ("graph_build", {"files": ["small.bvh"], "window": 3.0}, "too short for transitions of 3 s"),
         ("graph_build", {"files": ["small.bvh"], "window": 9.0}, "expected a transition length of 0.05 to 5 s"),
         ("graph_build", {"files": ["small.bvh"], "rate": 1.0}, "5 to 240 Hz"),

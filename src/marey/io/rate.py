@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 from marey.errors import InvalidValue, ParseError
 
@@ -32,7 +33,7 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
     if fps is not None:
         stated = "no frame time" if text is None else f"frame time {text}"
         return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {stated})"]
-    fix: dict[str, str] = {"parameter": "file_fps", "remedy": "give the rate as `file_fps=`"}
+    fix: dict[str, Any] = {"parameter": "file_fps", "remedy": "give the rate as `file_fps=`"}
     if text is None:
         raise ParseError("expected a frame time, got none", path=path, **fix)
     got = repr(text if len(text) <= 40 else text[:37] + "...")

@@ -13,7 +13,8 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
 from marey.io.rest import annotations_in_file
-from marey.studio.messages import ContactLane, LabelSpan, MotionInfo
+from marey.studio.forms import word_text
+from marey.studio.messages import ContactLane, LabelSpan, Message, MotionInfo
 from marey.studio.motions import Opened
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
@@ -40,7 +41,7 @@ def describe_motion(
         "fps": recording.fps,
         "seconds": recording.duration,
         "floor": recording.source.floor,
-        "evidence": recording.source.evidence,
+        "evidence": tuple(word_text(text, Message) for text in recording.source.evidence),
         "warnings": opened.warnings,
         "history": (
             *(f"from {each}" for each in sources),

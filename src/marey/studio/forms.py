@@ -46,7 +46,7 @@ def find_settings(message: type[Message]) -> list[type[Settings]]:
 
 def word_error(error: MareyError, message: type[Message]) -> str:
     """Return the text of an error for the page: labels of controls stand for parameters, with the page's remedy."""
-    keys = (error.parameter, getattr(error, "kind", type(error).__name__))
+    keys = (error.parameter or "", getattr(error, "kind", type(error).__name__))
     remedy = next((message.remedies[key] for key in keys if key in message.remedies), None)
     return error.word(_name_control(message), remedy)
 
