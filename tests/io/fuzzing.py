@@ -398,7 +398,7 @@ def _mutate_json(data: bytes, rng: np.random.Generator) -> bytes:
         other, another = _pick(places, rng)
         try:
             _change_place(holder, key, other[another], int(rng.integers(0, 9)), rng)
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, OverflowError):
             continue
     try:
         encoded = json.dumps(root[0] if root else None).encode()
