@@ -116,3 +116,11 @@ def test_spaces_refuse_endless_motions(tmp_path: Path) -> None:
     ):
         with pytest.raises(MareyError, match=message):
             replace(space, **change)
+
+
+def test_a_floor_beyond_the_range_of_numbers_is_refused(tmp_path: Path) -> None:
+    marey.save(fuzzing.walk(), tmp_path / "walk.bvh")
+    content = {"format": "marey.sidecar", "version": 1, "floor": 10**400}
+    (tmp_path / "walk.marey.json").write_text(json.dumps(content))
+    with pytest.raises(ParseError, match="int too large"):
+        marey.load(tmp_path / "walk.bvh")

@@ -19,7 +19,7 @@ MIN_FPS, MAX_FPS = 1e-5, 1e5
 MAX_METERS = 1e7
 # Largest finite number in an array of a built result, and the most frames that one motion of a space may have.
 MAX_NUMBER = 1e12
-MAX_BLEND_FRAMES = 200_000
+MAX_BLEND_FRAMES = 50_000
 
 # A motion takes 32 bytes per joint and frame in memory. Real files need at least a few bytes for each; a small file
 # that expands to more than this multiple of its size is broken or hostile.

@@ -72,7 +72,7 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
         )
     try:
         return _add_annotations(motion, content)
-    except InvalidValue as error:
+    except (InvalidValue, OverflowError) as error:
         raise ParseError(str(error), path=side) from None
 
 
