@@ -47,7 +47,7 @@ def test_no_rest_no_floor():
     flying = sample("stand").motion[:181]
     root = flying.root_positions + np.stack([2.0 * np.sin(t), np.zeros_like(t), 2.0 * np.cos(t)], axis=1)
     circling = Motion(flying.skeleton, root, flying.rotations, flying.fps)
-    with pytest.raises(InvalidValue, match=r"no foot comes to rest in these 181 frames.*pass its height as floor="):
+    with pytest.raises(InvalidValue, match=r"no foot comes to rest in these 181 frames.*pass its height as `floor="):
         find_floor(circling)
 
 
