@@ -361,7 +361,7 @@ def test_who_comes_second_leaves_what_the_first_has_written(tmp_path, monkeypatc
     arrays.write_arrays(place, {"a": np.ones(3)})
     np.testing.assert_array_equal(arrays.read_array(place / "a.npy"), np.zeros(3))
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UnwritableFile, match="choose another folder with cache="):
+    with pytest.raises(UnwritableFile, match="choose another folder with `cache=`"):
         arrays.write_arrays(tmp_path / "file" / "key", {"a": np.ones(3)})
 
 
@@ -583,10 +583,10 @@ def test_a_clip_that_is_not_there_is_refused(folder):
 def test_a_cache_that_cannot_be_is_refused(folder, tmp_path, loads):
     (tmp_path / "file").write_text("x")
     with pytest.raises(
-        UnwritableFile, match="file: is a file, expected a folder for the cache; choose a folder with cache="
+        UnwritableFile, match="file: is a file, expected a folder for the cache; choose a folder with `cache=`"
     ):
         MotionSet.open(folder, cache=tmp_path / "file")
-    with pytest.raises(UnwritableFile, match="does not exist; create it first, or choose another with cache="):
+    with pytest.raises(UnwritableFile, match="does not exist; create it first, or choose another with `cache=`"):
         MotionSet.open(folder, cache=tmp_path / "no" / "where")
     closed = "/proc/marey-cache"
     if os.path.isdir("/proc"):
@@ -619,7 +619,7 @@ def test_a_newer_foreign_or_damaged_cache_is_refused_and_an_older_one_replaced(f
     assert MotionSet.open(folder).names == first.names
     assert len(loads) == 3
     set_marks(application_id=5)
-    with pytest.raises(UnknownVersion, match="is not the index of a marey cache; choose another folder with cache="):
+    with pytest.raises(UnknownVersion, match="is not the index of a marey cache; choose another folder with `cache=`"):
         MotionSet.open(folder)
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(ParseError, match=r"the cache is damaged"):

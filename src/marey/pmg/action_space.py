@@ -155,7 +155,7 @@ class ActionSpace(FrozenRecord):
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
                 f"an action space needs characters whose root (joint 0) is the hips, but in {base.name!r} the "
-                f"hips are joint {base.skeleton.roles['hips']}; load it with root= at the hips"
+                f"hips are joint {base.skeleton.roles['hips']}; load it with `root=` at the hips"
             )
         d = motion.n_dims
         called = tuple(names) or motion.names

@@ -46,7 +46,9 @@ def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
                 raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UnwritableFile(f"cannot be written ({reason}); choose another folder with cache=", path=folder) from None
+        raise UnwritableFile(
+            f"cannot be written ({reason}); choose another folder with `cache=`", path=folder
+        ) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

@@ -48,10 +48,12 @@ class Cache:
         """
         place = Path(folder)
         if place.exists() and not place.is_dir():
-            raise UnwritableFile("is a file, expected a folder for the cache; choose a folder with cache=", path=folder)
+            raise UnwritableFile(
+                "is a file, expected a folder for the cache; choose a folder with `cache=`", path=folder
+            )
         if not place.exists() and not place.absolute().parent.is_dir():
             raise UnwritableFile(
-                f"the folder {str(place.parent)!r} does not exist; create it first, or choose another with cache=",
+                f"the folder {str(place.parent)!r} does not exist; create it first, or choose another with `cache=`",
                 path=folder,
             )
         return cls(place)

@@ -165,7 +165,7 @@ class Index:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UnwritableFile(
-                f"the cache folder cannot be created ({reason}); choose another with cache=", path=self.path.parent
+                f"the cache folder cannot be created ({reason}); choose another with `cache=`", path=self.path.parent
             ) from None
         with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
@@ -180,11 +180,13 @@ class Index:
         if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
             return 0
         if owner != _APPLICATION_ID:
-            raise UnknownVersion("is not the index of a marey cache; choose another folder with cache=", path=self.path)
+            raise UnknownVersion(
+                "is not the index of a marey cache; choose another folder with `cache=`", path=self.path
+            )
         if version > VERSION:
             raise UnknownVersion(
                 f"the cache has version {version}, but this version of marey reads {VERSION}; update marey, choose "
-                "another folder with cache=, or delete this one; everything in it can be rebuilt",
+                "another folder with `cache=`, or delete this one; everything in it can be rebuilt",
                 path=self.path,
             )
         return int(version)
@@ -198,7 +200,7 @@ class Index:
             raise
         except sqlite3.OperationalError as error:
             raise UnwritableFile(
-                f"the cache cannot be used ({error}); choose another folder with cache=", path=self.path
+                f"the cache cannot be used ({error}); choose another folder with `cache=`", path=self.path
             ) from None
         except (sqlite3.DatabaseError, ValueError) as error:
             raise ParseError(
