@@ -56,7 +56,7 @@ def write_clips(
     path: str | os.PathLike[str], form: str, version: int, clips: Sequence[Motion], own: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write a result to an .npz file: its clips, and its own arrays."""
-    write_arrays(path, form, version, clip_arrays(clips) | own)
+    write_arrays(path, form, version, {**clip_arrays(clips), **own})
 
 
 @contextmanager
