@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.clean.settings import CleanSettings
 from marey.cli.files import check_output, check_plot, plural, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -75,7 +74,7 @@ def command(
     import numpy as np
 
     from marey.clean.cleanup import clean_with_report
-    from marey.clean.settings import PlantAt
+    from marey.clean.settings import CleanSettings, PlantAt
     from marey.io import save
 
     check_output(output, [file])
