@@ -389,6 +389,10 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
 
 
 class TestBadInput:
+    def test_a_path_is_not_a_motion(self) -> None:
+        with pytest.raises(InvalidValue, match="cleanup needs a Motion, not str; load files with marey.load"):
+            clean("walk.bvh")  # type: ignore[arg-type]
+
     def test_settings(self) -> None:
         with pytest.raises(InvalidValue, match="fade_window must be from 0 to 10 seconds, not -1"):
             CleanSettings(fade_window=-1.0)

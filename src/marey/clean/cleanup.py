@@ -167,6 +167,8 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
 
 def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     """Return the motion with contacts and floor: the given, existing or detected ones."""
+    if not isinstance(motion, Motion):
+        raise InvalidValue(f"cleanup needs a Motion, not {type(motion).__name__}", remedy="load files with marey.load")
     level = motion.source.floor if settings.floor is None else settings.floor
     held = motion.contacts if settings.contacts is None else settings.contacts
     if held is None:

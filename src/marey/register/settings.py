@@ -21,7 +21,7 @@ class PathSettings(Settings):
         advanced=True, least=0,
     )  # fmt: skip
     slope_limit: int = option(
-        default=2, help="Largest ratio of playback speeds of two motions at any point.",
+        default=2, help="Largest ratio of playback speeds of two motions at any point, an integer.",
         label="Max speed ratio", least=1, most=60, advanced=True,
     )  # fmt: skip
     window: float = option(
@@ -35,7 +35,7 @@ class PathSettings(Settings):
     )  # fmt: skip
     max_opposite: float = option(
         default=0.05, help="Motions that stand on opposite feet for a larger part of the path are rejected.",
-        label="Max time on opposite feet", unit="fraction", least=0, advanced=True,
+        label="Max time on opposite feet", unit="fraction", least=0, most=1, advanced=True,
     )  # fmt: skip
     force: bool = option(
         default=False, help="Accept motions that are too far apart, or on opposite feet, with a note.",
@@ -49,8 +49,8 @@ class RegisterSettings(PathSettings):
     crop: Literal["auto"] | None = option(
         default="auto",
         help='"auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting '
-        "with the same foot, or else the range found in the distance grid. None uses whole motions; the slope limit "
-        'then applies to their own times, while for "auto" and loops it applies after stretching to equal length.',
+        "with the same foot, or else the range found in the distance grid. Otherwise whole motions are used, and the "
+        "slope limit applies to their own times instead of times stretched to equal length.",
     )
     cyclic: bool = option(
         default=False,
