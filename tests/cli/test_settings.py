@@ -34,7 +34,7 @@ def test_a_new_option_is_one_declaration() -> None:
 
     class Lift(Settings):
         max_lift: float = option(
-            default=0.1, help="Maximum height that a foot is lifted.", label="Max foot lift", unit="m", least=0, most=1
+            default=0.1, help="Maximum height that a foot is lifted.", label="Max foot lift", unit="m", min=0, max=1
         )
 
     @operation(Lift)
@@ -53,7 +53,7 @@ def test_a_new_option_is_one_declaration() -> None:
     assert "--max-lift METERS" in text
     assert "[from 0 to 1; default: 0.1]" in " ".join(text.split())
     (control,) = describe_controls(Lift)
-    assert (control["label"], control["unit"], control["least"], control["most"]) == ("Max foot lift", "m", 0, 1)
+    assert (control["label"], control["unit"], control["min"], control["max"]) == ("Max foot lift", "m", 0, 1)
 
 
 def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:

@@ -18,9 +18,9 @@ from marey.errors import InvalidValue
 class Example(Settings):
     """Settings of an example."""
 
-    weight: float = option(default=0.5, help="How much.", unit="fraction", least=0, below=1)
-    angle: float | None = option(default=None, help="Which way.", unit="rad", above=-math.pi, most=math.pi)
-    count: int = option(default=3, help="How often.", least=1)
+    weight: float = option(default=0.5, help="How much.", unit="fraction", min=0, below=1)
+    angle: float | None = option(default=None, help="Which way.", unit="rad", above=-math.pi, max=math.pi)
+    count: int = option(default=3, help="How often.", min=1)
     mode: Literal["fast", "exact"] = option(default="fast", help="How.")
     loud: bool = option(default=False, help="Whether to shout.")
     items: tuple[object, ...] = option(default=(), help="Anything.")

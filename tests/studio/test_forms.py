@@ -20,9 +20,9 @@ def test_every_option_with_a_plain_value_has_a_control() -> None:
     controls = {each["name"]: each for each in describe_controls(CleanSettings)}
     assert list(controls) == [each.name for each in options_of(CleanSettings) if each.kind != "object"]
     stretch = controls["max_stretch"]
-    assert (stretch["unit"], stretch["default"], stretch["least"], stretch["most"]) == ("%", 20.0, 0.0, 100.0)
+    assert (stretch["unit"], stretch["default"], stretch["min"], stretch["max"]) == ("%", 20.0, 0.0, 100.0)
     knee = controls["damping_from"]
-    assert (knee["unit"], knee["default"], knee["most"], knee["advanced"]) == ("°", 135.0, 180.0, True)
+    assert (knee["unit"], knee["default"], knee["max"], knee["advanced"]) == ("°", 135.0, 180.0, True)
     assert knee["default"] / knee["factor"] == pytest.approx(CleanSettings().damping_from)
     assert controls["floor"]["optional"] is True
 

@@ -54,7 +54,7 @@ class CleanSettings(Settings):
         help="Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over "
         "straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The "
         "remaining distance to a plant that is out of reach is the residue.",
-        label="Max limb stretch", unit="fraction", least=0, below=1,
+        label="Max limb stretch", unit="fraction", min=0, below=1,
     )  # fmt: skip
     smooth: bool = option(
         default=True,
@@ -70,34 +70,34 @@ class CleanSettings(Settings):
         default=0.75 * math.pi,
         help="Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 "
         "degrees (pi radians) disable damping.",
-        label="Damp knees from", unit="rad", above=0, most=math.pi, advanced=True,
+        label="Damp knees from", unit="rad", above=0, max=math.pi, advanced=True,
     )  # fmt: skip
     swivel: float = option(
         default=0.5, help="How far knee and elbow swivel to reduce the rotation of ankle and wrist.",
-        label="Knee swivel", unit="fraction", least=0, most=1, advanced=True,
+        label="Knee swivel", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     gap: float = option(
         default=0.05, help="Contacts of one point that are closer together than this form one plant.",
-        label="Join contacts within", unit="s", least=0, most=10, advanced=True,
+        label="Join contacts within", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
     plant_window: float = option(
         default=0.35,
         help="L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet "
         "drift throughout their stance.",
-        label="Plant averaging", unit="s", least=0, most=10, advanced=True,
+        label="Plant averaging", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
     orientation_window: float = option(
         default=0.12,
         help="L2, window over which the orientation of a foot with two plants fades into frames with one.",
-        label="Foot orientation fade", unit="s", least=0, most=10, advanced=True,
+        label="Foot orientation fade", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
     body_window: float = option(
         default=0.45, help="L3, half the width of the bell-shaped window that smooths the displacement of the body.",
-        label="Body smoothing", unit="s", least=0, most=10, advanced=True,
+        label="Body smoothing", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
     fade_window: float = option(
         default=0.4, help="L4, window over which adjustments fade into free frames.",
-        label="Fade into free frames", unit="s", least=0, most=10, advanced=True,
+        label="Fade into free frames", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class Option:
     label : short name in the studio.
     unit : "s", "m", "rad", "1/s", "m/s", "fraction", or "" for none.
     choices : the allowed texts of a choice.
-    least, above, most, below : limits of a number; None for no limit. `above` and `below` are excluded.
+    min, above, max, below : limits of a number; None for no limit. `above` and `below` are excluded.
     is_advanced : whether the studio folds the control away.
     """
 
@@ -72,25 +72,25 @@ class Option:
     label: str
     unit: str
     choices: tuple[str, ...]
-    least: float | None
+    min: float | None
     above: float | None
-    most: float | None
+    max: float | None
     below: float | None
     is_advanced: bool
 
     @property
     def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
         """The lower and the upper limit, each as (included, excluded)."""
-        return (self.least, self.above), (self.most, self.below)
+        return (self.min, self.above), (self.max, self.below)
 
     def describe_range(self, show: Callable[[float], str] = "{:g}".format) -> str:
         """Return the limits as words, such as "at least 0 and less than 1"; "" if there are none."""
-        if self.least is not None and self.most is not None:
-            return f"from {show(self.least)} to {show(self.most)}"
+        if self.min is not None and self.max is not None:
+            return f"from {show(self.min)} to {show(self.max)}"
         words = (
-            ("at least", self.least),
+            ("at least", self.min),
             ("greater than", self.above),
-            ("at most", self.most),
+            ("at most", self.max),
             ("less than", self.below),
         )
         return " and ".join(f"{word} {show(limit)}" for word, limit in words if limit is not None)
@@ -118,9 +118,9 @@ class Option:
 
     def _is_within(self, number: float) -> bool:
         return (
-            (self.least is None or number >= self.least)
+            (self.min is None or number >= self.min)
             and (self.above is None or number > self.above)
-            and (self.most is None or number <= self.most)
+            and (self.max is None or number <= self.max)
             and (self.below is None or number < self.below)
         )
 
@@ -150,15 +150,15 @@ def option(
     help: str,
     label: str = "",
     unit: str = "",
-    least: float | None = None,
+    min: float | None = None,
     above: float | None = None,
-    most: float | None = None,
+    max: float | None = None,
     below: float | None = None,
     advanced: bool = False,
 ) -> Any:
     """Declare a field of `Settings`. See `Option` for the parameters."""
     about = {
-        "help": help, "label": label, "unit": unit, "least": least, "above": above, "most": most, "below": below,
+        "help": help, "label": label, "unit": unit, "min": min, "above": above, "max": max, "below": below,
         "is_advanced": advanced,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=about)

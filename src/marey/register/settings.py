@@ -18,15 +18,15 @@ class PathSettings(Settings):
         default=None,
         help="Number of the motion that the others are compared with, from 0. By default the one with the smallest "
         "mean distance to the others.",
-        advanced=True, least=0,
+        advanced=True, min=0,
     )  # fmt: skip
     slope_limit: int = option(
         default=2, help="Largest ratio of playback speeds of two motions at any point, an integer.",
-        label="Max speed ratio", least=1, most=60, advanced=True,
+        label="Max speed ratio", min=1, max=60, advanced=True,
     )  # fmt: skip
     window: float = option(
         default=0.1, help="Duration that is compared around each pair of frames.",
-        label="Comparison window", unit="s", least=0, advanced=True,
+        label="Comparison window", unit="s", min=0, advanced=True,
     )  # fmt: skip
     markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
     max_distance: float = option(
@@ -35,7 +35,7 @@ class PathSettings(Settings):
     )  # fmt: skip
     max_opposite: float = option(
         default=0.05, help="Motions that stand on opposite feet for a larger part of the path are rejected.",
-        label="Max time on opposite feet", unit="fraction", least=0, most=1, advanced=True,
+        label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     force: bool = option(
         default=False, help="Accept motions that are too far apart, or on opposite feet, with a note.",

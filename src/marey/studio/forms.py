@@ -31,7 +31,7 @@ def _describe(each: Option) -> dict[str, Any]:
         default = None if default is None else round(factor * default, 6)
     return {
         "name": each.name, "label": each.label, "help": each.help, "kind": each.kind, "unit": unit, "factor": factor,
-        "least": limits[0], "most": limits[1], "default": default, "choices": list(each.choices),
+        "min": limits[0], "max": limits[1], "default": default, "choices": list(each.choices),
         "optional": each.is_optional, "advanced": each.is_advanced,
     }  # fmt: skip
 

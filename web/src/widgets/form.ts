@@ -11,8 +11,8 @@ export interface Control {
   readonly unit: string;
   /** Shown value = factor * value. Limits and default are shown values. */
   readonly factor: number;
-  readonly least: number | null;
-  readonly most: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
   readonly default: number | string | boolean | null;
   readonly choices: readonly string[];
   /** Whether an empty field means that the library decides. */
@@ -45,7 +45,7 @@ export function settingsForm<T>(controls: readonly Control[]): Form<T> {
 }
 
 function drawControl(control: Control, change: (shown: Value) => void): HTMLElement {
-  const { label, help, least, most } = control;
+  const { label, help, min, max } = control;
   if (control.kind === "flag") return check(label, control.default === true, change, help);
   if (control.kind === "choice") {
     const options = control.choices.map((each): [string, string] => [each, each]);
@@ -53,9 +53,9 @@ function drawControl(control: Control, change: (shown: Value) => void): HTMLElem
   }
   const isWhole = control.kind === "integer";
   const step = isWhole || control.factor > 1 ? 1 : 0.01;
-  const isShort = least !== null && most !== null && most - least <= 200 * step;
+  const isShort = min !== null && max !== null && max - min <= 200 * step;
   if (isShort && typeof control.default === "number") {
-    return slider({ label, title: help, unit: control.unit, min: least, max: most, step, value: control.default, input: change }).element;
+    return slider({ label, title: help, unit: control.unit, min, max, step, value: control.default, input: change }).element;
   }
   return numberField(control, step, change);
 }
@@ -66,13 +66,13 @@ function numberField(control: Control, step: number, change: (shown: Value) => v
   const text = control.default === null ? "" : String(control.default);
   const limit = (value: number | null) => (value === null ? "" : String(value));
   const input = el("input", {
-    type: control.kind === "text" ? "text" : "number", min: limit(control.least), max: limit(control.most),
+    type: control.kind === "text" ? "text" : "number", min: limit(control.min), max: limit(control.max),
     step: String(step), value: text, placeholder: control.optional ? "auto" : "", aria: { label },
   });
   input.addEventListener("change", () => {
     if (control.kind === "text") change(input.value);
     else if (Number.isFinite(input.valueAsNumber)) {
-      const value = Math.max(control.least ?? -Infinity, Math.min(control.most ?? Infinity, input.valueAsNumber));
+      const value = Math.max(control.min ?? -Infinity, Math.min(control.max ?? Infinity, input.valueAsNumber));
       input.value = String(value);
       change(value);
     } else {
