@@ -61,6 +61,32 @@ def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:
     assert settings == CleanSettings(damping_from=math.radians(90.0))
 
 
+def test_seeds_and_options_that_none_switches_off() -> None:
+    import click
+
+    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.core.settings import Seed, Settings, option
+
+    class Search(Settings):
+        rng: Seed = option(default=0, help="Seed or generator.", min=0)
+        window: float | None = option(default=1.5, help="How far to look ahead.", unit="s")
+
+    @click.command(cls=SettingsCommand)
+    @add_settings(f"{__name__}:Search")
+    def run(**options: float) -> None:
+        click.echo(read_settings(Search, options))
+
+    from click.testing import CliRunner
+
+    globals()["Search"] = Search
+    for arguments, expected in (
+        (["--seed", "3"], Search(rng=3)),
+        (["--window", "none"], Search(window=None)),
+        (["--window", "2"], Search(window=2.0)),
+    ):
+        assert CliRunner().invoke(run, arguments).output.strip() == str(expected)
+
+
 def test_messages_name_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["samples", str(tmp_path), "-n", "walk"]) == 0
     for arguments, text in (

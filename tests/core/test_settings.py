@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from marey.core.settings import Settings, operation, option, options_of
+from marey.core.settings import Seed, Settings, operation, option, options_of
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 
@@ -101,6 +101,41 @@ def test_unknown_and_old_names() -> None:
         assert work("a", 0.3)[1].weight == 0.3  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"work\(\) takes options by name only"):
         work("a", 0.3, 0.1)  # type: ignore[call-arg]
+
+
+class Draw(Settings):
+    """Settings of a random choice."""
+
+    seconds: float = option(default=2.0, help="How long.", unit="s", above=0, kw_only=False)
+    count: int = option(default=1, help="How many.")
+    rng: Seed = option(default=0, help="Seed or generator.", label="Random seed", min=0)
+
+
+@operation(Draw)
+def draw(text: str, settings: Draw) -> Draw:
+    """Draw at random."""
+    return settings
+
+
+def test_some_options_need_no_name() -> None:
+    assert draw("a", 3.0) == draw("a", seconds=3.0) == draw(text="a", seconds=3.0) == Draw(seconds=3.0) == Draw(3.0)
+    parameters = inspect.signature(draw).parameters
+    assert list(parameters) == ["text", "seconds", "count", "rng", "settings"]
+    assert parameters["seconds"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    with pytest.raises(TypeError, match=r"Draw\(\) takes options by name only, except seconds"):
+        draw("a", 3.0, 2)  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"Draw\(\) got two values for 'seconds'"):
+        draw("a", 3.0, seconds=2.0)  # type: ignore[misc]
+
+
+def test_a_seed_is_an_integer_or_a_generator() -> None:
+    generator = np.random.default_rng(3)
+    assert draw("a", rng=generator).rng is generator
+    assert draw("a", rng=generator).to_dict() == {"seconds": 2.0, "count": 1}
+    assert Draw(rng=np.int64(4)).to_dict()["rng"] == 4
+    for wrong in (-1, 0.5, None):
+        with pytest.raises(InvalidValue, match="rng must be"):
+            draw("a", rng=wrong)  # type: ignore[arg-type]
 
 
 def test_settings_are_frozen() -> None:

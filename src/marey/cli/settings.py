@@ -19,7 +19,20 @@ _METAVARS = {
     "m": "METERS", "s": "SECONDS", "rad": "DEGREES", "fraction": "FRACTION", "1/s": "HZ", "m/s": "M/S", "": "NUMBER",
 }  # fmt: skip
 # Options that are not named after the parameter that they stand for.
-_OTHER_NAMES = {"target_pose=": "--onto-pose", "trim_rest=False": "--keep-rest-pose"}
+_OTHER_NAMES = {"rng=": "--seed", "target_pose=": "--onto-pose", "trim_rest=False": "--keep-rest-pose"}
+
+
+class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
+    """A number, or none for an option with a default that None replaces."""
+
+    name = "number or none"
+
+    def __init__(self, kind: click.ParamType) -> None:  # type: ignore[type-arg]
+        self.kind = kind
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Convert a number; leave none as it is."""
+        return value if value == "none" else self.kind.convert(value, param, ctx)
 
 
 class _Placeholder(click.Option):
@@ -77,7 +90,8 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) 
     for each in options_of(kind):
         value = more[each.name] if each.name in more else options.pop(each.name, None)
         if value is not None:
-            given[each.name] = None if each.kind == "choice" and value == "none" else _convert(each, value)
+            is_none = value == "none" and each.is_optional and each.kind != "text"
+            given[each.name] = None if is_none else _convert(each, value)
     return kind(**given)
 
 
@@ -101,12 +115,15 @@ def _make_option(each: Option) -> click.Option:
     text = each.help + _describe_default(each)
     if each.kind == "flag":
         names = f"{name}/--no-{name[2:]}" if each.default else name
-        return click.Option([names], default=None, help=text, is_flag=True)
+        return click.Option([names, each.name], default=None, help=text, is_flag=True)
     if each.kind == "choice":
         choices = [*each.choices, "none"] if each.is_optional else each.choices
-        return click.Option([name], type=click.Choice(choices), help=text)
-    kind, metavar = {"integer": (int, "N"), "number": (float, _METAVARS[each.unit]), "text": (str, "TEXT")}[each.kind]
-    return click.Option([name], type=kind, metavar=metavar, help=text)
+        return click.Option([name, each.name], type=click.Choice(choices), help=text)
+    kind: Any = {"integer": click.INT, "number": click.FLOAT, "text": click.STRING}[each.kind]
+    metavar = {"integer": "N", "number": _METAVARS[each.unit], "text": "TEXT"}[each.kind]
+    if each.is_optional and each.default is not None and each.kind != "text":
+        kind, metavar = _NumberOrNone(kind), f"{metavar}|none"
+    return click.Option([name, each.name], type=kind, metavar=metavar, help=text)
 
 
 def _describe_default(each: Option) -> str:

@@ -25,12 +25,28 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, dataclass_transform, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
 
 from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue, similar
 
-__all__ = ["Option", "Settings", "operation", "option", "options_of"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from marey.core.protocols import ResultCache
+
+__all__ = ["Option", "ProgressSettings", "Seed", "Settings", "WorkSettings", "operation", "option", "options_of"]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -40,8 +56,11 @@ C = TypeVar("C")
 R = TypeVar("R")
 S_co = TypeVar("S_co", covariant=True)
 
+Seed: TypeAlias = "int | np.random.Generator"
+"""The type of `rng=`: an integer is the seed of a new generator."""
+
 Kind = Literal["number", "integer", "flag", "text", "choice", "object"]
-_KINDS: dict[str, Kind] = {"float": "number", "int": "integer", "bool": "flag", "str": "text"}
+_KINDS: dict[str, Kind] = {"float": "number", "int": "integer", "bool": "flag", "str": "text", "Seed": "integer"}
 # How units read in a sentence. Radians are shown as degrees by the command line and the studio.
 UNITS = {"s": "seconds", "m": "meters", "rad": "radians", "1/s": "frames per second", "m/s": "meters per second"}
 
@@ -62,6 +81,7 @@ class Option:
     choices : the allowed texts of a choice.
     min, above, max, below : limits of a number; None for no limit. `above` and `below` are excluded.
     is_advanced : whether the studio folds the control away.
+    is_seed : whether a random generator is allowed in place of an integer.
     """
 
     name: str
@@ -77,6 +97,7 @@ class Option:
     max: float | None
     below: float | None
     is_advanced: bool
+    is_seed: bool
 
     @property
     def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
@@ -97,7 +118,7 @@ class Option:
 
     def check(self, value: Any) -> Any:
         """Return a valid value, numbers as int or float; else raise `InvalidValue`."""
-        if self.kind == "object" or (value is None and self.is_optional):
+        if self.kind == "object" or (value is None and self.is_optional) or (self.is_seed and _is_generator(value)):
             return value
         if self.kind == "flag" and isinstance(value, bool):
             return value
@@ -131,6 +152,10 @@ class Option:
         return f"{what} of {UNITS[self.unit]}" if self.unit in UNITS else what
 
 
+def _is_generator(value: Any) -> bool:
+    return hasattr(value, "bit_generator")
+
+
 def _to_number(value: Any, kind: Kind) -> float | None:
     """Return a finite number as int or float, also if it is one of NumPy; else None."""
     if isinstance(value, bool):
@@ -155,13 +180,17 @@ def option(
     max: float | None = None,
     below: float | None = None,
     advanced: bool = False,
+    kw_only: bool = True,
 ) -> Any:
-    """Declare a field of `Settings`. See `Option` for the parameters."""
+    """Declare a field of `Settings`. See `Option` for the parameters.
+
+    kw_only : False for an option that callers may also pass without its name, after the data.
+    """
     about = {
         "help": help, "label": label, "unit": unit, "min": min, "above": above, "max": max, "below": below,
         "is_advanced": advanced,
     }  # fmt: skip
-    return dataclasses.field(default=default, metadata=about)
+    return dataclasses.field(default=default, metadata=about, kw_only=kw_only)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
@@ -174,11 +203,12 @@ class _Checked:
         dataclass(frozen=True, kw_only=True)(cls)
         make: Callable[..., None] = cls.__init__
 
-        def init(self: Any, *, settings: Settings | None = None, **options: Any) -> None:
+        def init(self: Any, *values: Any, settings: Settings | None = None, **options: Any) -> None:
             if settings is not None and not isinstance(settings, cls):
                 kind = type(settings).__name__
                 raise InvalidValue(f"settings must be {cls.__name__}, not {kind}", parameter="settings")
             known = {each.name for each in options_of(cls)}
+            options |= _name_values(cls, values, options)
             for name in options:
                 if name not in known:
                     raise TypeError(f"{cls.__name__}: unknown option {name!r}{similar(name, known)}")
@@ -203,10 +233,44 @@ class Settings(_Checked):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options that are plain values, JSON-ready."""
-        return {each.name: getattr(self, each.name) for each in options_of(type(self)) if each.kind != "object"}
+        values = {each.name: getattr(self, each.name) for each in options_of(type(self)) if each.kind != "object"}
+        return {name: value for name, value in values.items() if not _is_generator(value)}
 
     def check(self) -> None:
         """Raise `InvalidValue` if values contradict each other. Subclasses override this."""
+
+
+class ProgressSettings(Settings):
+    """Base class of the settings of work that takes a while."""
+
+    progress: Callable[[float], None] | None = option(default=None, help="Called with the fraction done, from 0 to 1.")
+
+
+class WorkSettings(ProgressSettings):
+    """Base class of the settings of builders that compare all clips with each other."""
+
+    run: Callable[..., Any] = option(
+        default=map,
+        help="Function that maps work over blocks, like ``map``. The default uses the threads of this process; "
+        "`marey.store.processes` uses several processes.",
+    )
+    cache: ResultCache | None = option(
+        default=None,
+        help="A `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared "
+        "before, for any result, are not compared again.",
+    )
+
+
+def _name_values(kind: Any, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Name the values that were passed without a name."""
+    names = [field.name for field in dataclasses.fields(kind) if not field.kw_only]
+    if len(values) > len(names):
+        others = f", except {', '.join(names)}" if names else ""
+        raise TypeError(f"{kind.__name__}() takes options by name only{others}")
+    named = dict(zip(names, values, strict=False))
+    for name in named.keys() & options.keys():
+        raise TypeError(f"{kind.__name__}() got two values for {name!r}")
+    return named
 
 
 def options_of(kind: Any) -> tuple[Option, ...]:
@@ -227,8 +291,10 @@ def _read_option(field: dataclasses.Field[Any]) -> Option:
         raise TypeError(f"{field.name}: declare it with option(default=..., help=...)")
     about = dict(field.metadata)
     about["label"] = about["label"] or field.name.replace("_", " ").capitalize()
-    is_optional = words != field.type
-    return Option(name=field.name, kind=kind, default=field.default, is_optional=is_optional, choices=choices, **about)
+    return Option(
+        name=field.name, kind=kind, default=field.default, is_optional=words != field.type, choices=choices,
+        is_seed=words == "Seed", **about,
+    )  # fmt: skip
 
 
 class _Decorator(Protocol[P, S_co]):
@@ -246,7 +312,8 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
     The last parameter of the function is `settings`. Its callers pass options by name, or `settings=`, or both: options
     then replace those of the settings. Signature and docstring show every option.
 
-    positional : options that were positional parameters before; they still may be, with a warning.
+    positional : options that were positional parameters before; they still may be, with a warning. Those that are
+        declared with ``kw_only=False`` may be without a warning.
     """
 
     make: Any = kind
@@ -259,14 +326,14 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
         def run(*arguments: Any, **options: Any) -> Any:
             data = {name: options.pop(name) for name in names & options.keys()}
-            if len(arguments) > len(own):
-                extra = dict(zip(positional, arguments[len(own) :], strict=False))
-                if len(extra) < len(arguments) - len(own):
+            values, arguments = arguments[len(own) - len(data) :], arguments[: len(own) - len(data)]
+            if positional and values:
+                extra = dict(zip(positional, values, strict=False))
+                if len(extra) < len(values):
                     raise TypeError(f"{function.__name__}() takes options by name only")
                 warn_renamed(f"{function.__name__}(...) without names", f"{', '.join(extra)}=")
-                options |= extra
-                arguments = arguments[: len(own)]
-            return function(*arguments, **data, settings=make(**options))
+                options, values = options | extra, ()
+            return function(*arguments, **data, settings=make(*values, **options))
 
         call: Any = functools.wraps(function)(run)
         call.__doc__ = _extend_doc(function.__doc__ or "", known, make.__name__)
@@ -277,11 +344,11 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
 
 def _keywords(kind: Any) -> list[inspect.Parameter]:
-    """Return the keyword parameters that stand for the options."""
-    only = inspect.Parameter.KEYWORD_ONLY
+    """Return the parameters that stand for the options: those that may be passed without a name first."""
+    only, both = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     out = [
-        inspect.Parameter(field.name, only, default=field.default, annotation=field.type)
-        for field in dataclasses.fields(kind)
+        inspect.Parameter(field.name, only if field.kw_only else both, default=field.default, annotation=field.type)
+        for field in sorted(dataclasses.fields(kind), key=lambda field: field.kw_only)
     ]
     return [*out, inspect.Parameter("settings", only, default=None, annotation=f"{kind.__name__} | None")]
 
