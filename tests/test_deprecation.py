@@ -35,7 +35,7 @@ RENAMED = {
         "try_streams": "evaluate_streams",
     },
     "marey.edit": {"travelled_path": "traveled_path"},
-    "marey.find": {"Found": "MatchResult"},
+    "marey.find": {"Found": "MatchResult", "WebOptions": "WebSettings"},
     "marey.graph": {
         "Followed": "PathResult",
         "Function": "FunctionObjective",
@@ -90,6 +90,16 @@ PARAMETERS = {
     "marey.edit.path.edit_path": {"replant": "feet"},
     "marey.edit.retarget.retarget": {"replant": "feet"},
     "marey.edit.warp.warp": {"hold_feet": "feet"},
+    "marey.find.build.build_web": {
+        "alpha": "max_rise",
+        "bridge": "max_bridge_seconds",
+        "chain": "min_chain_seconds",
+        "level": "min_level_seconds",
+        "limit": "max_distance",
+        "near": "max_chain_distance",
+        "options": "settings",
+        "reach": "max_extension_seconds",
+    },
     "marey.find.search.search": {"most": "max_matches", "tiers": "max_tiers"},
     "marey.find.suggest.count_matches": {"most": "max_matches"},
     "marey.find.suggest.suggest_threshold": {"most": "max_matches", "tiers": "max_tiers"},
@@ -122,17 +132,6 @@ BUNDLED = {
         "variations": r"options=GraphOptions\(variations=\)",
         "window": r"options=GraphOptions\(window=\)",
     },
-    "marey.find.build.build_web": {
-        "alpha": r"options=WebOptions\(max_rise=\)",
-        "bridge": r"options=WebOptions\(max_bridge_seconds=\)",
-        "chain": r"options=WebOptions\(min_chain_seconds=\)",
-        "labels": r"options=WebOptions\(labels=\)",
-        "level": r"options=WebOptions\(min_level_seconds=\)",
-        "limit": r"options=WebOptions\(max_distance=\)",
-        "near": r"options=WebOptions\(max_chain_distance=\)",
-        "reach": r"options=WebOptions\(max_extension_seconds=\)",
-        "window": r"options=WebOptions\(window=\)",
-    },
     "marey.graph.search.search": {
         "good_enough": r"limits=SearchLimits\(cost_threshold=\)",
         "most_expanded": r"limits=SearchLimits\(max_expanded=\)",
@@ -156,7 +155,7 @@ METHODS = {
         "transposed": "transpose",
     },
     "marey.find.match_web.MatchWeb": {"counts": "count_matches", "info": "statistics", "suggest": "suggest_threshold"},
-    "marey.find.region.WebOptions": {
+    "marey.find.settings.WebSettings": {
         "alpha": "max_rise",
         "bridge": "max_bridge_seconds",
         "chain": "min_chain_seconds",

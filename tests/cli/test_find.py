@@ -166,7 +166,7 @@ def test_the_grid_is_drawn(web, tmp_path):
         (["build", "CLIPS", "-o", "OUT", "--markers", "wings"], 2, "wings"),
         (["build", "CLIPS", "-o", "OUT", "--label", "fly"], 2, "fly"),
         (["build", "CLIPS", "-o", "OUT", "--fps", "0"], 2, "fps"),
-        (["build", "CLIPS", "-o", "OUT", "--limit", "9"], 2, "max_distance must be meters"),
+        (["build", "CLIPS", "-o", "OUT", "--limit", "9"], 2, "--max-distance must be from 1e-05 to 0.65535 meters"),
         (["info", "NOWHERE"], 2, "no such file"),
         (["info", "CLIP"], 2, "marey"),
         (["search", "WEB", "take9", "1", "2", "--threshold", "0.1"], 2, "neither a clip of this match web nor a file"),

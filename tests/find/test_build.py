@@ -11,7 +11,7 @@ import pytest
 from marey.compare import distance_grid
 from marey.core import Label, Labels, Motion, Skeleton
 from marey.errors import InvalidValue, ParseError, UnknownName, UnknownVersion
-from marey.find import MatchWeb, WebOptions, build
+from marey.find import MatchWeb, build
 from marey.find.build import web_clouds
 from marey.find.grid_part import grid_part
 from marey.find.region import Rules, quantize
@@ -91,12 +91,12 @@ def test_one_more_clip_costs_only_its_own_pairs(tmp_path):
     assert looked_at == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)], []]
     assert same(built[1], web())
     assert same(built[2], web())
-    MatchWeb.build(clips(), cache=kept, run=run, options=WebOptions(max_distance=0.3))
+    MatchWeb.build(clips(), cache=kept, run=run, max_distance=0.3)
     assert len(looked_at[-1]) == 6
 
 
 def test_a_label_keeps_only_cells_of_its_frames():
-    only = MatchWeb.build(clips(), options=WebOptions(labels="walk"))
+    only = MatchWeb.build(clips(), labels="walk")
     for p in range(3):
         for q in range(p, 3):
             grid = only.cells(p, q).units()
@@ -106,8 +106,8 @@ def test_a_label_keeps_only_cells_of_its_frames():
             assert (grid[~inside] == 65535).all()
             assert not inside.any() or (grid[inside] != 65535).any()
     assert same(
-        MatchWeb.build(clips(), options=WebOptions(labels=["walk", "kick"])),
-        MatchWeb.build(clips(), options=WebOptions(labels=("walk", "kick"))),
+        MatchWeb.build(clips(), labels=["walk", "kick"]),
+        MatchWeb.build(clips(), labels=("walk", "kick")),
     )
 
 
@@ -153,9 +153,7 @@ def test_statistics_compare_the_size_with_that_of_the_motion():
 
 def test_saved_and_loaded(tmp_path):
     path = tmp_path / "web.npz"
-    made = MatchWeb.build(
-        clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, options=WebOptions(labels=["walk"])
-    )
+    made = MatchWeb.build(clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, labels=["walk"])
     for each in (web(), made):
         each.save(path)
         back = MatchWeb.load(path)
@@ -200,9 +198,9 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="a match web"):
         MatchWeb.build([clips()[0], replace(clips()[1], skeleton=other)])
     with pytest.raises(UnknownName, match="no clip has the label 'run'; there are 'kick', 'walk'"):
-        MatchWeb.build(clips(), options=WebOptions(labels="run"))
+        MatchWeb.build(clips(), labels="run")
     with pytest.raises(InvalidValue, match="labels must contain at least one label"):
-        MatchWeb.build(clips(), options=WebOptions(labels=[]))
+        MatchWeb.build(clips(), labels=[])
 
 
 def test_clips_shorter_than_a_chain_keep_no_cells():

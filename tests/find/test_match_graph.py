@@ -5,6 +5,7 @@ import pytest
 
 from marey.find.match_graph import Candidates, MatchGraph, grow_match_graph
 from marey.find.result import Match, make_match_result, shortest_paths
+from marey.find.settings import SearchSettings
 from marey.samples import sample
 
 OVERLAP = (0.8, 0.2)
@@ -27,7 +28,8 @@ def moving(clip, start, stop):
 
 
 def grown(table, query=(0, 0, 10), threshold=0.1, overlap=OVERLAP, most=50, tiers=None, still=moving):
-    return grow_match_graph(query, finder(table), still, threshold, overlap=overlap, max_matches=most, max_tiers=tiers)
+    settings = SearchSettings(overlap=overlap, max_matches=most, max_tiers=tiers)
+    return grow_match_graph(query, finder(table), still, threshold, settings)
 
 
 def places(graph):

@@ -7,8 +7,9 @@ import pytest
 
 from marey.errors import InvalidValue
 from marey.find.cells import TOO_FAR
-from marey.find.region import Rules, WebOptions, find_kept_cells, find_valid_region, mark_region, quantize
+from marey.find.region import Rules, find_kept_cells, find_valid_region, mark_region, quantize
 from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL
+from marey.find.settings import WebSettings
 from tests.twins import web as twin
 
 RULES = Rules(cap=40_000, near=25_000, ratio=1.3, reach=4, chain=8, bridge=6, level=40)
@@ -70,14 +71,14 @@ def test_roots_are_rounded_to_units_and_capped():
 
 @pytest.mark.parametrize(
     ("name", "value", "told"),
-    [("max_rise", -1.0, "max_rise must be a fraction"),
-     ("max_distance", 0.7, "max_distance must be meters from 1e-05 to 0.65535, not 0.7"),
-     ("max_bridge_seconds", "x", "max_bridge_seconds must be seconds from 0 to 60, not 'x'"),
-     ("max_chain_distance", float("nan"), "max_chain_distance must be meters"),
+    [("max_rise", -1.0, "max_rise must be from 0 to 10"),
+     ("max_distance", 0.7, "max_distance must be from 1e-05 to 0.65535 meters, not 0.7"),
+     ("max_bridge_seconds", "x", "max_bridge_seconds must be a number of seconds, not 'x'"),
+     ("max_chain_distance", float("nan"), "max_chain_distance must be a number of meters"),
      ("min_level_seconds", 2.5, "a level path of 2.5 s covers 300 cells at 60 fps .maximum 250"),
-     ("min_level_seconds", -1.0, "min_level_seconds must be seconds from 0 to 60, not -1"),
+     ("min_level_seconds", -1.0, "min_level_seconds must be from 0 to 60 seconds, not -1"),
      ("min_chain_seconds", 3.0, "a chain of 3 s covers 360 cells at 60 fps .maximum 250")],
 )  # fmt: skip
 def test_invalid_options_are_refused(name, value, told):
     with pytest.raises(InvalidValue, match=told):
-        Rules.from_options(WebOptions(**{name: value}), 60.0)
+        Rules.from_options(WebSettings(**{name: value}), 60.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.edit import resample
-from marey.find import MatchWeb, WebOptions
+from marey.find import MatchWeb, WebSettings
 from marey.find.search import Query, make_stillness
 from tests.find.searched import clips, truth, web
 from tests.twins import stillness as twin
@@ -19,10 +19,10 @@ def stretches(n_frames):
     return [*inside, (0, 12), (1, 9), (n_frames - 20, n_frames), (n_frames - 9, n_frames - 1), (0, n_frames)]
 
 
-@pytest.mark.parametrize("options", [WebOptions(), WebOptions(markers="upper", remove_height=True, window=0.4)])
+@pytest.mark.parametrize("options", [WebSettings(), WebSettings(markers="upper", remove_height=True, window=0.4)])
 def test_the_kernel_gives_what_the_grid_gives(options):
     far = replace(clips()[0], root_positions=clips()[0].root_positions + [400.0, 0.0, -300.0])
-    made = MatchWeb.build([far], options=options)
+    made = MatchWeb.build([far], settings=options)
     still = make_stillness(made)
     for start, stop in stretches(len(far)):
         wanted = twin.stillness(made, made.clips[0], start, stop)

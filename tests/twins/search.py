@@ -20,7 +20,8 @@ from marey.find.cells import STEP
 from marey.find.match_graph import Candidates, Find
 from marey.find.region import Rules, find_valid_region, quantize
 from marey.find.result import MatchResult
-from marey.find.search import STRAIGHT, Query, check_overlap, check_threshold
+from marey.find.search import STRAIGHT, Query, check_threshold
+from marey.find.settings import SearchSettings
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
@@ -38,9 +39,10 @@ def reference_search(
     tiers: int | None = None,
 ) -> MatchResult:
     """As `search`, on whole grids: of the web only clips and options are used. For small sets."""
-    limit, shares = check_threshold(threshold), check_overlap(overlap)
-    query = Query.make(web, clip, start, stop, None)
-    graph = query.grow(limit, shares, most, tiers, _finder(web, limit))
+    limit = check_threshold(threshold)
+    settings = SearchSettings(overlap=overlap, max_matches=most, max_tiers=tiers)
+    query = Query.make(web, clip, start, stop, settings)
+    graph = query.grow(limit, _finder(web, limit))
     return query.make_result(graph, limit, [])
 
 

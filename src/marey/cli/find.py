@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot
-from marey.cli.options import markers_option, of_folder, open_folder, running, running_options
-from marey.cli.query import AS_JSON, NumbersToo, Query, dropped_matches, make_query, search_web
-from marey.cli.values import MATCH_NUMBERS, OVERLAP, Moment
+from marey.cli.options import markers_option, of_folder, open_folder, renamed_option, running, running_options
+from marey.cli.query import (
+    AS_JSON,
+    DROP,
+    LABELS,
+    OVERLAPS,
+    NumbersToo,
+    Query,
+    dropped_matches,
+    make_query,
+    read_search,
+    search_web,
+)
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import Moment
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
     from marey.find.result import MatchResult
     from marey.find.suggest import Suggestion
-
-_THRESHOLD = click.option(
-    "--threshold",
-    type=float,
-    metavar="METERS",
-    help="Maximum distance of a match, in meters.  [no default; see --suggest]",
-)
 
 
 @click.group("find")
@@ -38,25 +43,17 @@ def command() -> None:
     """
 
 
-@command.command("build")
+@command.command("build", cls=SettingsCommand)
 @click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="WEB", help="The match web to write, an .npz file.")
 @markers_option()
-@click.option(
-    "--remove-height", is_flag=True, help="Ignore height, so that a reach to the floor matches one to a shelf."
-)
-@click.option(
-    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
-)
-@click.option(
-    "--max-distance", "--limit", type=float, default=0.4, show_default=True,
-    help="Maximum distance in meters that is stored.",
-)  # fmt: skip
+@add_settings("marey.find.settings:WebSettings")
+@renamed_option("--limit", "--max-distance", type=float)
 @click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
 @of_folder
 @running
 @AS_JSON
-def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def build(folder: str, output: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build a match web from the clips in FOLDER.
 
     \b
@@ -66,9 +63,10 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     """
     from marey.cli.find_report import print_web
     from marey.cli.progress import bar
-    from marey.find import MatchWeb, WebOptions
+    from marey.find import MatchWeb, WebSettings
 
     check_output(output, what="a match web", suffixes=(".npz",))
+    settings = read_settings(WebSettings, options, markers=options["markers"], labels=only or None)
     clips = open_folder(folder, options, output)
     address = options["cluster"]
     here, run = running_options(options)
@@ -78,12 +76,10 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     with bar("comparing") as progress:
         web = MatchWeb.build(
             clips,
-            markers=markers,
-            remove_height=options["remove_height"],
-            options=WebOptions(window=options["window"], max_distance=options["max_distance"], labels=only or None),
             run=runner,
             cache=clips.cache,
             progress=progress,
+            settings=settings,
         )
     if address is not None and not runner.has_work:
         click.echo(f"marey: everything was cached, so the cluster at {address} was not used", err=True)
@@ -125,19 +121,16 @@ def info(file: str, as_json: bool) -> None:
 @click.argument("clip")
 @click.argument("start", type=Moment(), required=False)
 @click.argument("stop", type=Moment(), required=False)
-@_THRESHOLD
-@click.option("--suggest", is_flag=True, help="Show how many matches each threshold finds, and suggest one.")
-@click.option("--label", "labels", multiple=True, help="Keep only matches with this label. May be repeated.")
-@click.option("--drop", type=MATCH_NUMBERS, multiple=True, help="Remove these matches, by their numbers in the list.")
-@click.option("--overlap", type=OVERLAP, default="0.8,0.2", show_default=True,
-              help="Overlap above which two matches are the same, and below which they are different.")  # fmt: skip
-@click.option("--max-matches", "--most", type=int, default=500, show_default=True, help="Maximum number of matches.")
 @click.option(
-    "--tiers",
-    type=int,
-    help="Depth of the transitive search: 1 finds what is similar to the query, 2 also what is similar to those "
-    "matches, and so on.  [default: unlimited]",
+    "--threshold", type=float, metavar="METERS", help="Maximum distance of a match.  [no default; see --suggest]"
 )
+@click.option("--suggest", is_flag=True, help="Show how many matches each threshold finds, and suggest one.")
+@LABELS
+@DROP
+@OVERLAPS
+@add_settings("marey.find.settings:SearchSettings")
+@renamed_option("--most", "--max-matches", type=int)
+@renamed_option("--tiers", "--max-tiers", type=int)
 @click.option("--cut", "folder", metavar="DIR", help="Write each match as a separate file to a new folder.")
 @click.option("--format", "suffix", type=click.Choice(["bvh", "glb", "npz"]), default="bvh", show_default=True,
               help="--cut: file format.")  # fmt: skip
@@ -186,7 +179,7 @@ def search(
             return 0
         click.echo("marey: no --threshold given, so nothing was searched; choose one of these", err=True)
         return 2
-    found = search_web(web, query, threshold, options, max_matches=options["max_matches"], max_tiers=options["tiers"])
+    found = search_web(web, query, threshold, options)
     cut_out = [] if options["folder"] is None else cut(found, Path(options["folder"]), options["suffix"])
     written = _draw(found, options)
     if options["threshold_picture"]:
@@ -281,7 +274,9 @@ def _draw(found: MatchResult, options: dict[str, Any]) -> list[str]:
 
 
 def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
-    return web.suggest_threshold(*query, overlap=options["overlap"], labels=list(options["labels"]) or None)
+    from marey.find import SuggestSettings
+
+    return web.suggest_threshold(*query, settings=read_search(SuggestSettings, options))
 
 
 def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import plural
+from marey.cli.settings import word_options
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
@@ -83,7 +84,7 @@ def print_matches(found: MatchResult, as_json: bool, dropped: list[int], written
     if n > _LISTED:
         click.echo(f"      and {n - _LISTED} more; --json lists all")
     for note in found.notes:
-        click.echo(f"  ! {note}")
+        click.echo(f"  ! {word_options(note)}")
     if cut:
         click.echo(f"wrote {plural(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
     for path in written:

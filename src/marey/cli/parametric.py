@@ -13,9 +13,9 @@ import click
 
 from marey.cli.files import check_output, check_plot, plural
 from marey.cli.options import feet_option, max_distance_option, read_motion
-from marey.cli.query import AS_JSON, NumbersToo, make_query, search_web
-from marey.cli.settings import word_options
-from marey.cli.values import MATCH_NUMBERS, OVERLAP, POSE_2D, Moment
+from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
+from marey.cli.settings import add_settings, word_options
+from marey.cli.values import POSE_2D, Moment
 
 if TYPE_CHECKING:
     from marey.core.feet import Feet
@@ -47,9 +47,10 @@ def command() -> None:
 )
 @click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
 @click.option("--threshold", type=float, metavar="METERS", help="Maximum distance of a match in WEB.")
-@click.option("--label", "labels", multiple=True, help="Use only matches with this label. May be repeated.")
-@click.option("--drop", type=MATCH_NUMBERS, multiple=True, help="Remove these matches, by their numbers in the list.")
-@click.option("--overlap", type=OVERLAP, default="0.8,0.2", show_default=True, help="As in marey find search.")
+@LABELS
+@DROP
+@OVERLAPS
+@add_settings("marey.find.settings:SearchSettings")
 @click.option("--samples", type=int, default=1000, show_default=True, help="Number of sampled blends.")
 @click.option(
     "--delta", type=float, default=0.1, show_default=True, help="How far blend weights may leave the range 0 to 1."

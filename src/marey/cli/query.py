@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from marey.cli.options import read_motion
-from marey.cli.values import to_frame
+from marey.cli.settings import SettingsCommand, read_settings
+from marey.cli.values import MATCH_NUMBERS, OVERLAP, to_frame
 
 if TYPE_CHECKING:
     from marey.core import Motion
     from marey.find import MatchWeb
     from marey.find.result import MatchResult
 
+S = TypeVar("S")
+LABELS = click.option(
+    "--label", "--labels", "labels", multiple=True, help="Keep only matches with this label. May be repeated."
+)
+OVERLAPS = click.option(
+    "--overlap", type=OVERLAP, metavar="SAME,NEW",
+    help="Overlap above which two matches are the same, and below which they are different; a larger NEW finds several "
+    "cycles of a cyclic motion.  [default: 0.8,0.2]",
+)  # fmt: skip
+DROP = click.option(
+    "--drop", type=MATCH_NUMBERS, multiple=True, help="Remove these matches, by their numbers in the list."
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 Query = tuple["int | str | Motion", "int | None", "int | None"]
 """A clip of a match web (number or name) or another motion, and its half-open frames; None for all frames."""
 
 
-class NumbersToo(click.Command):
+class NumbersToo(SettingsCommand):
     """A command whose arguments may be negative numbers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -71,11 +85,18 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
     return first, last
 
 
-def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> MatchResult:
-    """Search the match web and leave out the matches given with --drop. `options` has overlap, labels and drop."""
-    found = web.search(*query, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None, **more)
+def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any]) -> MatchResult:
+    """Search the match web and leave out the matches given with --drop. `options` has the settings and drop."""
+    from marey.find import SearchSettings
+
+    found = web.search(*query, threshold, settings=read_search(SearchSettings, options))
     dropped = dropped_matches(options)
     return found.without(*dropped) if dropped else found
+
+
+def read_search(kind: Callable[..., S], options: dict[str, Any]) -> S:
+    """Return the settings of a search from the options of a command."""
+    return read_settings(kind, dict(options), labels=options["labels"] or None)
 
 
 def dropped_matches(options: dict[str, Any]) -> list[int]:

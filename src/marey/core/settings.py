@@ -304,6 +304,9 @@ class _Decorator(Protocol[P, S_co]):
     def __call__(self, function: Callable[[A, B, S_co], R], /) -> Callable[Concatenate[A, B, P], R]: ...
     @overload
     def __call__(self, function: Callable[[A, B, C, S_co], R], /) -> Callable[Concatenate[A, B, C, P], R]: ...
+    # A function whose data have defaults or keywords of their own declares `settings` after `*`.
+    @overload
+    def __call__(self, function: Callable[..., R], /) -> Callable[..., R]: ...
 
 
 def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Decorator[P, S]:

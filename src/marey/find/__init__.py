@@ -4,8 +4,8 @@ from marey.deprecation import renamed_names
 from marey.find.cells import Cells
 from marey.find.grid_part import grid_part
 from marey.find.match_web import MatchWeb, WebStatistics
-from marey.find.region import WebOptions
 from marey.find.result import Match, MatchEdge, MatchResult
+from marey.find.settings import SearchSettings, SuggestSettings, WebSettings
 from marey.find.suggest import Suggestion
 
 __all__ = [
@@ -14,10 +14,12 @@ __all__ = [
     "MatchEdge",
     "MatchResult",
     "MatchWeb",
+    "SearchSettings",
+    "SuggestSettings",
     "Suggestion",
-    "WebOptions",
+    "WebSettings",
     "WebStatistics",
     "grid_part",
 ]
 
-__getattr__ = renamed_names(__name__, {"Found": "MatchResult"})
+__getattr__ = renamed_names(__name__, {"Found": "MatchResult", "WebOptions": "WebSettings"})

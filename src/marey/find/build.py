@@ -15,38 +15,35 @@ from marey.core.arrays import Bools, set_readonly
 from marey.core.clips import make_names_unique, prepare_clips
 from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
-from marey.deprecation import bundled_parameters
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
-from marey.find.region import RENAMED, Rules, WebOptions
+from marey.find.region import Rules
+from marey.find.settings import RENAMED, WebSettings
 from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles, unpack_tile
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
 
 
-@bundled_parameters("options", WebOptions, window="window", labels="labels", **RENAMED)
+@renamed_parameters(options="settings", **RENAMED)
+@operation(WebSettings)
 def build_web(
     clips: Clips | Sequence[Motion],
     *,
-    markers: str | Sequence[str] | None = None,
-    remove_height: bool | None = None,
     fps: float | None = None,
-    options: WebOptions | None = None,
     run: Callable[..., Any] = map,
     cache: ResultCache | None = None,
     progress: Callable[[float], None] | None = None,
+    settings: WebSettings,
 ) -> MatchWeb:
     """Build the match web of a set of clips.
 
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    markers : the joints to compare; overrides `options`. See `marey.compare.point_clouds`.
-    remove_height : subtract each frame's mean marker height, so reaches to different heights can match; overrides
-        `options`.
     fps : frame rate of the web; by default the highest rate of the clips.
-    options : what to compare and which similar frames to keep; see `WebOptions`.
     run : function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
     cache : stores the cells of each tile. When a clip is added, only its pairs are computed.
     progress : called with the fraction done, from 0 to 1.
@@ -55,12 +52,7 @@ def build_web(
 
     detect = partial(ensure_contacts, problem="matches of a clip without contacts ignore them")
     motions = make_names_unique(prepare_clips(clips, "a match web", fps=fps, detect=detect).motions)
-    options = WebOptions() if options is None else options
-    if markers is not None:
-        options = replace(options, markers=markers)
-    if remove_height is not None:
-        options = replace(options, remove_height=bool(remove_height))
-    work = make_work(motions, options)
+    work = make_work(motions, settings)
     tiles = [
         tile
         for p in range(len(motions))
@@ -70,11 +62,11 @@ def build_web(
     if cache is None:
         results = run(work, tiles)
     else:
-        results = cache.map(work, tiles, _tile_keys(cache, motions, options, work, tiles), run=run)
-    return MatchWeb(motions, options, _join_pairs(motions, tiles, results, progress))
+        results = cache.map(work, tiles, _tile_keys(cache, motions, settings, work, tiles), run=run)
+    return MatchWeb(motions, settings, _join_pairs(motions, tiles, results, progress))
 
 
-def make_work(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
+def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[Clouds] | None = None) -> Work:
     """Create the job that computes tiles for a web with these options; pass `clouds` if the markers are already
     known."""
     fps = motions[0].fps
@@ -83,15 +75,14 @@ def make_work(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[C
     longest = max(motion.duration for motion in motions)
     if longest < max(options.min_chain_seconds, options.window):
         raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for "
-            f"min_chain_seconds={options.min_chain_seconds:g} and window={options.window:g}; use longer "
-            "clips, or lower these options"
+            f"the longest clip lasts {longest:.2f} s, too short for a chain of {options.min_chain_seconds:g} s and a "
+            f"window of {options.window:g} s; use longer clips, or lower `min_chain_seconds=` and `window=`"
         )
     seen = [web_clouds(motion, options) for motion in motions] if clouds is None else list(clouds)
     return Work(seen, weights, rules, find_label_masks(motions, options.labels))
 
 
-def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
+def web_clouds(motion: Motion, options: WebSettings) -> Clouds:
     """Return the markers of a clip as a web with these options compares them."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:
@@ -140,7 +131,7 @@ def _join_pairs(
 
 
 def _tile_keys(
-    cache: ResultCache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]
+    cache: ResultCache, motions: Sequence[Motion], options: WebSettings, work: Work, tiles: Sequence[Tile]
 ) -> list[str]:
     """Return the cache keys of the tiles; the number 3 is the version of the algorithm."""
     rules = cache.key("web", 3, options.remove_height, work.frame_weights, *options.numbers[1:])

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.arrays import freeze_array
-from marey.errors import InvalidValue
 from marey.find.cells import Cells
 from marey.find.match_web import MatchWeb
-from marey.find.region import NUMBERS, WebOptions
+from marey.find.settings import NUMBERS, WebSettings
 from marey.io import archive, clip_arrays
 
 FORMAT = "marey.web"
@@ -52,14 +51,12 @@ def load_web(path: str | os.PathLike[str]) -> MatchWeb:
         return MatchWeb(clips, _read_options(arrays), _read_pairs(arrays, [len(clip) for clip in clips]))
 
 
-def _read_options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
+def _read_options(arrays: dict[str, NDArray[Any]]) -> WebSettings:
     markers = arrays["markers"].tolist()
     numbers = dict(zip(NUMBERS, freeze_array(arrays["numbers"], "numbers", (len(NUMBERS),)).tolist(), strict=True))
-    if min(numbers.values()) < 0.0:
-        raise InvalidValue(f"options must not be negative, got {min(numbers.values()):g}")
-    return WebOptions(
-        markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
-        bool(arrays["remove_height"]),
+    return WebSettings(
+        markers=markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
+        remove_height=bool(arrays["remove_height"]),
         **numbers,
         labels=tuple(arrays["web_labels"].tolist()) if bool(arrays["has_labels"]) else None,
     )

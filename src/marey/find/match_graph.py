@@ -21,6 +21,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
 from marey.find.search_kernels import find_most_overlap, keep_distinct
+from marey.find.settings import SearchSettings
 
 EXTERNAL = -1
 """The clip index of a query that is not in the web."""
@@ -152,10 +153,7 @@ def grow_match_graph(
     find: Find,
     still: Still,
     threshold: float,
-    *,
-    overlap: tuple[float, float],
-    max_matches: int,
-    max_tiers: int | None = None,
+    settings: SearchSettings,
 ) -> MatchGraph:
     """Find the matches of a query, the matches of these, and so on until there are no new ones.
 
@@ -168,11 +166,10 @@ def grow_match_graph(
     find : returns the candidates of an interval.
     still : returns the distance of an interval to standing still, in meters.
     threshold : maximum distance of a match in meters.
-    overlap : `same` and `new`, fractions from 0 to 1; see the module.
-    max_matches : number of matches, without the query, after which the search stops.
-    max_tiers : maximum number of tiers; None for no limit.
+    settings : overlap (see the module), and the maximum numbers of matches and tiers.
     """
-    graph = MatchGraph(query, max_matches, still(*query))
+    graph = MatchGraph(query, settings.max_matches, still(*query))
+    overlap, max_tiers = settings.overlap, settings.max_tiers
     level, tier = [0], 0
     while level and (max_tiers is None or tier < max_tiers):
         tier += 1

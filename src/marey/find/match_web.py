@@ -15,8 +15,8 @@ from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
-from marey.find.region import WebOptions
 from marey.find.search import search as _search
+from marey.find.settings import WebSettings
 from marey.find.suggest import count_matches as _count_matches
 from marey.find.suggest import suggest_threshold as _suggest_threshold
 
@@ -80,7 +80,7 @@ class MatchWeb(SharedClips):
     """
 
     clips: tuple[Motion, ...]
-    options: WebOptions
+    options: WebSettings
     pairs: tuple[Cells, ...] = field(repr=False)
     _clouds: dict[int, Clouds] = field(init=False, repr=False, default_factory=dict)
 

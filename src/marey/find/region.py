@@ -26,87 +26,19 @@ random intervals, at 5 and 10 cm, a web finds at least 95 % of its matches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marey.core.arrays import Bools, Floats
-from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 from marey.find import region_kernels
 from marey.find.cells import STEP, TOO_FAR, Units
+from marey.find.settings import WebSettings
 
 # Maximum Manhattan length of a path; kernels store lengths in a byte.
 _MAX_LENGTH = 250
-
-
-RENAMED = {
-    "alpha": "max_rise",
-    "reach": "max_extension_seconds",
-    "chain": "min_chain_seconds",
-    "near": "max_chain_distance",
-    "bridge": "max_bridge_seconds",
-    "limit": "max_distance",
-    "level": "min_level_seconds",
-}
-"""Deprecated names of the fields of `WebOptions`, and their new names."""
-
-
-@renamed_fields(**RENAMED)
-@dataclass(frozen=True, slots=True)
-class WebOptions:
-    """Options for building a match web.
-
-    The options from `max_rise` to `min_level_seconds` decide which cells of the distance grids are kept; see
-    `marey.find.region`.
-
-    Attributes
-    ----------
-    markers : the joints to compare; see `marey.compare.point_clouds`.
-    remove_height : subtract each frame's mean marker height, so reaches to different heights can match.
-    window : length in seconds of the window over which two frames are compared.
-    max_rise : fraction by which D in the valid region may exceed D at its minimum.
-    max_extension_seconds : maximum length in seconds of the valid region on either side of a minimum.
-    min_chain_seconds : minimum length in seconds of a chain of minima.
-    max_chain_distance : maximum distance in meters of the minima of a chain.
-    max_bridge_seconds : maximum length in seconds of a path between chains.
-    max_distance : maximum distance in meters of kept cells; a search finds nothing beyond it.
-    min_level_seconds : minimum length in seconds of a level path.
-    labels : the web covers only frames with one of these labels; None for all frames.
-    """
-
-    markers: str | Sequence[str] = "body"
-    remove_height: bool = False
-    window: float = 0.1
-    max_rise: float = 0.15
-    max_extension_seconds: float = 0.13
-    min_chain_seconds: float = 0.25
-    max_chain_distance: float = 0.15
-    max_bridge_seconds: float = 2.0
-    max_distance: float = 0.4
-    min_level_seconds: float = 0.65
-    labels: str | Sequence[str] | None = None
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if not isinstance(self.markers, str):
-            put(self, "markers", tuple(self.markers))
-        if self.labels is not None:
-            put(self, "labels", (self.labels,) if isinstance(self.labels, str) else tuple(self.labels))
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The numeric options, in the order of `NUMBERS`."""
-        return tuple(float(getattr(self, name)) for name in NUMBERS)
-
-
-NUMBERS = (
-    "window", "max_rise", "max_extension_seconds", "min_chain_seconds", "max_chain_distance", "max_bridge_seconds",
-    "max_distance", "min_level_seconds",
-)  # fmt: skip
-"""Names of the numeric fields of `WebOptions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +63,8 @@ class Rules:
     level: int
 
     @classmethod
-    def from_options(cls, options: WebOptions, fps: float) -> Rules:
-        """Convert options to rules for the grids of clips with `fps` frames per second."""
-        _check_option(options, "max_rise", 0.0, 10.0, "a fraction such as 0.15")
-        for name in ("max_extension_seconds", "min_chain_seconds", "max_bridge_seconds", "min_level_seconds"):
-            _check_option(options, name, 0.0, 60.0, "seconds")
-        for name in ("max_chain_distance", "max_distance"):
-            _check_option(options, name, STEP, TOO_FAR * STEP, "meters")
+    def from_options(cls, options: WebSettings, fps: float) -> Rules:
+        """Convert settings to rules for the grids of clips with `fps` frames per second."""
         return cls(
             _first_beyond(options.max_distance),
             _first_beyond(options.max_chain_distance),
@@ -201,7 +128,7 @@ def _path_length(name: str, seconds: float, fps: float) -> int:
     if length > _MAX_LENGTH:
         raise InvalidValue(
             f"a {name} of {seconds:g} s covers {length} cells at {fps:g} fps (maximum {_MAX_LENGTH}); use "
-            "a shorter one, or a lower fps"
+            "a shorter one, or a lower `fps=`"
         )
     return length
 
@@ -209,13 +136,3 @@ def _path_length(name: str, seconds: float, fps: float) -> int:
 def _first_beyond(meters: float) -> int:
     """Return the smallest value, in units of `cells.STEP`, that is larger than a distance in meters."""
     return min(int(np.floor(meters / STEP + 0.5)) + 1, TOO_FAR)
-
-
-def _check_option(options: WebOptions, name: str, low: float, high: float, what: str) -> None:
-    value = getattr(options, name)
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not low <= number <= high:
-        raise InvalidValue(f"{name} must be {what} from {low:g} to {high:g}, not {value!r}")

@@ -18,6 +18,7 @@ from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
 from marey.core.arrays import Bools, check_index, check_number
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult, NoTimewarp
 from marey.find.build import find_label_masks
@@ -26,6 +27,7 @@ from marey.find.cells_kernels import Runs
 from marey.find.match_graph import EXTERNAL, Candidates, Find, Interval, MatchGraph, Still, grow_match_graph
 from marey.find.result import Match, MatchResult, make_match_result
 from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
+from marey.find.settings import SearchSettings
 from marey.find.stillness_kernels import measure_stillness
 from marey.register.dtw import SLOPE_LIMIT, TimeAlignment, dtw
 
@@ -42,10 +44,10 @@ While both characters stand still, all paths cost almost nothing. The extra cost
 there, and matches end where the query does. It never counts in a distance."""
 # Factor from one threshold to the next when several are tried.
 _FACTOR = 1.05
-_Names = str | Sequence[str]
 
 
 @renamed_parameters(most="max_matches", tiers="max_tiers")
+@operation(SearchSettings)
 def search(
     web: MatchWeb,
     clip: int | str | Motion,
@@ -53,10 +55,7 @@ def search(
     stop: int | None,
     threshold: float,
     *,
-    overlap: tuple[float, float] = (0.8, 0.2),
-    labels: _Names | None = None,
-    max_matches: int = 500,
-    max_tiers: int | None = None,
+    settings: SearchSettings,
 ) -> MatchResult:
     """Find the matches of frames `start` to `stop` of a clip, the matches of these, and so on until there are no new
     ones.
@@ -71,23 +70,17 @@ def search(
         None for its ends.
     threshold : maximum distance in meters of a match from the match it was found by: the square root of the mean D
         along their time alignment.
-    overlap : (same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are one match;
-        intervals that overlap by less than `new` are two. Raise `new` to find several cycles of a cyclic motion.
-    labels : one or several labels; at least half the frames of a match must have one of them. None allows all frames.
-    max_matches : maximum number of matches; if there are more, `MatchResult.notes` says so.
-    max_tiers : 1 to find only matches of the query, 2 to include matches of these; None for no limit.
 
     Raises
     ------
     NoResult : if nothing is within the threshold; the message gives the distance of the nearest match.
     """
-    limit, fractions = check_threshold(threshold), check_overlap(overlap)
-    check_limits(max_matches, max_tiers)
-    query = Query.make(web, clip, start, stop, labels)
-    graph = query.grow(limit, fractions, max_matches, max_tiers)
+    limit = check_threshold(threshold)
+    query = Query.make(web, clip, start, stop, settings)
+    graph = query.grow(limit)
     if graph.n == 1:
-        _raise_no_match(query, limit, fractions)
-    return query.make_result(graph, limit, _notes(web, graph, limit, max_matches))
+        _raise_no_match(query, limit)
+    return query.make_result(graph, limit, _notes(query, graph, limit))
 
 
 class Query:
@@ -95,30 +88,38 @@ class Query:
 
     interval : clip index, start and stop; the clip index is `EXTERNAL` for a motion that is not in the web.
     external : that motion, compared with the web's clips, or None.
-    labels : at least half the frames of a match must have one of these labels; None allows all frames.
+    settings : how to search.
     """
 
     def __init__(
-        self, web: MatchWeb, interval: Interval, external: ExternalQuery | None = None, labels: _Names | None = None
+        self,
+        web: MatchWeb,
+        interval: Interval,
+        external: ExternalQuery | None = None,
+        settings: SearchSettings | None = None,
     ) -> None:
         self.web, self.interval, self.external = web, interval, external
+        self.settings = SearchSettings() if settings is None else settings
+        labels = self.settings.labels
         self.allowed = None if labels is None else find_label_masks(web.clips, labels)
         named = () if labels is None else (labels,) if isinstance(labels, str) else labels
         self.label_phrase = f" with the label {' or '.join(map(repr, named))}" if named else ""
         self.still = make_stillness(web, external)
 
     @classmethod
-    def make(cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, labels: _Names | None) -> Query:
+    def make(
+        cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, settings: SearchSettings | None
+    ) -> Query:
         """Validate the arguments of a search and create the query."""
         min_frames = min_query_frames(web)
         if isinstance(clip, Motion):
             from marey.find.external import ExternalQuery
 
             external, first, last = ExternalQuery.compare(web, clip, start, stop, min_frames)
-            return cls(web, (EXTERNAL, first, last), external, labels)
+            return cls(web, (EXTERNAL, first, last), external, settings)
         k = web.index(clip)
         first, last = check_interval(start, stop, web.clips[k], min_frames)
-        return cls(web, (k, first, last), None, labels)
+        return cls(web, (k, first, last), None, settings)
 
     def make_finder(self, limit: float) -> Find:
         """Return a function that finds the candidates within `limit` meters of an interval, which is the query or any
@@ -133,22 +134,13 @@ class Query:
 
         return find
 
-    def grow(
-        self,
-        threshold: float,
-        overlap: tuple[float, float],
-        max_matches: int,
-        max_tiers: int | None = None,
-        find: Find | None = None,
-    ) -> MatchGraph:
+    def grow(self, threshold: float, find: Find | None = None, settings: SearchSettings | None = None) -> MatchGraph:
         """Grow the match graph at a threshold in meters. Pass `find` to reuse a finder whose limit is at least the
-        threshold."""
+        threshold, and other `settings` for other limits."""
         look = self.make_finder(threshold) if find is None else find
-        return grow_match_graph(
-            self.interval, look, self.still, threshold, overlap=overlap, max_matches=max_matches, max_tiers=max_tiers
-        )
+        return grow_match_graph(self.interval, look, self.still, threshold, settings or self.settings)
 
-    def find_nearest(self, overlap: tuple[float, float], find: Find | None = None) -> tuple[Interval, float] | None:
+    def find_nearest(self, find: Find | None = None) -> tuple[Interval, float] | None:
         """Return the nearest match within the web's maximum distance, and its distance in meters; None if there is
         none."""
         limit = self.web.options.max_distance
@@ -156,10 +148,12 @@ class Query:
         clip, start, stop = self.interval
         near = look(*self.interval).within(limit, MatchGraph(self.interval, 1).lengths)
         shared = np.minimum(near.stops, stop) - np.maximum(near.starts, start)
+        overlap = self.settings.overlap
         is_apart = (near.clips != clip) | (shared < overlap[1] * np.minimum(near.stops - near.starts, stop - start))
+        only_near = SearchSettings(overlap=overlap, max_matches=10**9, max_tiers=1)
         # The nearest candidate may be a character that stands still, which is not a match; try larger thresholds.
         for threshold in list_thresholds(float(near.distances[is_apart].min(initial=np.inf)), limit):
-            graph = self.grow(threshold, overlap, 10**9, 1, look)
+            graph = self.grow(threshold, look, only_near)
             if graph.n > 1:
                 distance, node = min((graph.links[0, node], node) for node in range(1, graph.n))
                 return graph.interval(node), distance
@@ -282,13 +276,6 @@ def check_interval(start: Any, stop: Any, motion: Motion, min_frames: int) -> tu
     return first, last
 
 
-def check_limits(max_matches: Any, max_tiers: Any = None) -> None:
-    """Check the maximum numbers of matches and tiers; None means no limit on tiers."""
-    for name, value in (("max_matches", max_matches), ("max_tiers", 1 if max_tiers is None else max_tiers)):
-        if check_index(value, name) < 1:
-            raise InvalidValue(f"{name} must be at least 1, not {value}")
-
-
 def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:
     """Return a mask (N,) of the candidates with at least half of their frames allowed.
 
@@ -303,39 +290,20 @@ def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:
     return out
 
 
-def check_overlap(overlap: Any) -> tuple[float, float]:
-    """Check and return the overlap fractions `same` and `new`."""
-    try:
-        same, new = (float(fraction) for fraction in overlap)
-    except (TypeError, ValueError):
-        raise InvalidValue(
-            f"overlap must be two fractions of a match's length, such as (0.8, 0.2), not {overlap!r}"
-        ) from None
-    if not 0.0 <= new <= same < 1.0:
-        raise InvalidValue(
-            f"overlap must be (same, new) with 0 <= new <= same < 1, not {overlap!r}: intervals that "
-            "overlap by more than `same` of their length are one match, those that overlap by less than "
-            "`new` are two"
-        )
-    return same, new
-
-
-def _notes(web: MatchWeb, graph: MatchGraph, limit: float, max_matches: int) -> list[str]:
-    notes = []
+def _notes(query: Query, graph: MatchGraph, limit: float) -> list[str]:
+    notes, stored = [], query.web.options.max_distance
     if graph.is_full:
         notes.append(
-            f"the search stopped at {max_matches} matches, there are more; lower the threshold or raise max_matches"
+            f"the search stopped at {query.settings.max_matches} matches, there are more; lower `threshold=` or raise "
+            "`max_matches=`"
         )
-    if limit > web.options.max_distance:
-        notes.append(
-            f"the web was built for distances up to {web.options.max_distance:g} m; a threshold of {limit:g} m finds "
-            "no more"
-        )
+    if limit > stored:
+        notes.append(f"the web was built for distances up to {stored:g} m; a threshold of {limit:g} m finds no more")
     return notes
 
 
-def _raise_no_match(query: Query, limit: float, overlap: tuple[float, float]) -> NoReturn:
-    near = query.find_nearest(overlap)
+def _raise_no_match(query: Query, limit: float) -> NoReturn:
+    near = query.find_nearest()
     clip, start, stop = query.interval
     name = query.get_motion(clip).name
     what = f"nothing{query.label_phrase} within {limit:g} m of frames {start} to {stop} of {name!r}"

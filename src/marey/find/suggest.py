@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, FrozenRecord, Ints, convert_array, set_readonly
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.find.search import Query, check_limits, check_overlap, list_thresholds
+from marey.find.search import Query, list_thresholds
+from marey.find.settings import SearchSettings, SuggestSettings
 
 if TYPE_CHECKING:
     from marey.find.match_graph import Find
@@ -110,16 +112,14 @@ class _Plateau:
 
 
 @renamed_parameters(most="max_matches", tiers="max_tiers")
+@operation(SuggestSettings)
 def suggest_threshold(
     web: MatchWeb,
     clip: int | str | Motion,
     start: int | None = None,
     stop: int | None = None,
     *,
-    overlap: tuple[float, float] = (0.8, 0.2),
-    labels: str | Sequence[str] | None = None,
-    max_matches: int = 200,
-    max_tiers: int | None = None,
+    settings: SuggestSettings,
 ) -> Suggestion:
     """Suggest a threshold for `search`.
 
@@ -131,26 +131,22 @@ def suggest_threshold(
 
     Parameters
     ----------
-    web, clip, start, stop, overlap, labels, max_tiers : see `search`; `start` and `stop` may be omitted only for a
-        motion that is not in the web.
-    max_matches : stop raising the threshold when there are more matches than this.
+    web, clip, start, stop : see `search`; `start` and `stop` may be omitted only for a motion that is not in the web.
 
     Raises
     ------
     NoResult : if no match is closer to the query than standing still.
     """
-    query = Query.make(web, clip, start, stop, labels)
-    check_limits(max_matches, max_tiers)
-    fractions = check_overlap(overlap)
+    query = Query.make(web, clip, start, stop, settings)
     find = lru_cache(_CACHED)(query.make_finder(web.options.max_distance))
-    near, still = query.find_nearest(fractions, find), query.still(*query.interval)
+    near, still = query.find_nearest(find), query.still(*query.interval)
     if near is None or near[1] > still:
         rest = "there is no match at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
         raise NoResult(
             f"no match is closer to this query than standing still, at {still:.4f} m; {rest}; choose a "
             "query with more movement"
         )
-    thresholds, counts, stillness, is_full = _try_thresholds(query, find, near[1], fractions, max_matches, max_tiers)
+    thresholds, counts, stillness, is_full = _try_thresholds(query, find, near[1])
     best = max(_find_plateaus(thresholds, counts, stillness, is_full), key=lambda plateau: plateau.weight)
     if best.weight > 0.0:
         threshold = best.middle
@@ -160,20 +156,18 @@ def suggest_threshold(
         # No plateau: use the largest threshold below the distance to standing still.
         threshold = max((t for t, s in zip(thresholds, stillness, strict=True) if t < s), default=thresholds[0])
         ends = (threshold, threshold)
-    n_matches = query.grow(threshold, fractions, max_matches, max_tiers, find).n - 1
+    n_matches = query.grow(threshold, find).n - 1
     return Suggestion(threshold, n_matches, ends, np.array(thresholds), np.array(counts), still, not is_full)
 
 
-def _try_thresholds(
-    query: Query, find: Find, first: float, overlap: tuple[float, float], max_matches: int, max_tiers: int | None
-) -> tuple[list[float], list[int], list[float], bool]:
+def _try_thresholds(query: Query, find: Find, first: float) -> tuple[list[float], list[int], list[float], bool]:
     """Search with increasing thresholds from `first` meters on. Return the thresholds, the number of matches and the
     median distance to standing still at each, and whether the last one found more than `max_matches`."""
     thresholds: list[float] = []
     counts: list[int] = []
     stillness: list[float] = []
     for threshold in list_thresholds(first, query.web.options.max_distance):
-        graph = query.grow(threshold, overlap, max_matches, max_tiers, find)
+        graph = query.grow(threshold, find)
         thresholds.append(threshold)
         counts.append(graph.n - 1)
         stillness.append(float(np.median(graph.stillness)))
@@ -198,6 +192,7 @@ def _find_plateaus(
 
 
 @renamed_parameters(most="max_matches")
+@operation(SearchSettings)
 def count_matches(
     web: MatchWeb,
     clip: int | str | Motion,
@@ -205,23 +200,19 @@ def count_matches(
     stop: int | None,
     thresholds: ArrayLike,
     *,
-    overlap: tuple[float, float] = (0.8, 0.2),
-    labels: str | Sequence[str] | None = None,
-    max_matches: int = 500,
+    settings: SearchSettings,
 ) -> Ints:
     """Count the matches (n,) at each of several thresholds, without the query.
 
     Parameters
     ----------
+    web, clip, start, stop : see `search`.
     thresholds : (n,) thresholds in meters.
-    max_matches : maximum count at each threshold.
-    web, clip, start, stop, overlap, labels : see `search`.
     """
     limits = convert_array(thresholds, "thresholds in meters")
     if limits.ndim != 1 or not (limits > 0.0).all():
         raise InvalidValue(f"thresholds must be distances in meters greater than 0, not {thresholds!r}")
-    check_limits(max_matches)
-    query, fractions = Query.make(web, clip, start, stop, labels), check_overlap(overlap)
+    query = Query.make(web, clip, start, stop, settings)
     find = lru_cache(_CACHED)(query.make_finder(float(limits.max(initial=0.0))))
-    counts = [query.grow(float(limit), fractions, max_matches, find=find).n - 1 for limit in limits]
+    counts = [query.grow(float(limit), find).n - 1 for limit in limits]
     return set_readonly(np.array(counts, dtype=np.int64))

@@ -198,9 +198,10 @@ def _no_match_message(
     web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, overlap: tuple[float, float]
 ) -> str:
     """Return the error message if nothing was found. Times are in seconds, as on the page."""
+    from marey.find import SearchSettings
     from marey.find.search import Query
 
-    near = Query.make(web, *sought, None).find_nearest(overlap)
+    near = Query.make(web, *sought, SearchSettings(overlap=overlap)).find_nearest()
     if near is None:
         return "no indexed motion is similar; mark another range, or index more clips"
     (clip, start, stop), distance = near

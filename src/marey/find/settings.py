@@ -1,0 +1,142 @@
+"""Settings of match webs and of searches in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from marey.core.settings import Settings, option
+from marey.deprecation import renamed_fields
+from marey.errors import InvalidValue
+from marey.find.cells import STEP, TOO_FAR
+
+RENAMED = {
+    "alpha": "max_rise",
+    "reach": "max_extension_seconds",
+    "chain": "min_chain_seconds",
+    "near": "max_chain_distance",
+    "bridge": "max_bridge_seconds",
+    "limit": "max_distance",
+    "level": "min_level_seconds",
+}
+"""Deprecated names of the fields of `WebSettings`, and their new names."""
+
+
+@renamed_fields(**RENAMED)
+class WebSettings(Settings):
+    """Settings of a match web.
+
+    Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
+    """
+
+    markers: str | Sequence[str] = option(default="body", help="Joints to compare; see `marey.compare.point_clouds`.")
+    remove_height: bool = option(
+        default=False,
+        help="Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
+        label="Ignore height",
+    )
+    labels: str | Sequence[str] | None = option(
+        default=None, help="The web covers only frames with one of these labels. By default all frames."
+    )
+    max_distance: float = option(
+        default=0.4, help="Maximum distance of the frames that are kept; a search finds nothing beyond it.",
+        label="Max distance stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+    )  # fmt: skip
+    window: float = option(
+        default=0.1, help="Duration that is compared around each pair of frames.",
+        label="Comparison window", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+    max_rise: float = option(
+        default=0.15, help="How far D in the valid region may exceed D at its minimum.",
+        label="Max rise around minima", unit="fraction", min=0, max=10, advanced=True,
+    )  # fmt: skip
+    max_extension_seconds: float = option(
+        default=0.13, help="Maximum length of the valid region on either side of a minimum.",
+        label="Max extension of minima", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+    min_chain_seconds: float = option(
+        default=0.25, help="Minimum length of a chain of minima.",
+        label="Min chain length", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+    max_chain_distance: float = option(
+        default=0.15, help="Maximum distance of the minima of a chain.",
+        label="Max distance in chains", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+    )  # fmt: skip
+    max_bridge_seconds: float = option(
+        default=2.0, help="Maximum length of a path between chains.",
+        label="Max bridge length", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+    min_level_seconds: float = option(
+        default=0.65, help="Minimum length of a level path.",
+        label="Min level path", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Convert lists of names to tuples."""
+        put = object.__setattr__
+        if not isinstance(self.markers, str):
+            put(self, "markers", tuple(self.markers))
+        if self.labels is not None:
+            put(self, "labels", (self.labels,) if isinstance(self.labels, str) else tuple(self.labels))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numeric settings, in the order of `NUMBERS`."""
+        return tuple(float(getattr(self, name)) for name in NUMBERS)
+
+
+NUMBERS = (
+    "window", "max_rise", "max_extension_seconds", "min_chain_seconds", "max_chain_distance", "max_bridge_seconds",
+    "max_distance", "min_level_seconds",
+)  # fmt: skip
+"""Names of the numeric settings of a web, in the order of its files."""
+
+
+class SearchSettings(Settings):
+    """Settings of a search in a match web."""
+
+    max_matches: int = option(
+        default=500, help="Maximum number of matches; a note says if there are more.", min=1, advanced=True
+    )
+    max_tiers: int | None = option(
+        default=None,
+        help="Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By "
+        "default unlimited.",
+        min=1, advanced=True,
+    )  # fmt: skip
+    overlap: tuple[float, float] = option(
+        default=(0.8, 0.2),
+        help="(same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are one "
+        "match; intervals that overlap by less than `new` are two. A larger `new` finds several cycles of a cyclic "
+        "motion.",
+    )
+    labels: str | Sequence[str] | None = option(
+        default=None,
+        help="One or several labels; at least half the frames of a match must have one of them. By default all frames "
+        "are allowed.",
+    )
+
+    def check(self) -> None:
+        """Check the overlap."""
+        try:
+            same, new = (float(fraction) for fraction in self.overlap)
+        except (TypeError, ValueError):
+            raise InvalidValue(
+                f"overlap must be two fractions of a match's length, such as (0.8, 0.2), not {self.overlap!r}",
+                parameter="overlap",
+            ) from None
+        if not 0.0 <= new <= same < 1.0:
+            raise InvalidValue(
+                f"overlap must be (same, new) with 0 <= new <= same < 1, not {self.overlap!r}: intervals that "
+                "overlap by more than `same` of their length are one match, those that overlap by less than "
+                "`new` are two",
+                parameter="overlap",
+            )
+        object.__setattr__(self, "overlap", (same, new))
+
+
+class SuggestSettings(SearchSettings):
+    """Settings of the suggestion of a threshold."""
+
+    max_matches: int = option(
+        default=200, help="Stop raising the threshold when there are more matches than this.", min=1, advanced=True
+    )
