@@ -177,7 +177,7 @@ def test_a_map_for_another_skeleton_is_refused():
             UnknownVersion,
             "the file has format version 9, but this version of marey reads 1; update marey",
         ),
-        ('{"format": "marey.retarget", "version": 1}', ParseError, "not a valid retarget map .'target' is missing"),
+        ('{"format": "marey.retarget", "version": 1}', ParseError, "not a valid retarget map .'source' is missing"),
     ],
 )
 def test_invalid_map_files(tmp_path, text, error, message):

@@ -132,9 +132,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(splices, tmp_path, monkeypatch
     )
     splices_copy.save(tmp_path / "set.npz")
     with pytest.raises(
-        ParseError,
-        match=r"is not a valid splice set "
-        r"\(postures must have shape \(4, 2, 3\) and finite values, .* and 6 values .* finite\); build it again",
+        ParseError, match=r"is not a valid splice set \(postures must hold finite numbers only\); build it again"
     ):
         SpliceSet.load(tmp_path / "set.npz")
 

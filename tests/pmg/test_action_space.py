@@ -11,7 +11,7 @@ from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
 from marey.measure import measure
 from marey.parametric import ParametricMotion, SpaceSettings
 from marey.pmg import ActionSpace
-from marey.pmg.space_files import load_any_space
+from marey.pmg.files import load_any_space
 from marey.samples import sample
 from tests.pmg.characters import turn_space
 from tests.pmg.recipes import small_character

@@ -123,7 +123,7 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
 def _from_file(options: dict[str, Any]) -> Any:
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace
-    from marey.pmg.space_files import load_any_space
+    from marey.pmg.files import load_any_space
 
     space = load_any_space(options["space"])
     return ActionSpace.build(space, names=_names(options)) if isinstance(space, ParametricMotion) else space

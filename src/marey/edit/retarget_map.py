@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,9 @@ from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
+from marey.io.stored import FileFormat, Part, Stored
 from marey.maths import quat
 
-FORMAT, VERSION = "marey.retarget", 1
 # Each limb bone points from one role to the next; rest poses are compared by these directions.
 _BONES = {
     "upper_arm": "forearm",
@@ -34,7 +33,7 @@ _SHORT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RetargetMap(FrozenRecord):
+class RetargetMap(FrozenRecord, Stored):
     """The data that `retarget` needs about a pair of skeletons.
 
     source_names : names of the source's S joints.
@@ -46,6 +45,21 @@ class RetargetMap(FrozenRecord):
     scale : ratio of the target's leg length to the source's.
     source_stand, target_stand : height of the hips above the soles in that pose, in meters.
     """
+
+    FILE = FileFormat(
+        "marey.retarget", 1,
+        {
+            "source": Part("text", ("source joints",)),
+            "target": Part("json"),
+            "chains": Part("json"),
+            "source_turns": Part("float", ("source joints", 4)),
+            "target_turns": Part("float", ("target joints", 4)),
+            "scale": Part("float"),
+            "source_stand": Part("float"),
+            "target_stand": Part("float"),
+        },
+        is_json=True,
+    )  # fmt: skip
 
     source_names: tuple[str, ...]
     target: Skeleton
@@ -107,13 +121,11 @@ class RetargetMap(FrozenRecord):
             to_pose.stand(posed, rotations),
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map as JSON."""
-        from marey.io.archive import write_json
-
+    def _to_parts(self) -> dict[str, Any]:
         target = self.target
-        content = {
-            "source": list(self.source_names),
+        own = {name: getattr(self, name) for name in self.FILE.parts if name not in ("source", "target", "chains")}
+        return own | {
+            "source": self.source_names,
             "target": {
                 "names": list(target.names),
                 "parents": target.parents.tolist(),
@@ -123,37 +135,16 @@ class RetargetMap(FrozenRecord):
             "chains": [
                 {"from": [self.source_names[j] for j in a], "to": [target.names[j] for j in b]} for a, b in self.chains
             ],
-            "source_turns": self.source_turns.tolist(),
-            "target_turns": self.target_turns.tolist(),
-            "scale": self.scale,
-            "source_stand": self.source_stand,
-            "target_stand": self.target_stand,
         }
-        write_json(path, FORMAT, VERSION, content)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> RetargetMap:
-        """Read a map that `save` wrote."""
-        from marey.io.archive import read_json, validating
-
-        content = read_json(path, FORMAT, VERSION)
-        with validating(path, FORMAT):
-            body = content["target"]
-            target = Skeleton(tuple(body["names"]), body["parents"], body["offsets"], body.get("roles") or {})
-            names = tuple(content["source"])
-            return cls(
-                names,
-                target,
-                tuple(
-                    (tuple(names.index(n) for n in each["from"]), tuple(target.index(n) for n in each["to"]))
-                    for each in content["chains"]
-                ),
-                content["source_turns"],
-                content["target_turns"],
-                content["scale"],
-                content["source_stand"],
-                content["target_stand"],
-            )
+    def _from_parts(cls, parts: dict[str, Any]) -> RetargetMap:
+        names, body, chains = (parts.pop(name) for name in ("source", "target", "chains"))
+        target = Skeleton(tuple(body["names"]), body["parents"], body["offsets"], body.get("roles") or {})
+        pairs = tuple(
+            (tuple(names.index(n) for n in each["from"]), tuple(target.index(n) for n in each["to"])) for each in chains
+        )
+        return cls(names, target, pairs, **parts)
 
 
 class _Reference:

@@ -6,24 +6,19 @@ node and direction from the values of the nodes that its edges lead to.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marey.core.arrays import Floats, FrozenRecord, Ints
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.table_kernels import EdgeGains, iterate_values
-from marey.io import archive
+from marey.io.stored import FileFormat, Part, Stored
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
-
-FORMAT = "marey.directions"
-VERSION = 1
 
 # Time constant of the discount in seconds: progress this far ahead counts 1/e as much as progress now. It must cover a
 # turn on the spot, which takes a second or two without any progress.
@@ -34,7 +29,7 @@ _MAX_SWEEPS = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DirectionTable(FrozenRecord):
+class DirectionTable(FrozenRecord, Stored):
     """The edge to take at each of N nodes for each of D requested directions.
 
     Attributes
@@ -45,6 +40,17 @@ class DirectionTable(FrozenRecord):
     speed : requested speed in meters per second, or None for as fast as possible.
     sweeps : number of sweeps of value iteration until convergence.
     """
+
+    FILE = FileFormat(
+        "marey.directions", 1,
+        {
+            "choices": Part("integer", ("nodes", "directions")),
+            "values": Part("float", ("nodes", "directions"), stored_as="f2", is_finite=False),
+            "label": Part("text"),
+            "speed": Part("float", is_finite=False),
+            "sweeps": Part("integer"),
+        },
+    )  # fmt: skip
 
     choices: Ints
     values: Floats = field(repr=False)
@@ -66,32 +72,15 @@ class DirectionTable(FrozenRecord):
         step = 2.0 * np.pi / self.n_directions
         return int(np.rint(direction / step)) % self.n_directions
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to an .npz file. Choices take one or two bytes each, values two."""
-        arrays: dict[str, NDArray[Any]] = {
-            "choices": self.choices.astype(np.int8 if self.choices.max(initial=0) < 128 else np.int16),
-            "values": self.values.astype(np.float16),
-            "label": archive.text_array("" if self.label is None else self.label, "the label"),
-            "speed": np.array(np.nan if self.speed is None else self.speed),
-            "sweeps": np.array(self.sweeps),
-        }
-        archive.write_arrays(path, FORMAT, VERSION, arrays)
+    def _to_parts(self) -> dict[str, Any]:
+        small = np.int8 if self.choices.max(initial=0) < 128 else np.int16
+        label, speed = self.label or "", np.nan if self.speed is None else self.speed
+        return Stored._to_parts(self) | {"choices": self.choices.astype(small), "label": label, "speed": speed}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> DirectionTable:
-        """Load a table that `save` wrote."""
-        name = os.fspath(path)
-        arrays = archive.read_arrays(path, FORMAT, VERSION, ("choices", "values", "label", "speed", "sweeps"))
-        with archive.validating(name, FORMAT):
-            speed = float(arrays["speed"])
-            label = str(arrays["label"])
-            return cls(
-                arrays["choices"].astype(np.int64),
-                arrays["values"].astype(np.float64),
-                label or None,
-                None if np.isnan(speed) else speed,
-                int(arrays["sweeps"]),
-            )
+    def _from_parts(cls, parts: dict[str, Any]) -> DirectionTable:
+        speed = None if np.isnan(parts["speed"]) else parts["speed"]
+        return cls(**parts | {"label": parts["label"] or None, "speed": speed})
 
 
 def direction_table(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 
 import numpy as np
 
@@ -11,71 +10,90 @@ from marey.graph.build import BuildInfo
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import UNLABELED, Component
-from marey.io import archive, clip_arrays
+from marey.io.stored import FileFormat, Part
 
-FORMAT = "marey.graph"
-VERSION = 2
-
-_EDGES = tuple(field.name for field in fields(Edges))
-_OWN = (
-    "half_width", "nodes", "graph_labels", "members", "findings", "built_by", "threshold",
-    *(f"edge_{name}" for name in _EDGES),
-)  # fmt: skip
 _KINDS = ("distance", "similarity")
-_COMPONENTS = ("component_labels", "component_frames", "component_reaches")
+_EDGES = {
+    "tails": Part("integer", ("edges",)),
+    "heads": Part("integer", ("edges",)),
+    "clips": Part("integer", ("edges", 2)),
+    "starts": Part("integer", ("edges", 2)),
+    "n_frames": Part("integer", ("edges",)),
+    "distances": Part("float", ("edges",)),
+    "moves": Part("float", ("edges", 3)),
+    "blends": Part("flag", ("edges",)),
+    "labels": Part("flag", ("edges", "graph labels")),
+}
+_FILE = FileFormat(
+    "marey.graph", 2,
+    {
+        "half_width": Part("integer"),
+        "nodes": Part("integer", ("nodes", 2)),
+        "graph_labels": Part("text", ("graph labels",)),
+        "members": Part("flag", ("graph labels", "nodes")),
+        "findings": Part("text", ("findings",)),
+        "built_by": Part("text"),
+        "threshold": Part("float", is_finite=False),
+        "component_labels": Part("text", ("components",)),
+        "component_frames": Part("integer", ("components", 2)),
+        "component_reaches": Part("flag", None),
+        **{f"edge_{name}": part for name, part in _EDGES.items()},
+    },
+    has_clips=True,
+)  # fmt: skip
 
 
 def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
     """Write the graph to an .npz file."""
     found = graph.components
     names = [component.label for component in found]
-    arrays = {
-        "half_width": np.array(graph.half_width),
+    parts = {
+        "clips": graph.clips,
+        "half_width": graph.half_width,
         "nodes": graph.nodes,
-        "graph_labels": archive.text_array(graph.label_names, "labels"),
+        "graph_labels": graph.label_names,
         "members": graph.members,
-        "findings": archive.text_array(graph.findings, "findings"),
-        "built_by": archive.text_array(graph.build_info.kind, "how it was built"),
-        "threshold": np.array(graph.build_info.threshold, dtype=np.float64),
-        "component_labels": archive.text_array(names, "labels"),
+        "findings": graph.findings,
+        "built_by": graph.build_info.kind,
+        "threshold": float(graph.build_info.threshold),
+        "component_labels": names,
         "component_frames": np.array([(c.n_frames, c.of_frames) for c in found], dtype=np.int64).reshape(-1, 2),
         "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
         **{f"edge_{name}": getattr(graph.edges, name) for name in _EDGES},
     }
-    clip_arrays.write_clips(path, FORMAT, VERSION, graph.clips, arrays)
+    _FILE.write(path, parts)
 
 
 def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
     """Load a graph from a file that `save_graph` wrote."""
-    with clip_arrays.read_clips(path, FORMAT, VERSION, (*_OWN, *_COMPONENTS)) as (clips, arrays):
-        labels = _read_labels(arrays["component_labels"])
+    with _FILE.open(path) as parts:
+        labels = _read_labels(parts["component_labels"])
+        reaches = parts["component_reaches"].reshape(len(labels), -1)
         found = tuple(
             Component(label, int(kept), int(total), tuple(np.array(labels)[reach].tolist()))
-            for label, (kept, total), reach in zip(
-                labels, arrays["component_frames"], arrays["component_reaches"].reshape(len(labels), -1), strict=True
-            )
+            for label, (kept, total), reach in zip(labels, parts["component_frames"], reaches, strict=True)
         )
-        edges = Edges(*(arrays[f"edge_{name}"] for name in _EDGES))
-        _check_ranges(edges, arrays["nodes"], np.array([len(clip) for clip in clips]))
-        how = BuildInfo(str(arrays["built_by"]), float(arrays["threshold"]))
+        edges = Edges(**{name: parts[f"edge_{name}"] for name in _EDGES})
+        _check_ranges(edges, parts["nodes"], np.array([len(clip) for clip in parts["clips"]]))
+        how = BuildInfo(parts["built_by"], parts["threshold"])
         if how.kind not in _KINDS:
             raise ValueError(f"its kind is {how.kind[:20]!r}, not {' or '.join(_KINDS)}")
         return MotionGraph(
-            clips,
-            int(arrays["half_width"]),
-            arrays["nodes"],
+            parts["clips"],
+            parts["half_width"],
+            parts["nodes"],
             edges,
-            _read_labels(arrays["graph_labels"]),
-            arrays["members"],
+            _read_labels(parts["graph_labels"]),
+            parts["members"],
             found,
-            tuple(arrays["findings"].tolist()),
+            parts["findings"],
             how,
         )
 
 
-def _read_labels(names: np.ndarray) -> tuple[str, ...]:
+def _read_labels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the labels of a file. Earlier releases spelled the reserved label differently."""
-    return tuple(UNLABELED if name == "(unlabelled)" else name for name in names.tolist())
+    return tuple(UNLABELED if name == "(unlabelled)" else name for name in names)
 
 
 def _check_ranges(edges: Edges, nodes: np.ndarray, lengths: np.ndarray) -> None:

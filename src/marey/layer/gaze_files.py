@@ -13,13 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import InvalidValue, ParseError
-from marey.io import archive
+from marey.errors import InvalidValue
+from marey.io.stored import FileFormat, Part
 from marey.layer.gaze_map import GazeMap
 from marey.layer.gaze_model import GazeShift
 from marey.maths import quat
 
-FORMAT, VERSION = "marey.gaze_map", 1
+_FILE = FileFormat(
+    "marey.gaze_map", 1,
+    {"k": Part("integer", optional=True), "seed": Part("integer", optional=True), "examples": Part("json")},
+    is_json=True,
+)  # fmt: skip
 # Decimal places of radians, seconds and fractions.
 _DIGITS = 12
 _MAX_EXAMPLES = 1000
@@ -28,18 +32,18 @@ _MAX_EXAMPLES = 1000
 def save_map(gaze: GazeMap, path: str | os.PathLike[str]) -> None:
     """Write a map to a JSON file."""
     examples = [_example_to_json(example) for example in gaze.examples[1:]]
-    archive.write_json(path, FORMAT, VERSION, {"k": gaze.k, "seed": gaze.seed, "examples": examples})
+    _FILE.write(path, {"k": gaze.k, "seed": gaze.seed, "examples": examples})
 
 
 def load_map(path: str | os.PathLike[str]) -> GazeMap:
     """Read a map and sample its blends again, with the same seed."""
-    content = archive.read_json(path, FORMAT, VERSION)
-    listed = content.get("examples")
-    if not isinstance(listed, list) or len(listed) > _MAX_EXAMPLES:
-        raise ParseError(f"examples must be a list of at most {_MAX_EXAMPLES}", path=path)
-    with archive.validating(path, FORMAT):
+    with _FILE.open(path) as parts:
+        listed = parts["examples"]
+        if not isinstance(listed, list) or len(listed) > _MAX_EXAMPLES:
+            raise InvalidValue(f"examples must be a list of at most {_MAX_EXAMPLES}")
         examples = [_example_from_json(entry) for entry in listed]
-        return GazeMap.build(examples, k=content.get("k", 6), rng=content.get("seed", 0))
+        k, seed = parts["k"], parts["seed"]
+        return GazeMap.build(examples, k=6 if k is None else k, rng=0 if seed is None else seed)
 
 
 def _example_to_json(example: GazeShift) -> dict[str, Any]:

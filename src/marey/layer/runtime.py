@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
 from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
+from marey.io.stored import FileFormat, Part, Stored
 from marey.layer.cells import CELL_RATE, Cells, find_best_path
 from marey.layer.gait import Gait, find_gait
 from marey.layer.halves import BodySplit, get_bone_offsets, split_body
@@ -53,7 +53,7 @@ class PreparedClip:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpliceSet(FrozenRecord):
+class SpliceSet(FrozenRecord, Stored):
     """A set of clips that can be spliced with each other at run time; created by `build`.
 
     For n lower and m upper clips, it stores n + m alignments, one of each clip with a base clip, instead of n m. The
@@ -65,6 +65,19 @@ class SpliceSet(FrozenRecord):
     base : index of the clip that all clips are aligned to.
     prepared : precomputed data of each clip.
     """
+
+    FILE = FileFormat(
+        "marey.splices", 1,
+        {
+            "base": Part("integer"),
+            "cycles": Part("float", ("frames",)),
+            "hips": Part("float", ("frames", 4)),
+            "postures": Part("float", ("clips", 2, 3)),
+            "loops": Part("float", ("clips", 4)),
+            "begins": Part("float", ("clips",)),
+        },
+        has_clips=True,
+    )  # fmt: skip
 
     clips: tuple[Motion, ...]
     base: int
@@ -199,18 +212,25 @@ class SpliceSet(FrozenRecord):
             "angle_p95": float(np.quantile(turned, 0.95)),
         }
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write clips, alignments and postures as `.npz`."""
-        from marey.layer.files import save_set
-
-        save_set(self, path)
+    def _to_parts(self) -> dict[str, Any]:
+        prepared = self.prepared
+        return {
+            "clips": self.clips,
+            "base": self.base,
+            "cycles": np.concatenate([each.cycles for each in prepared]),
+            "hips": np.concatenate([each.hips for each in prepared]),
+            "postures": np.stack([each.posture for each in prepared]),
+            "loops": np.stack([each.loop for each in prepared]),
+            "begins": np.array([each.begin for each in prepared]),
+        }
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> SpliceSet:
-        """Read a file written by `save`; the original files of the clips are not needed."""
-        from marey.layer.files import load_set
-
-        return load_set(path)
+    def _from_parts(cls, parts: dict[str, Any]) -> SpliceSet:
+        cuts = np.cumsum([len(clip) for clip in parts["clips"]])[:-1]
+        cycles, hips = (np.split(parts[name], cuts) for name in ("cycles", "hips"))
+        each = zip(cycles, hips, parts["postures"], parts["loops"], parts["begins"].tolist(), strict=True)
+        prepared = tuple(PreparedClip(*map(set_readonly, arrays), begin) for *arrays, begin in each)
+        return cls(parts["clips"], parts["base"], prepared)
 
 
 def _find_base_cycle(motion: Motion, gait: Gait, halves: BodySplit) -> Timeline:

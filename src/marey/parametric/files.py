@@ -1,56 +1,43 @@
-"""Files of parametric spaces: the examples, their registration and the samples; loading does not rebuild anything.
-
-A file holds the clips (`marey.io.clip_arrays`) and these arrays, for n examples, d parameters and m samples of q
-examples each; K and L are numbers of control points, M is the number of matching contacts:
-
-==================  ============  ====================================================================
-array               shape         content
-==================  ============  ====================================================================
-format, version     ()            ``marey.parametric``, 1
-timewarp            (K, n)        control points of S(u), seconds
-alignment           (L, n, 3)     control points of A(u)
-origins             (n, 2)        centers of rotation of A(u), meters
-matches             (M, 2, n)     start and stop of the matching contacts, in u
-loops               (n, 3)        only for loops: movement per cycle (theta, x, z)
-crops               (n, 2)        frame ranges of the inputs that are used
-distances           (n,)          distance of each example in the registration, meters
-parameters          (n, d)        parameters of the examples
-samples             (m, d)        parameters of the samples
-sample_examples     (m, q)        examples that each sample is blended from ...
-sample_weights      (m, q)        ... and their weights
-scale               (d,)          distance in each dimension that counts as one unit
-kept                (n,)          indices of the examples among the inputs
-moments             (features,)   u of each feature's pose, or NaN
-about               ()            JSON: features, reference, delta, k, match points, sources, notes
-==================  ============  ====================================================================
-"""
+"""Files of parametric spaces: the examples, their registration and the samples."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.io import archive, clip_arrays
+from marey.io.archive import validating
 from marey.io.limits import check_blend_frames
+from marey.io.stored import FileFormat, Part
 from marey.parametric.features import Feature, as_features, feature_from_dict
 from marey.parametric.space import ParametricMotion
-from marey.register.files import CURVES, curve_arrays, curves_from
-
-FORMAT = "marey.parametric"
-VERSION = 1
+from marey.register.files import CURVES, curve_parts, curves_from
 
 # Largest deviation of the sum of a sample's weights from 1.
 _SUM_TOLERANCE = 1e-3
-_SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale")
-_OWN = (*CURVES, "moments", "about", "kept", *_SPACE)
+_SPACE = {
+    "parameters": Part("float", ("motions", "parameters")),
+    "samples": Part("float", ("samples", "parameters")),
+    "sample_examples": Part("integer", ("samples", "examples per sample")),
+    "sample_weights": Part("float", ("samples", "examples per sample")),
+    "scale": Part("float", ("parameters",)),
+}
+_FILE = FileFormat(
+    "marey.parametric", 1,
+    {
+        **CURVES,
+        "moments": Part("float", ("features",), is_finite=False),
+        "about": Part("json"),
+        "kept": Part("integer", ("motions",)),
+        **_SPACE,
+    },
+    has_clips=True,
+)  # fmt: skip
 
 
 def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
@@ -65,14 +52,8 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
         "sources": [[motion.source.path, [dict(step) for step in motion.source.provenance]] for motion in reg.motions],
         "notes": [list(space.notes), list(reg.notes)],
     }
-    arrays: dict[str, NDArray[Any]] = {
-        **curve_arrays(reg),
-        "moments": np.array(space.moments),
-        "about": np.array(json.dumps(about)),
-        "kept": space.example_indices,
-        **{name: getattr(space, name) for name in _SPACE},
-    }
-    clip_arrays.write_clips(path, FORMAT, VERSION, reg.motions, arrays)
+    own = {"clips": reg.motions, "moments": space.moments, "about": about, "kept": space.example_indices}
+    _FILE.write(path, curve_parts(reg) | own | {name: getattr(space, name) for name in _SPACE})
 
 
 def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
@@ -81,21 +62,19 @@ def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricM
     feature : as given to `build`; needed only if it contains Python functions, which cannot be saved.
     """
     name = os.fspath(path)
-    required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
-    arrays = archive.read_arrays(path, FORMAT, VERSION, required, optional)
-    clips = clip_arrays.clips_from(arrays, name)
-    with archive.validating(name, FORMAT):
-        about = json.loads(str(arrays["about"]))
+    parts = _FILE.read(path)
+    about = parts["about"]
+    with validating(name, _FILE.name):
         described = [{**each, "names": [str(name) for name in each["names"]]} for each in about["features"]]
     features = _load_features(described, feature, name)
-    with archive.validating(name, FORMAT):
-        motions = _restore_sources(clips, about["sources"])
-        reg = curves_from(arrays, motions, int(about["reference"]), about["points"], about["notes"][1])
+    with validating(name, _FILE.name):
+        motions = _restore_sources(parts["clips"], about["sources"])
+        reg = curves_from(parts, motions, int(about["reference"]), about["points"], about["notes"][1])
         notes = tuple(str(note) for note in about["notes"][0])
-        moments = tuple(arrays["moments"].tolist())
-        parts: dict[str, Any] = {part: arrays[part] for part in _SPACE} | {"example_indices": arrays["kept"]}
-        parts |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
-        space = ParametricMotion(reg, features, moments, **parts)
+        moments = tuple(parts["moments"].tolist())
+        own: dict[str, Any] = {part: parts[part] for part in _SPACE} | {"example_indices": parts["kept"]}
+        own |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
+        space = ParametricMotion(reg, features, moments, **own)
         if space.k < 1 or not (np.abs(space.sample_weights.sum(axis=1) - 1.0) <= _SUM_TOLERANCE).all():
             raise InvalidValue("k must be at least 1, and the weights of each sample must add up to 1")
         check_blend_frames(float(reg.timewarp.durations.max()), reg.fps)
@@ -114,7 +93,7 @@ def _load_features(described: list[dict[str, Any]], given: Any, path: str) -> tu
         raise InvalidValue(
             f"{path}: {names} comes from a Python function, which cannot be saved; pass it again as feature="
         )
-    with archive.validating(path, FORMAT):
+    with validating(path, _FILE.name):
         return tuple(
             _make_by_hand(each) if each.get("kind") == "given" else feature_from_dict(each) for each in described
         )

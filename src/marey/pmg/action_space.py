@@ -9,9 +9,9 @@ once, on a grid over the ranges, and compensated for from then on.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,10 @@ from marey.core.source import Source
 from marey.deprecation import renamed_classmethod
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
+from marey.io.stored import FileFormat, Part, Stored
 from marey.maths import quat, rigid2d
 from marey.parametric.space import ParametricMotion
-from marey.pmg.blended import check_contact_columns, make_motion, strip_source
+from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.space import check_box
 from marey.pmg.stance import make_soles
@@ -50,7 +51,7 @@ _Measure = Callable[[Motion, Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ActionSpace(FrozenRecord):
+class ActionSpace(FrozenRecord, Stored):
     """A space of motions blended from n examples of one action; created by `build`.
 
     The examples are sampled at G synchronized points. J is the number of joints, K the number of contact points.
@@ -69,6 +70,26 @@ class ActionSpace(FrozenRecord):
         low to high.
     sources : names of the examples.
     """
+
+    FILE = FileFormat(
+        "marey.action_space", 1,
+        {
+            "turns": Part("float", ("examples", "points", "joints", 4), stored_as="f4"),
+            "contacts": Part("float", ("examples", "points", "contact points"), stored_as="f4"),
+            "names": Part("text", ("parameters",)),
+            "units": Part("text", ("parameters",)),
+            "sources": Part("text", ("sources",)),
+            "parameters": Part("float", ("examples", "parameters")),
+            "heights": Part("float", ("examples", "points")),
+            "ways": Part("float", ("examples", "points", 3)),
+            "times": Part("float", ("examples", "points")),
+            "bandwidth": Part("float", ("parameters",)),
+            "low": Part("float", ("parameters",)),
+            "high": Part("float", ("parameters",)),
+            "misses": Part("float", None),
+        },
+        has_clips=True,
+    )  # fmt: skip
 
     base: Motion
     names: tuple[str, ...]
@@ -277,18 +298,14 @@ class ActionSpace(FrozenRecord):
         mixed[:, -4:-1] = rigid2d.compose(moves, mixed[:, -4:-1])
         mixed[:, -4] = heading
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the space as `.npz`; it plays without the source files of its examples."""
-        from marey.pmg.space_files import save_action_space
-
-        save_action_space(self, path)
+    def _to_parts(self) -> dict[str, Any]:
+        return Stored._to_parts(self) | {"clips": [self.base[:1]]}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ActionSpace:
-        """Read a file written by `save`."""
-        from marey.pmg.space_files import load_action_space
-
-        return load_action_space(path)
+    def _from_parts(cls, parts: dict[str, Any]) -> ActionSpace:
+        (base,) = parts.pop("clips")
+        check_rotations(parts["turns"])
+        return cls(base=base, **parts)
 
 
 def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:

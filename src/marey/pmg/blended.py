@@ -13,7 +13,10 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.pmg.gait_kernels import place_frames
 
-__all__ = ["check_contact_columns", "make_motion", "strip_source"]
+__all__ = ["check_contact_columns", "check_rotations", "make_motion", "strip_source"]
+
+# Largest allowed deviation of a quaternion's norm from 1, due to rounding to single precision.
+_ROUNDED = 1e-5
 
 
 def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, name: str, source: Source) -> Motion:
@@ -51,6 +54,13 @@ def check_contact_columns(base: Motion, contacts: Floats) -> None:
     n_points = 0 if base.contacts is None else len(base.contacts.points)
     if contacts.shape[2] not in (0, n_points):
         raise InvalidValue(f"contacts must have {n_points} columns, one per contact point, not {contacts.shape[2]}")
+
+
+def check_rotations(rotations: Floats) -> None:
+    """Raise an error unless the rotations of a file are unit quaternions, up to rounding."""
+    off = np.abs(np.sqrt((rotations**2).sum(axis=-1)) - 1.0).max(initial=0.0)
+    if not off <= _ROUNDED:
+        raise InvalidValue(f"rotations must be unit quaternions, but their lengths differ from 1 by up to {off:.3g}")
 
 
 def strip_source(source: Source) -> Source:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import ParseError, UnknownName
+from marey.errors import ParseError, UnknownName, UnknownVersion
 from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 from marey.parametric.space import ParametricMotion
@@ -200,3 +200,15 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     if about["kind"] not in _KINDS:
         raise ParseError(f"unknown kind of space {about['kind']!r}; load it with a newer version of marey", path=path)
     return as_space(_KINDS[about["kind"]].load(file))
+
+
+def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
+    """Read a gait space, an action space or a `ParametricMotion`, depending on the format that the file states."""
+    form = archive.read_format(path)
+    kind = next((each for each in (GaitSpace, ActionSpace) if each.FILE.name == form), ParametricMotion)
+    try:
+        return kind.load(path)
+    except UnknownVersion as error:
+        raise UnknownVersion(
+            f"is not a space of motions such as `marey parametric build` writes ({error.message})", path=os.fspath(path)
+        ) from None

@@ -8,9 +8,9 @@ clip's parameters) until these means equal the request.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,8 @@ from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.source import Source
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
-from marey.pmg.blended import check_contact_columns, make_motion, strip_source
+from marey.io.stored import FileFormat, Part, Stored
+from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
 from marey.pmg.stance import make_soles
@@ -43,7 +44,7 @@ _MIN_WEIGHT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GaitSpace(FrozenRecord):
+class GaitSpace(FrozenRecord, Stored):
     """A space of locomotion with the parameter turn, or turn and speed; created by `build`.
 
     It blends n clips of one gait cycle or one step. The space has d parameters.
@@ -59,6 +60,24 @@ class GaitSpace(FrozenRecord):
     sources : names of the motions that the clips were cut from.
     span : length of a clip in cycles, without its margins: 1, or 0.5 for steps.
     """
+
+    FILE = FileFormat(
+        "marey.gait_space", 1,
+        {
+            "turns": Part("float", ("cycles", "points", "joints", 4), stored_as="f4"),
+            "contacts": Part("float", ("cycles", "points", "contact points"), stored_as="f4"),
+            "margin": Part("float"),
+            "span": Part("float", optional=True),
+            "parameters": Part("text", ("parameters",)),
+            "sources": Part("text", ("sources",)),
+            "heights": Part("float", ("cycles", "points")),
+            "steps": Part("float", ("cycles", "steps", 4)),
+            "bandwidth": Part("float", ("parameters",)),
+            "low": Part("float", ("parameters",)),
+            "high": Part("float", ("parameters",)),
+        },
+        has_clips=True,
+    )  # fmt: skip
 
     base: Motion
     names: tuple[str, ...]
@@ -314,18 +333,15 @@ class GaitSpace(FrozenRecord):
         mixed[:, 4 * n_joints] += soles.lifts(points, wanted[..., 1])
         return steps
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the space as `.npz`; it plays without the source files of its clips."""
-        from marey.pmg.space_files import save_gait_space
-
-        save_gait_space(self, path)
+    def _to_parts(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in self.FILE.parts if name != "parameters"}
+        return own | {"clips": [self.base[:1]], "parameters": self.names}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GaitSpace:
-        """Read a file written by `save`."""
-        from marey.pmg.space_files import load_gait_space
-
-        return load_gait_space(path)
+    def _from_parts(cls, parts: dict[str, Any]) -> GaitSpace:
+        (base,), names, span = parts.pop("clips"), parts.pop("parameters"), parts.pop("span") or 1.0
+        check_rotations(parts["turns"])
+        return cls(base=base, names=names, span=span, **parts)
 
 
 def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:

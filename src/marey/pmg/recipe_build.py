@@ -17,11 +17,11 @@ from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.auto import AutoReport
 from marey.pmg.character import ParametricMotionGraph
+from marey.pmg.files import load_any_space
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe
 from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips
 from marey.pmg.requests import REQUESTS
-from marey.pmg.space_files import load_any_space
 from marey.pmg.units import format_values, to_internal_units
 
 __all__ = ["build_recipe"]

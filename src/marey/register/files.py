@@ -1,22 +1,4 @@
-"""Registration files: the curves and references to their motions, without the motions.
-
-A zip of ``.npy`` files, without pickled objects. n motions, K and L control points, M matches.
-
-===========  ============  =======  ====================================================================
-array        shape         type     content
-===========  ============  =======  ====================================================================
-format       ()            text     ``marey.registration``
-version      ()            integer  1
-timewarp     (K, n)        float    control points of S(u), seconds
-alignment    (L, n, 3)     float    control points of A(u); (L, n-1, 3) without the reference in older files
-origins      (n, 2)        float    meters, the points that A(u) is given about
-matches      (M, 2, n)     float    starts and stops of matching contacts, in u
-loops        (n, 3)        float    only if cyclic: travel of each loop as rigid2d
-crops        (n, 2)        integer  frames taken of the inputs
-distances    (n,)          float    meters
-about        ()            text     JSON: reference, fps, points of the matches, content keys, notes
-===========  ============  =======  ====================================================================
-"""
+"""Registration files: the curves and references to their motions, without the motions."""
 
 from __future__ import annotations
 
@@ -31,24 +13,29 @@ from numpy.typing import NDArray
 
 from marey.core.clips import name_clip
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, ParseError
-from marey.io.archive import Head, read_arrays, validating, write_arrays
+from marey.errors import InvalidValue
+from marey.io.archive import validating
+from marey.io.stored import FileFormat, Part
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
 from marey.register.prepare import prepare_motions
 from marey.register.registration import RegistrationCurve
 from marey.register.staging import retake_frames
 
-FORMAT = "marey.registration"
-VERSION = 1
+CURVES = {
+    "timewarp": Part("float", ("timewarp points", "motions")),
+    # Older files leave out the reference.
+    "alignment": Part("float", ("alignment points", "aligned motions", 3)),
+    "origins": Part("float", ("motions", 2)),
+    "matches": Part("float", ("matches", 2, "motions")),
+    "crops": Part("integer", ("motions", 2)),
+    "distances": Part("float", ("motions",)),
+    "loops": Part("float", ("motions", 3), optional=True),
+}
+"""Parts of a registration without its motions. Control points of S(u) are in seconds; matches are the starts and stops
+of matching contacts, in u; crops are the frames taken of the inputs; loops, if cyclic, hold the travel of each."""
 
-CURVES = ("timewarp", "alignment", "origins", "matches", "crops", "distances")
-"""Arrays of `curve_arrays` that every registration has; loops also have ``loops``."""
-# Kinds of NumPy types, and number of axes.
-_SHAPES: dict[str, tuple[str, int]] = {
-    "timewarp": ("f", 2), "alignment": ("f", 3), "origins": ("f", 2), "matches": ("f", 3), "crops": ("iu", 2),
-    "distances": ("f", 1), "about": ("U", 0), "loops": ("f", 2),
-}  # fmt: skip
+_FILE = FileFormat("marey.registration", 1, {**CURVES, "about": Part("json")})
 
 
 def content_key(motion: Motion) -> str:
@@ -63,46 +50,46 @@ def content_key(motion: Motion) -> str:
     return digest.hexdigest()[:32]
 
 
-def curve_arrays(reg: RegistrationCurve) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a registration, without its motions, keyed by name."""
-    arrays: dict[str, NDArray[Any]] = {
+def curve_parts(reg: RegistrationCurve) -> dict[str, Any]:
+    """Return the parts of a registration, as in `CURVES`."""
+    return {
         "timewarp": reg.timewarp.points,
         "alignment": reg.alignment.points,
         "origins": reg.alignment.origins,
         "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
         "crops": reg.crops,
         "distances": reg.distances,
+        "loops": reg.loops,
     }
-    return arrays if reg.loops is None else arrays | {"loops": reg.loops}
 
 
 def curves_from(
-    arrays: Mapping[str, NDArray[Any]],
+    parts: Mapping[str, Any],
     motions: tuple[Motion, ...],
     reference: int,
     points: Sequence[Any],
     notes: Sequence[Any],
 ) -> RegistrationCurve:
-    """Rebuild a registration from `curve_arrays`, its motions, and the contact points of its matches."""
-    loops, aligned = arrays.get("loops"), arrays["alignment"]
+    """Rebuild a registration from `curve_parts`, its motions, and the contact points of its matches."""
+    loops, aligned = parts["loops"], parts["alignment"]
     if aligned.shape[1] == len(motions) - 1:  # an older file, without the reference
         aligned = np.insert(aligned, reference, 0.0, axis=1)
-    alignment = AlignmentCurve(aligned, reference, loops, arrays["origins"])
+    alignment = AlignmentCurve(aligned, reference, loops, parts["origins"])
     if alignment.n_motions != len(motions):
         raise InvalidValue(f"alignment must have {len(motions)} motions, not {alignment.n_motions}")
-    matches = zip(points, arrays["matches"], strict=True)
+    matches = zip(points, parts["matches"], strict=True)
     return RegistrationCurve(
         motions=motions,
-        timewarp=TimewarpCurve(arrays["timewarp"], cyclic=loops is not None),
+        timewarp=TimewarpCurve(parts["timewarp"], cyclic=loops is not None),
         alignment=alignment,
         matches=tuple(ConstraintMatch(str(point), *ends) for point, ends in matches),
         reference=reference,
-        distance=float(arrays["distances"].max()),
-        distances=arrays["distances"],
+        distance=float(parts["distances"].max()),
+        distances=parts["distances"],
         cyclic=loops is not None,
         loops=loops,
         notes=tuple(str(note) for note in notes),
-        crops=arrays["crops"],
+        crops=parts["crops"],
     )
 
 
@@ -116,24 +103,21 @@ def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> 
         "names": [motion.name for motion in reg.motions],
         "notes": reg.notes,
     }
-    write_arrays(path, FORMAT, VERSION, curve_arrays(reg) | {"about": np.array(json.dumps(about))})
+    _FILE.write(path, curve_parts(reg) | {"about": about})
 
 
 def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
     """Read a file written by `write_registration`, given its motions."""
     where = str(os.fspath(path))
-    required = (*CURVES, "about")
-    arrays = read_arrays(path, FORMAT, VERSION, required, ("loops",), check=lambda heads: _check(heads, where))
-    crops = arrays["crops"]
-    with validating(where, FORMAT):
-        about = json.loads(str(arrays["about"]))
+    with _FILE.open(path) as parts:
+        about = parts["about"]
         reference, fps = int(about["reference"]), float(about["fps"])
         keys, names = ([str(each) for each in about[part]] for part in ("keys", "names"))
-        if not len(keys) == len(names) == len(crops) == len(arrays["distances"]) == arrays["timewarp"].shape[1]:
+        if not len(keys) == len(names) == len(parts["crops"]):
             raise ValueError("its arrays are for different numbers of motions")
-    found = _match_motions(tuple(motions), keys, names, fps, crops, arrays.get("loops"), where)
-    with validating(where, FORMAT):
-        return curves_from(arrays, found, reference, about["points"], about["notes"])
+    found = _match_motions(tuple(motions), keys, names, fps, parts["crops"], parts["loops"], where)
+    with validating(where, _FILE.name):
+        return curves_from(parts, found, reference, about["points"], about["notes"])
 
 
 def _match_motions(
@@ -163,14 +147,3 @@ def _match_motions(
                 "or cropped; pass the same motions, unchanged and in the same order"
             )
     return result
-
-
-def _check(heads: Mapping[str, Head], path: str) -> None:
-    for name, head in heads.items():
-        kinds, axes = _SHAPES[name]
-        if head.dtype.kind not in kinds or len(head.shape) != axes:
-            raise ParseError(
-                f"array {name!r} has dtype {head.dtype} and shape {head.shape}, which is not valid in a "
-                "registration file; save it again",
-                path=path,
-            )
