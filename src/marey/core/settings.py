@@ -351,7 +351,7 @@ def _keywords(kind: Any) -> list[inspect.Parameter]:
     only, both = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     out = [
         inspect.Parameter(field.name, only if field.kw_only else both, default=field.default, annotation=field.type)
-        for field in sorted(dataclasses.fields(kind), key=lambda field: field.kw_only)
+        for field in sorted(dataclasses.fields(kind), key=lambda field: bool(field.kw_only))
     ]
     return [*out, inspect.Parameter("settings", only, default=None, annotation=f"{kind.__name__} | None")]
 

@@ -177,7 +177,8 @@ class FileFormat:
         return values
 
     def _read_json(self, path: str | os.PathLike[str]) -> dict[str, Any]:
-        content, lengths = read_json(path, self.name, self.version), {}
+        content = read_json(path, self.name, self.version)
+        lengths: dict[int | str, int] = {}
         with validating(path, self.name):
             return {
                 name: None if part.optional and name not in content else part.from_json(content[name], name, lengths)

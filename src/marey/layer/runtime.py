@@ -229,7 +229,10 @@ class SpliceSet(FrozenRecord, Stored):
         cuts = np.cumsum([len(clip) for clip in parts["clips"]])[:-1]
         cycles, hips = (np.split(parts[name], cuts) for name in ("cycles", "hips"))
         each = zip(cycles, hips, parts["postures"], parts["loops"], parts["begins"].tolist(), strict=True)
-        prepared = tuple(PreparedClip(*map(set_readonly, arrays), begin) for *arrays, begin in each)
+        prepared = tuple(
+            PreparedClip(set_readonly(cycle), set_readonly(hip), set_readonly(posture), set_readonly(loop), begin)
+            for cycle, hip, posture, loop, begin in each
+        )
         return cls(parts["clips"], parts["base"], prepared)
 
 
