@@ -144,6 +144,7 @@ def test_error_hierarchy():
         "format_list",
         "require",
         "similar",
+        "warn_user",
         "word_parameters",
     } == set(errors.__all__)
 

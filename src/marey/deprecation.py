@@ -1,6 +1,6 @@
 """Keep old names working for one release, each with a `DeprecationWarning` that gives the new name.
 
-Imports nothing from marey, because every package uses it.
+Imports nothing from marey but its errors, because every package uses it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ import dataclasses
 import functools
 import operator
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 import lazy_loader
+
+from marey.errors import warn_user
 
 __all__ = [
     "attach_stub",
@@ -162,8 +163,4 @@ def bundled_parameters(
 
 def warn_renamed(old: str, new: str) -> None:
     """Warn that `old` is deprecated and name its replacement."""
-    # Point the warning at the first caller outside the package: several wrappers may be in between.
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marey":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"{old} is deprecated, use {new}", DeprecationWarning, stacklevel=level)
+    warn_user(f"{old} is deprecated, use {new}", DeprecationWarning)

@@ -30,6 +30,8 @@ command line and the studio replace these references by their own names (`word_p
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "format_list",
     "require",
     "similar",
+    "warn_user",
     "word_parameters",
 ]
 
@@ -209,6 +212,14 @@ class UnknownVersion(FileError):
 
 class MareyWarning(UserWarning):
     """The result is usable, but the input had a problem."""
+
+
+def warn_user(message: str, category: type[Warning] = MareyWarning) -> None:
+    """Issue a warning that points at the first caller outside the package: several wrappers may be in between."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marey":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def require(purpose: str, package: str, extra: str) -> None:

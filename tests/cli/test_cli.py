@@ -137,7 +137,7 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["convert", "{clip}", "out"], "cannot save to a file name without a suffix; supported formats are .bvh"),
         (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),
         (["info", "--unit", "furlong", "{clip}"], "unit must be one of"),
-        (["info", "--up", "w", "{clip}"], "up must be one of"),
+        (["info", "--up", "w", "{clip}"], "'w' is not one of 'y', 'z', 'x'"),
         (["info", "--file-fps", "0", "{clip}"], "--file-fps must be greater than 0 and at most 100000"),
         (["info", "--root", "Nose", "{clip}"], "no root 'Nose'"),
         (["info", "--clip", "1", "{clip}"], "--clip does not apply to a .bvh file"),

@@ -69,7 +69,7 @@ def test_the_signature_and_the_help_show_every_option() -> None:
         ({"weight": "0.5"}, "weight must be a number, not '0.5'"),
         ({"weight": True}, "weight must be a number, not True"),
         ({"weight": None}, "weight must be a number, not None"),
-        ({"angle": 4}, "angle must be greater than -3.14159 and at most 3.14159 radians or None, not 4"),
+        ({"angle": 4}, "angle must be greater than -3.14159 and at most 3.14159 radians, not 4"),
         ({"count": 0}, "count must be at least 1, not 0"),
         ({"count": 1.5}, "count must be an integer, not 1.5"),
         ({"mode": "slow"}, "mode must be 'fast' or 'exact', not 'slow'"),

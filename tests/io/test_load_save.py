@@ -189,7 +189,7 @@ def test_wrong_options_are_not_blamed_on_the_file(tmp_path: Path) -> None:
     for options, message in (
         ({"unit": "foo"}, "^unit must be one of"),
         ({"up": "w"}, "^up must be one of"),
-        ({"file_fps": "a"}, "^file_fps must be a positive number"),
+        ({"file_fps": "a"}, "^file_fps must be a number of frames per second"),
         ({"file_fps": -5}, "^file_fps must be greater than 0 and at most 100000 frames per second, not"),
         ({"roles": {"left_paw": "LeftHand"}}, "^[^/]*left_paw"),
     ):

@@ -558,9 +558,9 @@ def test_a_body_without_sides_has_no_mirror_image(folder, tmp_path):
 
 
 def test_wrong_options_are_refused_at_once(folder):
-    with pytest.raises(InvalidValue, match="fps must be a positive number, not 0"):
+    with pytest.raises(InvalidValue, match="fps must be greater than 0 frames per second, not 0"):
         MotionSet.open(folder, fps=0)
-    with pytest.raises(InvalidValue, match="fps must be a positive number, not 'x'"):
+    with pytest.raises(InvalidValue, match="file_fps must be a number of frames per second or None, not 'x'"):
         MotionSet.open(folder, file_fps="x")
     with pytest.raises(InvalidValue, match="unit must be one of"):
         MotionSet.open(folder, unit="ell")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -17,7 +16,7 @@ from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, warn_user
 
 Plane = float | tuple[float, float, float]
 
@@ -148,7 +147,7 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
     except InvalidValue as error:
         if problem is None:
             raise
-        warnings.warn(f"{problem}: {error}", MareyWarning, stacklevel=5)
+        warn_user(f"{problem}: {error}")
         return motion
 
 

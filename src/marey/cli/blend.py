@@ -204,7 +204,7 @@ def _blend_files(
     Weighting.of(weights, len(files))  # check before long computations
     fps, how = options.pop("fps"), reading_options(options)
     with clock("load"):
-        motions = [read_motion(path, **how) for path in files]
+        motions = [read_motion(path, how) for path in files]
     with clock("register"):
         settings = read_settings(RegisterSettings, options, start=None, markers=options["markers"])
         reg = register(motions, settings=settings)

@@ -82,7 +82,7 @@ def command(
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
     check_plot(picture)
-    motion = read_motion(file, **how)
+    motion = read_motion(file, how)
     warn_of_rate(file, motion)
     if rigid:
         # The file will have constant bone lengths, so the solution must not rely on stretch.

@@ -10,16 +10,18 @@ import click
 
 from marey.cli.files import check_output, plural, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 from marey.cli.values import Plane
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
+    from marey.io import LoadSettings
 
 _WIDTH = 110
 _THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap", "duration")
 
 
-@click.command("contacts")
+@click.command("contacts", cls=SettingsCommand)
 @click.argument("file")
 @reading
 @click.option("--hands", is_flag=True, help="Also detect contacts of wrists and fingertips.")
@@ -69,9 +71,9 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     if edit_friendly and as_json and not (write or output):
         raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
     _check_use(show, options)
-    if write and "fps" in how:
+    if write and how.fps is not None:
         raise click.UsageError("--fps changes the frames, so --write would not match FILE; write a copy with -o OUT")
-    motion = read_motion(file, **how)
+    motion = read_motion(file, how)
     if write and not options["replace"] and motion.contacts is not None:
         from marey.errors import UnwritableFile
 
@@ -97,16 +99,16 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
             click.echo(f"wrote {path}")
 
 
-def _in_file_frames(motion: Motion, file: str, how: dict[str, Any]) -> Motion:
+def _in_file_frames(motion: Motion, file: str, how: LoadSettings) -> Motion:
     """Convert the annotations to frames of the motion's file, which may start with a rest pose that was skipped."""
     from dataclasses import replace
 
     from marey.io import load_motion
     from marey.io.rest import REST_NOTE, annotations_in_file
 
-    if REST_NOTE not in motion.source.evidence or "fps" in how:
+    if REST_NOTE not in motion.source.evidence or how.fps is not None:
         return motion
-    untrimmed = load_motion(file, **how, trim_rest=False)
+    untrimmed = load_motion(file, settings=how, trim_rest=False)
     contacts, labels = annotations_in_file(motion, untrimmed)
     return replace(
         untrimmed, contacts=contacts, labels=labels, source=replace(untrimmed.source, floor=motion.source.floor)

@@ -8,26 +8,18 @@ import click
 
 from marey.cli.files import check_output, plural
 from marey.cli.options import read_motion, reading, reading_options, renamed_option
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 
-@click.command("convert")
+@click.command("convert", cls=SettingsCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="IN...")
 @click.argument("output", metavar="OUT")
 @reading
+@add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
-@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
-@click.option("--no-body", is_flag=True, help="Write only the bones to a GLB file, without the simple body mesh.")
-@renamed_option("--no-figure", "--no-body", is_flag=True, default=None)
-def command(
-    inputs: tuple[str, ...],
-    output: str,
-    to_unit: str | None,
-    to_up: str | None,
-    rigid: bool,
-    no_body: bool,
-    **options: Any,
-) -> None:
+@renamed_option("--no-figure", "--no-body", sets={"body": False})
+def command(inputs: tuple[str, ...], output: str, to_unit: str | None, to_up: str | None, **options: Any) -> None:
     """Convert IN (BVH, ASF/AMC, GLB, NPZ) to OUT (BVH, GLB, NPZ).
 
     If OUT is a GLB file, there may be several inputs.
@@ -38,11 +30,11 @@ def command(
       marey convert walk.bvh run.bvh both.glb
       marey convert --file-fps 60 143_32.bvh walk.bvh
     """
-    from marey.io import save
+    from marey.io import SaveSettings, save
 
     check_output(output, inputs)
     how = reading_options(options)
-    motions = [read_motion(path, **how) for path in inputs]
-    save(motions, output, unit=to_unit, up=to_up, rigid=rigid, body=not no_body)
+    motions = [read_motion(path, how) for path in inputs]
+    save(motions, output, settings=read_settings(SaveSettings, options, unit=to_unit, up=to_up))
     frames = ", ".join(f"{plural(len(motion), 'frame')} of {motion.name!r}" for motion in motions)
-    click.echo(f"{output}: {frames}")
+    click.echo(f"wrote {output}: {frames}")

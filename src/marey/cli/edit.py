@@ -58,7 +58,7 @@ def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
 
     check_output(output, paths)
     how = reading_options(options)
-    return [read_motion(path, **how) for path in paths]
+    return [read_motion(path, how) for path in paths]
 
 
 def _write(motion: Motion, output: str) -> int:

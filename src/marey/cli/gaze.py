@@ -13,12 +13,13 @@ from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
 from marey.cli.gaze_params import Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
-from marey.cli.settings import name_option
+from marey.cli.settings import SettingsCommand, name_option
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from marey.io import LoadSettings
     from marey.layer.gaze_model import GazeShift
     from marey.layer.gaze_track import GazeTrack
 
@@ -49,7 +50,7 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
     return click.option(flag, name, type=kind, multiple=True, metavar=kind.example.partition(" ")[0], help=text)
 
 
-@command.command("apply")
+@command.command("apply", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
 @click.argument("output", metavar="OUT")
 @_goal_option(
@@ -103,7 +104,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        motion = read_motion(file, **how)
+        motion = read_motion(file, how)
         gaze = GazeMap.default() if options["map_file"] is None else GazeMap.load(options["map_file"])
     warn_of_rate(file, motion)
     with clock("gaze"):
@@ -136,7 +137,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
-@command.command("map")
+@command.command("map", cls=SettingsCommand)
 @click.argument("files", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The map to write, .json.")
 @click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")
@@ -208,7 +209,7 @@ def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
 
 
 def _examples(
-    takes: list[Any], triads: Any, facing: float | None, how: dict[str, Any]
+    takes: list[Any], triads: Any, facing: float | None, how: LoadSettings
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
     """Return the usable looks with their files, and the skipped files with the reason."""
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
@@ -241,7 +242,7 @@ def _examples(
     return examples, left_out
 
 
-def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
+def _recording(path: str, triads: Any, how: LoadSettings) -> Any:
     """Load the markers or the motion of a look."""
     import warnings
 
@@ -249,7 +250,7 @@ def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
     from marey.io import load_markers
 
     if not path.lower().endswith(".c3d"):
-        motion = read_motion(path, **how)
+        motion = read_motion(path, how)
         warn_of_rate(path, motion)
         return motion
     if triads is None:
@@ -257,7 +258,7 @@ def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
         # The triads determine the up axis, so the reader's uncertainty with few markers does not matter.
         warnings.filterwarnings("ignore", message=".*which is not certain; pass up= or --up if it is wrong")
-        return load_markers(path, **{key: how[key] for key in ("unit", "up") if key in how})
+        return load_markers(path, unit=how.unit, up=how.up)
 
 
 def _numbers(shift: GazeShift) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from marey.cli.files import check_output
 from marey.cli.graph_params import Limit, Pair
 from marey.cli.graph_report import JSON, SEED, print_graph
 from marey.cli.options import of_folder, open_folder, running, running_options
+from marey.cli.settings import SettingsCommand
 
 if TYPE_CHECKING:
     from marey.graph import MotionGraph
@@ -29,7 +30,7 @@ _DISTANCES_ONLY = (
 )
 
 
-@click.command("build")
+@click.command("build", cls=SettingsCommand)
 @click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from marey.cli.options import markers_option, read_motion, reading, reading_options
-from marey.cli.settings import word_options
+from marey.cli.options import markers_option, note_rest_pose, reading, reading_options
+from marey.cli.settings import SettingsCommand, word_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marey.compare import DistanceGrid
-    from marey.core import Markers, Motion
     from marey.core.arrays import Ints
     from marey.register.dtw import TimeAlignment
 
@@ -33,7 +32,7 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"expected 'refuse' or a penalty in meters such as 0.1, got {value!r}", param, ctx)
 
 
-@click.command("grid")
+@click.command("grid", cls=SettingsCommand)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
 @click.option("-o", "--output", metavar="OUT", help="The heat map to write: PNG or SVG.")
@@ -101,13 +100,16 @@ def command(
       marey grid dance.bvh -o grid.png --window 0.5 --threshold 0.08 --npz grid.npz
     """
     from marey.compare import distance_grid
+    from marey.io import load
 
     how = reading_options(options)
     if not with_path and (end is not None or slope is not None):
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
     _check_outputs(files, output, csv_file, npz_file)
-    clips = [_read(file, how) for file in files]
+    clips = [load(file, settings=how) for file in files]
+    for file, clip in zip(files, clips, strict=True):
+        note_rest_pose(file, clip)
     notes = _match_rates(clips, options["contacts"] is not None)
     grid = distance_grid(
         clips[0],
@@ -149,18 +151,6 @@ def _check_outputs(files: list[str], output: str | None, csv_file: str | None, n
     for path in given:
         check_output(path, files)
     check_plot(output)
-
-
-def _read(file: str, how: dict[str, Any]) -> Motion | Markers:
-    from marey.io import load_markers
-    from marey.io.files import MARKER_SUFFIXES, split_name
-
-    if split_name(file)[1] in MARKER_SUFFIXES:
-        wrong = next((key for key in how if key not in ("unit", "up", "trim_rest")), None)
-        if wrong is not None:
-            raise click.UsageError(f"--{wrong.replace('_', '-')} does not apply to marker recordings such as {file}")
-        return load_markers(file, unit=how.get("unit"), up=how.get("up"))
-    return read_motion(file, **how)
 
 
 def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:

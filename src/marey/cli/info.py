@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
-from marey.cli.settings import word_options
+from marey.cli.settings import SettingsCommand, word_options
 from marey.errors import MareyWarning
 
+if TYPE_CHECKING:
+    from marey.io import LoadSettings
 
-@click.command("info")
+
+@click.command("info", cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True)
 @reading
 @click.option("--full", is_flag=True, help="List every joint with its role and offset.")
@@ -33,7 +36,7 @@ def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -
     return max(exit_code, 1 if any(report["warnings"] for report in reports) else 0)
 
 
-def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
+def _report(path: str, how: LoadSettings) -> dict[str, Any]:
     """Describe a file's content and its problems."""
     from marey.core.motion import Motion
     from marey.io import load
@@ -42,25 +45,25 @@ def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MareyWarning)
-        value = load(path, **_first_clip(path, how))
+        value = load(path, settings=_first_clip(path, how))
     report = describe(value, path)
     problems = [str(item.message).removeprefix(f"{path}: ") for item in caught]
     if isinstance(value, Motion) and (finding := rate_finding(value)) is not None:
         problems.append(finding)
     report["warnings"] = problems
     if len(report.get("clips", ())) > 1:
-        chosen = how.get("clip", 0)
+        chosen = how.clip or 0
         report["clip"] = report["clips"][chosen] if isinstance(chosen, int) else chosen
     return report
 
 
-def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
+def _first_clip(path: str, how: LoadSettings) -> LoadSettings:
     """Choose the first of several animations explicitly, because `load` would otherwise warn about its choice."""
-    from marey.io import clip_names
+    from marey.io import LoadSettings, clip_names
 
-    if "clip" in how or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
+    if how.clip is not None or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
         return how
-    return how | {"clip": 0}
+    return LoadSettings(settings=how, clip=0)
 
 
 def _text(report: dict[str, Any], full: bool) -> str:

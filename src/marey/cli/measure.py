@@ -8,10 +8,11 @@ import click
 
 from marey.cli.files import plural, report_each
 from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 from marey.cli.tables import format_table
 
 
-@click.command("measure")
+@click.command("measure", cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--against", metavar="SRC", help="The clip that FILE was made from; its metrics are shown next to those of FILE."
@@ -33,10 +34,10 @@ def command(files: tuple[str, ...], against: str | None, full: bool, as_json: bo
     from marey.measure import measure
 
     how = reading_options(options)
-    source = None if against is None else read_motion(against, **how)
+    source = None if against is None else read_motion(against, how)
 
     def measure_file(path: str) -> dict[str, Any]:
-        motion = read_motion(path, **how)
+        motion = read_motion(path, how)
         report = {"file": path, **measure(motion, source).to_dict()}
         if report["against"] is not None:
             report["against"] = {"file": against, **report["against"]}

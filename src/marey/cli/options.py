@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural
-from marey.cli.values import MarkerNames, Moment, NameOrIndex, to_frame
+from marey.cli.settings import add_settings, read_settings
+from marey.cli.values import MarkerNames, Moment, to_frame
 
 __all__ = [
     "Moment",
@@ -30,6 +31,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from marey.core import Markers, Motion
+    from marey.io import LoadSettings
     from marey.store import MotionSet
 
 Command = Callable[..., Any]
@@ -64,31 +66,22 @@ def markers_option(kinds: str = "roles or joints") -> Callable[[Command], Comman
 
 
 def reading(function: Command) -> Command:
-    """Add the options for reading an input file. `reading_options` turns them into keywords for `read_motion`.
+    """Add the options for reading an input file. `reading_options` turns them into the settings for `read_motion`.
 
     A command that has its own --fps, for its result, does not get the --fps for reading.
     """
     options = [
-        click.option("--unit", help="Unit of the file: m, cm, mm, in, cmu, or meters per unit.  [default: detected]"),
-        click.option("--up", help="Up axis of the file: y, z, x, -y, -z, -x.  [default: detected]"),
-        click.option("--fps", type=float, help="Resample to this many frames per second.  [default: the file's]"),
-        click.option(
-            "--file-fps",
-            type=float,
-            help="Recorded frame rate of the file, if it gives none or a wrong one. For GLB, the rate at which to "
-            "sample its curves.",
-        ),
-        click.option("--root", type=NameOrIndex(), help="The ROOT to read from a BVH file with several."),
-        click.option("--clip", type=NameOrIndex(), help="The animation to read from a GLB file with several."),
+        add_settings("marey.io.settings:LoadSettings"),
         click.option("--skeleton", help="The ASF file that belongs to an AMC file.  [default: found next to it]"),
         click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
-        click.option("--keep-rest-pose", is_flag=True, help="Do not skip frame 0 if it is a rest pose."),
+        click.option(
+            "--keep-rest-pose", "trim_rest", flag_value=False, default=None,
+            help="Do not skip frame 0 if it is a rest pose.",
+        ),
         click.option("--trim-rest", is_flag=True, hidden=True, expose_value=False, callback=_note_trim_rest),
-    ]
-    own = {param.name for param in getattr(function, "__click_params__", ())}
+    ]  # fmt: skip
     for option in reversed(options):
-        if not (option is options[2] and "fps" in own):
-            function = option(function)
+        function = option(function)
     return function
 
 
@@ -97,33 +90,39 @@ def _note_trim_rest(context: click.Context, option: click.Parameter, given: bool
         click.echo("marey: --trim-rest is deprecated: a leading rest pose is skipped by default", err=True)
 
 
-def renamed_option(old: str, new: str, **settings: Any) -> Callable[[Command], Command]:
+def renamed_option(
+    old: str, new: str, *, sets: dict[str, Any] | None = None, **settings: Any
+) -> Callable[[Command], Command]:
     """Declare the old name of a renamed option, such as ``renamed_option("--rate", "--fps", type=float)``.
 
     It is hidden from the help and prints a note when used.
+
+    sets : for a flag, the parameters that it sets, such as ``{"feet": "none"}``.
     """
 
     def pass_on(context: click.Context, option: click.Parameter, value: Any) -> None:
-        if value not in (None, ()):
+        if value is not None and value is not False and value != ():
             click.echo(f"marey: {old} is deprecated, use {new}", err=True)
-            context.default_map = {**(context.default_map or {}), new.removeprefix("--").replace("-", "_"): value}
+            given = sets or {new.removeprefix("--").replace("-", "_"): value}
+            context.default_map = {**(context.default_map or {}), **given}
 
+    if sets is not None:
+        settings["is_flag"] = True
     return click.option(old, hidden=True, is_eager=True, expose_value=False, callback=pass_on, **settings)
 
 
-def reading_options(values: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of `reading` from a command's arguments and return those that were given."""
-    names = ("unit", "up", "fps", "file_fps", "root", "clip", "skeleton", "roles")
-    taken = {name: values.pop(name, None) for name in names}
-    given = {name: value for name, value in taken.items() if value is not None}
-    return given | ({"trim_rest": False} if values.pop("keep_rest_pose") else {})
+def reading_options(values: dict[str, Any]) -> LoadSettings:
+    """Remove the options of `reading` from a command's arguments and return the settings."""
+    from marey.io.settings import LoadSettings
+
+    return read_settings(LoadSettings, values)
 
 
-def read_motion(path: str, **how: Any) -> Motion:
-    """Load a motion with the options from `reading_options`, and print a note if a rest pose was skipped."""
+def read_motion(path: str, settings: LoadSettings | None = None) -> Motion:
+    """Load a motion with the settings from `reading_options`, and print a note if a rest pose was skipped."""
     from marey.io import load_motion
 
-    motion = load_motion(path, **how)
+    motion = load_motion(path, settings=settings)
     note_rest_pose(path, motion)
     return motion
 
@@ -176,20 +175,17 @@ def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Comman
 def of_folder(function: Command) -> Command:
     """Add the options for reading a folder of clips. `open_folder` uses them."""
     options = [
-        click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second to work at."),
-        click.option("--mirrored", is_flag=True, help="Also use the mirror image of each clip."),
+        add_settings("marey.store.settings:OpenSettings"),
         click.option(
-            "--labels", default="sidecar", show_default=True,
-            help="Source of the labels: sidecar, folders, or a CSV file.",
+            "--labels", multiple=True,
+            help="Source of the labels: sidecar, folders, or a CSV file. May be repeated.  [default: sidecar]",
         ),
+        click.option("--cache", metavar="DIR", help="Folder for cached results.  [default: .marey-cache in FOLDER]"),
+        click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
         click.option(
-            "--cache", metavar="DIR", help="Folder for cached results.  [default: .marey-cache in FOLDER]"
+            "--keep-rest-pose", "trim_rest", flag_value=False, default=None,
+            help="Do not skip frame 0 of a file if it is a rest pose.",
         ),
-        click.option(
-            "--group", type=NameOrIndex(),
-            help="The skeleton to use, if there are several: its number, or a clip that has it.",
-        ),
-        click.option("--file-fps", type=float, help="Recorded frame rate of the files, if they give a wrong one."),
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)
@@ -203,10 +199,10 @@ def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     clips and are skipped.
     """
     from marey.io.folder import result_kind
-    from marey.store import MotionSet
+    from marey.store import MotionSet, OpenSettings
 
-    names = ("fps", "mirrored", "labels", "cache", "group", "file_fps")
-    clips = MotionSet.open(folder, **{name: values.pop(name) for name in names})
+    labels = values.pop("labels") or None
+    clips = MotionSet.open(folder, settings=read_settings(OpenSettings, values, labels=labels))
     archives = [clips.folder / file for file in clips.files if file.lower().endswith(".npz")]
     results = {path: kind for path in archives if (kind := result_kind(path)) is not None}
     check_output(output, [str(clips.folder / file) for file in clips.files if clips.folder / file not in results])

@@ -8,6 +8,7 @@ import click
 
 from marey.cli.files import check_plot, plural, warn_of_rate
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -62,7 +63,9 @@ def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.command(
-    "plot", epilog="\b\nKinds, each with an example:\n" + "\n".join(f"  {line}" for line in _listed().split("\n"))
+    "plot",
+    cls=SettingsCommand,
+    epilog="\b\nKinds, each with an example:\n" + "\n".join(f"  {line}" for line in _listed().split("\n")),
 )
 @click.argument("kind")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -105,7 +108,7 @@ def command(
     from marey import plot
     from marey.plot.cloud import cloud_window
 
-    motions = [read_motion(path, **how) for path in files]
+    motions = [read_motion(path, how) for path in files]
     cuts = [frames_between(motion, begin, end) for motion in motions]
     named: list[str] = []
     if kind == "path":

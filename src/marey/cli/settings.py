@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from marey.cli.values import NameOrIndex
+
 if TYPE_CHECKING:
     from marey.core.settings import Option
 
@@ -54,9 +56,24 @@ class SettingsCommand(click.Command):
     """A command with options that `add_settings` derives."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        loaded = [each.load() if isinstance(each, _Placeholder) else [each] for each in self.params]
-        self.params = [each for group in loaded for each in group]
+        if any(isinstance(each, _Placeholder) for each in self.params):
+            self.params = self._load_params()
         return super().get_params(ctx)
+
+    def _load_params(self) -> list[click.Parameter]:
+        """Replace placeholders by the options that they stand for.
+
+        An option of the command itself, or of settings that are added after others, replaces those of the same name.
+        """
+        taken = {each.name for each in self.params if not (isinstance(each, click.Option) and each.hidden)}
+        groups: list[list[click.Parameter]] = []
+        for each in reversed(self.params):
+            group = [each]
+            if isinstance(each, _Placeholder):
+                group = [option for option in each.load() if option.name not in taken]
+                taken |= {option.name for option in group}
+            groups.append(group)
+        return [each for group in reversed(groups) for each in group]
 
 
 def add_settings(kind: str, *, skip: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -117,10 +134,13 @@ def _make_option(each: Option) -> click.Option:
         names = f"{name}/--no-{name[2:]}" if each.default else name
         return click.Option([names, each.name], default=None, help=text, is_flag=True)
     if each.kind == "choice":
-        choices = [*each.choices, "none"] if each.is_optional else each.choices
-        return click.Option([name, each.name], type=click.Choice(choices), help=text)
-    kind: Any = {"integer": click.INT, "number": click.FLOAT, "text": click.STRING}[each.kind]
-    metavar = {"integer": "N", "number": _METAVARS[each.unit], "text": "TEXT"}[each.kind]
+        choices = [*each.choices, "none"] if each.is_optional and each.default is not None else each.choices
+        return click.Option([name, each.name], type=click.Choice(choices, case_sensitive=False), help=text)
+    kinds: dict[str, tuple[Any, str]] = {
+        "integer": (click.INT, "N"), "number": (click.FLOAT, _METAVARS[each.unit]), "text": (click.STRING, "TEXT"),
+        "name": (NameOrIndex(), "NAME|N"),
+    }  # fmt: skip
+    kind, metavar = kinds[each.kind]
     if each.is_optional and each.default is not None and each.kind != "text":
         kind, metavar = _NumberOrNone(kind), f"{metavar}|none"
     return click.Option([name, each.name], type=kind, metavar=metavar, help=text)

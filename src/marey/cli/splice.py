@@ -11,6 +11,7 @@ from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
 from marey.cli.layers import get_span
 from marey.cli.options import Moment, read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from marey.layer.phase import TimeMap
 
 
-@click.command("splice")
+@click.command("splice", cls=SettingsCommand)
 @click.argument("lower", metavar="LOWER")
 @click.argument("upper", metavar="UPPER")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -63,7 +64,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        legs, arms = (read_motion(path, **how) for path in (lower, upper))
+        legs, arms = (read_motion(path, how) for path in (lower, upper))
     for path, motion in ((lower, legs), (upper, arms)):
         warn_of_rate(path, motion)
     spans = [

@@ -10,6 +10,7 @@ import click
 from marey.cli.blend import Clock, format_metrics, result_report, save_as, written
 from marey.cli.files import check_output, make_plot_folder, write_report
 from marey.cli.options import feet_option, read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitter", "angular_velocity_max")
 
 
-@click.command("transition")
+@click.command("transition", cls=SettingsCommand)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -77,7 +78,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
-        a, b = (read_motion(path, **how) for path in (first, second))
+        a, b = (read_motion(path, how) for path in (first, second))
     with clock("transition"):
         result = _make_transition(a, b, options)
     with clock("save"):

@@ -11,9 +11,10 @@ from marey.cli.blend import save_as, written
 from marey.cli.files import check_output, warn_of_rate
 from marey.cli.layers import get_span
 from marey.cli.options import Moment, read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand
 
 
-@click.command("transplant")
+@click.command("transplant", cls=SettingsCommand)
 @click.argument("base", metavar="BASE")
 @click.argument("donor", metavar="DONOR")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -48,7 +49,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
 
     check_output(output, [base, donor])
     how = reading_options(options)
-    body, limb = (read_motion(path, **how) for path in (base, donor))
+    body, limb = (read_motion(path, how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):
         warn_of_rate(path, motion)
     start, stop = get_span(limb, "donor", options["donor_from"], options["donor_to"])

@@ -8,9 +8,10 @@ import click
 
 from marey.cli.files import check_output, plural
 from marey.cli.options import note_rest_pose, reading, reading_options
+from marey.cli.settings import SettingsCommand
 
 
-@click.command("view")
+@click.command("view", cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", required=True, metavar="PAGE.html", help="HTML file to write.")
 @click.option("--title", default="", help="Title of the page.  [default: the first motion's name]")
@@ -33,11 +34,11 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
         raise UnknownFormat("expected an HTML file name, such as walk.html", path=output)
     check_output(output, files)
     how = reading_options(options)
-    motions = [load(path, **how) for path in files]
+    motions = [load(path, settings=how) for path in files]
     for path, motion in zip(files, motions, strict=True):
         note_rest_pose(path, motion)
     # --unit and --up transform the joints but not the skin, so the skin would not fit.
-    moved = not {"unit", "up"}.isdisjoint(how)
+    moved = how.unit is not None or how.up is not None
     skins = [
         None if moved or not path.lower().endswith(".glb") else extract_skin(read_bytes(path), path) for path in files
     ]

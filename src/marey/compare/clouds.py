@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, format_list, similar
+from marey.errors import InvalidValue, JointNotFound, UnknownName, format_list, similar, warn_user
 from marey.maths import quat
 
 __all__ = ["MARKER_SETS", "Clouds", "Recording", "frame_weights", "point_clouds"]
@@ -335,11 +334,7 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
         )
     if left_out:
         names = format_list([repr(recording.names[k]) for k in left_out])
-        warnings.warn(
-            f"{recording.name!r}: left out {len(left_out)} markers that are missing in too many frames: {names}",
-            MareyWarning,
-            stacklevel=4,
-        )
+        warn_user(f"{recording.name!r}: left out {len(left_out)} markers that are missing in too many frames: {names}")
     points = recording.positions[:, remaining].copy()
     frames = np.arange(len(recording))
     for column, k in enumerate(remaining):

@@ -7,7 +7,6 @@ detected at a clip's own rate.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -21,7 +20,7 @@ from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
 from marey.core.resample import resample
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, MareyWarning, format_list
+from marey.errors import InvalidValue, format_list, warn_user
 
 # Rates that differ by less than this fraction differ only by rounding.
 _SAME_RATE = 1e-6
@@ -133,7 +132,7 @@ def match_rates(motions: Sequence[Motion], fps: float | None = None) -> Prepared
         return PreparedClips(tuple(result), ())
     if notes:
         several = f"{len(notes)} clips were resampled to {rate:g} Hz, the highest of all rates: {format_list(names, 4)}"
-        warnings.warn(notes[0] if len(notes) == 1 else several, MareyWarning, stacklevel=4)
+        warn_user(notes[0] if len(notes) == 1 else several)
     return PreparedClips(tuple(result), tuple(notes))
 
 

@@ -55,12 +55,19 @@ B = TypeVar("B")
 C = TypeVar("C")
 R = TypeVar("R")
 S_co = TypeVar("S_co", covariant=True)
+A_contra = TypeVar("A_contra", contravariant=True)
+B_contra = TypeVar("B_contra", contravariant=True)
+S_contra = TypeVar("S_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 Seed: TypeAlias = "int | np.random.Generator"
 """The type of `rng=`: an integer is the seed of a new generator."""
 
-Kind = Literal["number", "integer", "flag", "text", "choice", "object"]
-_KINDS: dict[str, Kind] = {"float": "number", "int": "integer", "bool": "flag", "str": "text", "Seed": "integer"}
+Kind = Literal["number", "integer", "flag", "text", "name", "choice", "object"]
+_KINDS: dict[str, Kind] = {
+    "float": "number", "int": "integer", "bool": "flag", "str": "text", "str | float": "name", "str | int": "name",
+    "Seed": "integer",
+}  # fmt: skip
 # How units read in a sentence. Radians are shown as degrees by the command line and the studio.
 UNITS = {"s": "seconds", "m": "meters", "rad": "radians", "1/s": "frames per second", "m/s": "meters per second"}
 
@@ -72,7 +79,7 @@ class Option:
     Attributes
     ----------
     name : name of the field and of the keyword.
-    kind : "number", "integer", "flag", "text", "choice", or "object" for anything else.
+    kind : "number", "integer", "flag", "text", "name" (a text or a number), "choice", or "object" for anything else.
     default : value if the option is not given.
     is_optional : whether None is allowed.
     help : what the option does, as sentences.
@@ -122,19 +129,19 @@ class Option:
             return value
         if self.kind == "flag" and isinstance(value, bool):
             return value
-        if self.kind == "text" and isinstance(value, str):
+        if self.kind in ("text", "name") and isinstance(value, str):
+            return value
+        if self.kind == "name" and _to_number(value, "number") is not None:
             return value
         if self.kind == "choice" and isinstance(value, str) and value in self.choices:
             return value
-        words = self._describe_values()
+        words = self._describe_values() + (" or None" if self.is_optional else "")
         if self.kind in ("number", "integer"):
             number = _to_number(value, self.kind)
             if number is not None and self._is_within(number):
                 return number
             if number is not None:
                 words = f"{self.describe_range()} {UNITS.get(self.unit, '')}".rstrip()
-        if self.is_optional:
-            words += " or None"
         raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
 
     def _is_within(self, number: float) -> bool:
@@ -148,7 +155,10 @@ class Option:
     def _describe_values(self) -> str:
         if self.kind == "choice":
             return " or ".join(map(repr, self.choices))
-        what = {"flag": "True or False", "text": "a string", "integer": "an integer", "number": "a number"}[self.kind]
+        what = {
+            "flag": "True or False", "text": "a string", "name": "a string or a number", "integer": "an integer",
+            "number": "a number",
+        }[self.kind]  # fmt: skip
         return f"{what} of {UNITS[self.unit]}" if self.unit in UNITS else what
 
 
@@ -297,6 +307,17 @@ def _read_option(field: dataclasses.Field[Any]) -> Option:
     )  # fmt: skip
 
 
+class _TakesTwo(Protocol[A_contra, B_contra, S_contra, R_co]):
+    def __call__(self, a: A_contra, b: B_contra = ..., /, *, settings: S_contra) -> R_co: ...
+
+
+class _OneOrTwo(Protocol[A_contra, B_contra, P, R_co]):
+    @overload
+    def __call__(self, a: A_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, a: A_contra, b: B_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+
+
 class _Decorator(Protocol[P, S_co]):
     @overload
     def __call__(self, function: Callable[[A, S_co], R], /) -> Callable[Concatenate[A, P], R]: ...
@@ -304,6 +325,9 @@ class _Decorator(Protocol[P, S_co]):
     def __call__(self, function: Callable[[A, B, S_co], R], /) -> Callable[Concatenate[A, B, P], R]: ...
     @overload
     def __call__(self, function: Callable[[A, B, C, S_co], R], /) -> Callable[Concatenate[A, B, C, P], R]: ...
+    # A function whose second parameter is optional, and `settings` keyword-only.
+    @overload
+    def __call__(self, function: _TakesTwo[A, B, S_co, R], /) -> _OneOrTwo[A, B, P, R]: ...
     # A function whose data have defaults or keywords of their own declares `settings` after `*`.
     @overload
     def __call__(self, function: Callable[..., R], /) -> Callable[..., R]: ...

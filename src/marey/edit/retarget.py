@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from marey.deprecation import renamed_parameters
 from marey.edit._limbs import HANDS, Draft, find_limb, find_limb_hinge
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
-from marey.errors import InvalidValue, MareyWarning, UnknownName
+from marey.errors import InvalidValue, UnknownName, warn_user
 from marey.maths import ease, quat
 
 # Hands are together within this fraction of an arm's length, and apart beyond twice that distance.
@@ -89,7 +88,7 @@ def retarget(
         result, residue = _place_hands(source, result, known, hands)
     for name, meters in residue.items():
         if meters > _MISSED:
-            warnings.warn(f"{name} cannot reach its target and misses it by {meters:.3g} m", MareyWarning, stacklevel=2)
+            warn_user(f"{name} cannot reach its target and misses it by {meters:.3g} m")
     done = False
     if feet and not same:
         result, done = replant_feet(result)
@@ -190,11 +189,7 @@ def _map_contacts(motion: Motion, known: RetargetMap, rotated: Floats) -> Contac
             offset = quat.rotate(known.source_turns[point.joint], point.offset) * known.scale
             new = ContactPoint(point.name, joint, quat.inv_rotate(known.target_turns[joint], offset))
         if new is None:
-            warnings.warn(
-                f"contact point {point.name!r} was dropped, because the target has no counterpart",
-                MareyWarning,
-                stacklevel=4,
-            )
+            warn_user(f"contact point {point.name!r} was dropped, because the target has no counterpart")
             continue
         found.append(new)
         columns.append(k)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
-from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, similar
+from marey.errors import InvalidValue, JointNotFound, UnknownName, similar, warn_user
 from marey.maths import quat
 
 _EFFECTORS = ("hips", *HANDS, *FEET)
@@ -134,11 +133,9 @@ def warp(
     result = replace(result, contacts=keep_contacts(motion, result))
     missed = {name: meters for name, meters in residue.items() if meters > _MISSED}
     for name, meters in missed.items():
-        warnings.warn(
+        warn_user(
             f"{name} cannot reach its target and misses it by {meters:.3g} m; move the hips too, or allow limbs to be "
-            "scaled with `max_stretch=`",
-            MareyWarning,
-            stacklevel=3,
+            "scaled with `max_stretch=`"
         )
     return add_provenance(
         result,

@@ -5,4 +5,6 @@ from .loading import load_motion as load_motion
 from .rest import starts_with_rest_pose as starts_with_rest_pose
 from .rest import trim_rest_pose as trim_rest_pose
 from .saving import save as save
+from .settings import LoadSettings as LoadSettings
+from .settings import SaveSettings as SaveSettings
 from .sidecar import sidecar_path as sidecar_path

@@ -7,7 +7,6 @@ continuous over time.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import MareyWarning, format_list
+from marey.errors import format_list, warn_user
 from marey.io import axes
 from marey.io.bvh_header import END_SITE
 from marey.io.rate import frame_time_text
@@ -243,7 +242,5 @@ def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
         headings.append(f"{'JOINT' if j else 'ROOT'} {written}")
     if changed:
         listed = format_list(changed, 5)
-        warnings.warn(
-            f"joint names that are not allowed in a BVH file were changed: {listed}", MareyWarning, stacklevel=2
-        )
+        warn_user(f"joint names that are not allowed in a BVH file were changed: {listed}")
     return headings

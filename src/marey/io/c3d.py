@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.source import Source
-from marey.errors import MareyWarning, ParseError
+from marey.errors import ParseError, warn_user
 from marey.io import axes, recognize
 from marey.io.c3d_parameters import Layout, Parameters, float_type, read_layout, to_floats
 from marey.io.files import read_bytes
@@ -207,7 +206,7 @@ def _find_unit(clues: _Clues, given: float | None) -> float:
     units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
     best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))
     evidence.append(f"unit {best}: {reason}, and with it the markers are {size * units[best]:.2f} m across")
-    warnings.warn(f"{path}: {evidence[-1]}; pass `unit=` if this is wrong", MareyWarning, stacklevel=3)
+    warn_user(f"{path}: {evidence[-1]}; pass `unit=` if this is wrong")
     return units[best]
 
 
@@ -222,16 +221,12 @@ def _find_up(clues: _Clues, given: str | None) -> str:
     if word in axes.UPS:
         evidence.append(f"{word.upper()} up from POINT:Y_SCREEN")
         if is_sure and seen != word:
-            warnings.warn(
-                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {reason}; pass `up=`",
-                MareyWarning,
-                stacklevel=3,
-            )
+            warn_user(f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {reason}; pass `up=`")
         return word
     evidence.append(reason)
     if not is_sure:
         message = f"{path}: {reason}, which is not certain; pass `up=` if it is wrong"
-        warnings.warn(message, MareyWarning, stacklevel=3)
+        warn_user(message)
     return seen
 
 

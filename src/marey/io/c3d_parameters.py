@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.arrays import Floats
-from marey.errors import MareyWarning, ParseError
+from marey.errors import ParseError, warn_user
 from marey.io import limits
 
 BLOCK = 512
@@ -189,11 +188,9 @@ def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
             path=path,
         )
     if layout.n_frames < stated:
-        warnings.warn(
+        warn_user(
             f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames; it is truncated or its header is "
-            "wrong, and the complete frames were kept",
-            MareyWarning,
-            stacklevel=3,
+            "wrong, and the complete frames were kept"
         )
     return layout, parameters
 
@@ -336,12 +333,10 @@ def _choose_layout(
             )
             raise ParseError(message, path=path)
         chosen = filling[0] if filling else chosen
-        warnings.warn(
+        warn_user(
             f"{path}: parameters and header contradict each other ({doubts}); {chosen.n_points} points and "
             f"{chosen.n_analog} analog values per frame, scale {chosen.scale:g}, starting at byte {chosen.start}, "
-            f"{'match the length of the file' if filling else 'are taken from the parameters'}",
-            MareyWarning,
-            stacklevel=4,
+            f"{'match the length of the file' if filling else 'are taken from the parameters'}"
         )
     n_frames = min(stated, room(chosen) // chosen.frame_bytes)
     return replace(chosen, n_frames=n_frames), room(chosen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.roles import find_roles
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, JointNotFound, MareyWarning, ParseError
+from marey.errors import InvalidValue, JointNotFound, ParseError, warn_user
 from marey.io import axes, limits, recognize
 from marey.io.raw import RawMotion
 
@@ -33,7 +32,7 @@ def to_motion(
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
         raw.warnings.append(f"a frame rate of {raw.fps:.3g} Hz is implausible; pass `file_fps=` to set another")
     for text in raw.warnings:
-        warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
+        warn_user(f"{raw.source.path}: {text}")
     evidence = list(raw.evidence)
     # Errors in the caller's arguments are not errors of the file: raise them unchanged.
     given_up = None if up is None else axes.check_up(up)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.core.resample import resample
+from marey.core.settings import operation
 from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
-from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
 from marey.io.rest import trim_rest_pose
+from marey.io.settings import AxesSettings, LoadSettings
 
 if TYPE_CHECKING:
     from marey.core.markers import Markers
@@ -30,84 +31,45 @@ _OPTIONS = {
 }
 
 
-def load(
-    path: StrPath,
-    *,
-    unit: str | float | None = None,
-    up: str | None = None,
-    fps: float | None = None,
-    file_fps: float | None = None,
-    root: str | int | None = None,
-    clip: str | int | None = None,
-    skeleton: StrPath | None = None,
-    roles: Mapping[str, str] | StrPath | None = None,
-    trim_rest: bool = True,
-) -> Any:
+@operation(LoadSettings)
+def load(path: StrPath, settings: LoadSettings) -> Any:
     """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
-
-    Parameters
-    ----------
-    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
-    up : the file's up axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
-    fps : frames per second of the result, which is resampled if necessary; by default the file's rate.
-    file_fps : frames per second of the recording, if the file states no rate or a wrong one. The curves of a GLB file
-        are sampled at this rate.
-    root : name or index of the ROOT, for BVH files with several.
-    clip : name or index of the animation, for GLB files with several.
-    skeleton : the ASF file of an AMC file; by default, found in the same folder.
-    roles : map from role to joint name, or a JSON file with such a map; overrides the detected roles.
-    trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
 
     ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
     in the file cause a `MareyWarning`.
 
     For .c3d files only `unit` and `up` apply. `load_motion` and `load_markers` do the same with precise return types.
 
+    Parameters
+    ----------
+    path : the file.
+
     Examples
     --------
     >>> walk = marey.load("walk.bvh")                            # doctest: +SKIP
     >>> walk = marey.load("walk.bvh", unit="cm", fps=30)         # doctest: +SKIP
     """
-    others: dict[str, Any] = {"fps": fps, "file_fps": file_fps, "root": root, "clip": clip}
-    others |= {"skeleton": skeleton, "roles": roles}
     suffix = _suffix(path)
     if suffix not in MARKER_SUFFIXES:
-        return load_motion(path, unit=unit, up=up, trim_rest=trim_rest, **others)
-    for option, value in others.items():
-        if value is not None:
-            raise InvalidValue(f"{option} does not apply to a {suffix} file, which holds markers", parameter=option)
-    return load_markers(path, unit=unit, up=up)
+        return load_motion(path, settings=settings)
+    for name in ("fps", "file_fps", "root", "clip", "skeleton", "roles"):
+        if getattr(settings, name) is not None:
+            raise InvalidValue(f"{name} does not apply to a {suffix} file, which holds markers", parameter=name)
+    return load_markers(path, unit=settings.unit, up=settings.up)
 
 
-def load_motion(
-    path: StrPath,
-    *,
-    unit: str | float | None = None,
-    up: str | None = None,
-    fps: float | None = None,
-    file_fps: float | None = None,
-    root: str | int | None = None,
-    clip: str | int | None = None,
-    skeleton: StrPath | None = None,
-    roles: Mapping[str, str] | StrPath | None = None,
-    trim_rest: bool = True,
-) -> Motion:
-    """Load a motion with its annotations, in meters, Y up.
-
-    Takes the same parameters as `load`.
-    """
+@operation(LoadSettings)
+def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
+    """Load a motion with its annotations, in meters, Y up."""
     suffix = _suffix(path)
-    given = {"root": root, "clip": clip, "skeleton": skeleton, "file_fps": file_fps}
-    for option, value in given.items():
-        if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
+    for name, suffixes in _OPTIONS.items():
+        if getattr(settings, name) is not None and suffix in MOTION_SUFFIXES and suffix not in suffixes:
             raise InvalidValue(
-                f"{option} does not apply to a {suffix} file, only to {', '.join(_OPTIONS[option])}", parameter=option
+                f"{name} does not apply to a {suffix} file, only to {', '.join(suffixes)}", parameter=name
             )
-    if file_fps is not None:
-        file_fps = check_rate(file_fps, "file_fps")
-    raw = _read(path, suffix, fps=file_fps, root=root, clip=clip, skeleton=skeleton)
-    role_map = _role_map(roles)
-    motion = to_motion(raw, unit, up, role_map)
+    raw = _read(path, suffix, settings)
+    role_map = read_roles(settings.roles)
+    motion = to_motion(raw, settings.unit, settings.up, role_map)
     has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
     if has_sidecar and len(clip_names(path)) == 1:  # a sidecar does not say which of several clips it describes
         from marey.io.sidecar import annotate
@@ -115,18 +77,19 @@ def load_motion(
         motion = annotate(motion, path)
     if role_map:  # the caller's map overrides the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
-    if trim_rest:
+    if settings.trim_rest:
         motion = trim_rest_pose(motion)
-    return motion if fps is None or fps == motion.fps else resample(motion, fps)
+    return motion if settings.fps in (None, motion.fps) else resample(motion, settings.fps)
 
 
-def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | None = None) -> Markers:
+@operation(AxesSettings)
+def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
     """Load the markers of a C3D file, in meters, Y up; `unit` and `up` override the file's."""
     from marey.io.c3d import read_c3d
 
     if _suffix(path) not in MARKER_SUFFIXES:
         raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
-    return read_c3d(os.fspath(path), unit=unit, up=up)
+    return read_c3d(os.fspath(path), unit=settings.unit, up=settings.up)
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
@@ -138,21 +101,14 @@ def clip_names(path: StrPath) -> tuple[str, ...]:
     return (split_name(path)[0],)
 
 
-def _read(
-    path: StrPath,
-    suffix: str,
-    *,
-    fps: float | None,
-    root: str | int | None,
-    clip: str | int | None,
-    skeleton: StrPath | None,
-) -> RawMotion:
+def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
     """Read the file with the reader for its suffix; each reader is imported only when needed."""
+    fps, skeleton = settings.file_fps, settings.skeleton
     name = os.fspath(path)
     if suffix == ".bvh":
         from marey.io.bvh_read import read_bvh
 
-        return read_bvh(read_bytes(path), name, fps=fps, root=root)
+        return read_bvh(read_bytes(path), name, fps=fps, root=settings.root)
     if suffix == ".amc":
         from marey.io.amc import find_asf, read_amc
         from marey.io.asf import read_asf
@@ -177,13 +133,15 @@ def _read(
     if suffix == ".glb":
         from marey.io.glb_read import read_glb
 
-        return read_glb(read_bytes(path), name, fps=fps, clip=clip)
+        return read_glb(read_bytes(path), name, fps=fps, clip=settings.clip)
     if suffix == ".npz":
         from marey.io.npz import read_npz
 
         return read_npz(read_bytes(path), name)
     if suffix in MARKER_SUFFIXES:
-        raise UnknownFormat("holds markers, not the motion of a skeleton; load it with load_markers", path=path)
+        raise UnknownFormat(
+            f"holds markers, not the motion of a skeleton; expected a file of {', '.join(MOTION_SUFFIXES)}", path=path
+        )
     if os.path.isdir(path):
         raise UnreadableFile("is a folder, expected a file", path=path)
     known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
@@ -191,7 +149,7 @@ def _read(
     raise UnknownFormat(f"cannot load {shown}; supported formats are {known}", path=path)
 
 
-def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
+def read_roles(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
     """Return the role map, read from a JSON file if `roles` is a path."""
     if roles is None or isinstance(roles, Mapping):
         return roles or {}

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from glob import escape as glob_escape
@@ -29,7 +28,7 @@ from typing import Any
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyWarning, ParseError, UnwritableFile
+from marey.errors import InvalidValue, ParseError, UnwritableFile, warn_user
 from marey.io.archive import read_json, write_json
 from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX
 
@@ -51,7 +50,7 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     _check_form(content, side)
     unknown = sorted(set(content) - _KEYS)
     if unknown:
-        warnings.warn(f"{side}: unknown entries are ignored: {', '.join(unknown)}", MareyWarning, stacklevel=3)
+        warn_user(f"{side}: unknown entries are ignored: {', '.join(unknown)}")
     return content
 
 

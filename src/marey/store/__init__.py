@@ -7,6 +7,7 @@ from marey.store.cluster import Cluster, cluster
 from marey.store.labels import LabelRow, add_label, read_label_csv
 from marey.store.motion_set import Group, MotionSet
 from marey.store.run import Processes, Run, Threads, processes, run_on, threads
+from marey.store.settings import OpenSettings
 
 __all__ = [
     "Cache",
@@ -14,6 +15,7 @@ __all__ = [
     "Group",
     "LabelRow",
     "MotionSet",
+    "OpenSettings",
     "Processes",
     "Run",
     "SkippedFile",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from marey.core.skeleton import Skeleton
-from marey.errors import MareyWarning, ParseError, UnreadableFile, similar
+from marey.errors import ParseError, UnreadableFile, similar, warn_user
 from marey.store.arrays import sweep
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
@@ -20,7 +19,6 @@ from marey.store.labels import LabelRow, bare_name
 from marey.store.prepare import (
     Job,
     Outcome,
-    Reading,
     Twin,
     clip_key,
     prepare_clip,
@@ -29,6 +27,7 @@ from marey.store.prepare import (
     twin_key,
 )
 from marey.store.scan import look_at, needed_files
+from marey.store.settings import OpenSettings
 
 MIRRORED = "_mirrored"
 Progress = Callable[[float], None]
@@ -37,8 +36,6 @@ Progress = Callable[[float], None]
 _TRIES = 5
 # Number of skipped files that a message lists; it only counts the others.
 _NAMED = 12
-# Stack levels between the user's code and a warning issued here.
-_STACK = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +43,15 @@ class SetSource:
     """The files of a set and how they are read.
 
     folder : folder of the set. files : paths of the motion files, relative to the folder.
-    cache : cache of the set. reading : options for reading the files.
+    cache : cache of the set. settings : how the files are read.
     rows : labels in addition to those of the sidecar, by file or FILE:CLIP.
-    mirrored : whether to add a mirrored copy of each clip.
     """
 
     folder: Path
     files: tuple[str, ...]
     cache: Cache
-    reading: Reading
+    settings: OpenSettings
     rows: Mapping[str, tuple[LabelRow, ...]]
-    mirrored: bool
 
 
 class SkippedFile(NamedTuple):
@@ -96,14 +91,14 @@ def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress
     sweep(source.cache.folder / "clips")
     for _ in range(_TRIES):
         named, skipped = _jobs(source)
-        n = len(named) * (2 if source.mirrored else 1)
+        n = len(named) * (2 if source.settings.mirrored else 1)
         changed = _prepare(source, prepare_clip, named, run, _scale_progress(progress, 0, n))
         if not changed:
             break
     else:
         raise UnreadableFile("keeps changing while it is being read; try again later", path=changed[0])
     twins: list[ClipJob] = []
-    if source.mirrored:
+    if source.settings.mirrored:
         rows = _find_rows(source, named)
         good = [each for each in named if rows[each.job.key].reason is None]
         twins = [ClipJob(f"{name}{MIRRORED}", path, _twin(job)) for name, path, job in good]
@@ -150,10 +145,10 @@ def _jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
             taken[name] += 1
             name = name if taken[name] == 1 else f"{name}#{taken[name]}"
             rows = source.rows.get(file, ()) + (() if name == file else source.rows.get(name, ()))
-            key = clip_key(path, which, seen[path], needed_scans, rows, source.reading)
+            key = clip_key(path, which, seen[path], needed_scans, rows, source.settings)
             folder = os.fspath(source.cache.folder)
             out.append(
-                ClipJob(name, os.fspath(path), Job(folder, key, os.fspath(path), which, rows, source.reading, stamps))
+                ClipJob(name, os.fspath(path), Job(folder, key, os.fspath(path), which, rows, source.settings, stamps))
             )
     _check_rows(source, {each.name for each in out})
     return out, skipped
@@ -191,7 +186,7 @@ def _prepare(
         if outcome.changed:
             changed.append(each.path)
         for text in outcome.messages:
-            warnings.warn(text, MareyWarning, stacklevel=_STACK)
+            warn_user(text)
         progress(len(named) - len(missing) + n_done + 1)
     return changed
 
@@ -223,7 +218,7 @@ def _collect_clips(source: SetSource, named: Sequence[ClipJob], unread: list[Ski
         message = f"none of its clips could be loaded: {why}{more}" if skipped else "holds no clips, only other results"
         raise UnreadableFile(message, path=source.folder)
     for each in skipped:
-        warnings.warn(f"{source.folder}: skipped {each.name}: {each.reason}", MareyWarning, stacklevel=_STACK)
+        warn_user(f"{source.folder}: skipped {each.name}: {each.reason}")
     keys = dict.fromkeys(clip.row.skeleton for clip in good)
     return PreparedSet(tuple(good), tuple(skipped), {key: read_skeleton(source.cache, key) for key in keys})
 

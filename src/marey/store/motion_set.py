@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from marey.core.arrays import check_fps, check_index
+from marey.core.arrays import check_index
 from marey.core.motion import Motion
 from marey.core.placement import find_skeleton_difference
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
-from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownName, format_list, similar
-from marey.io.axes import check_up
-from marey.io.recognize import parse_unit
+from marey.errors import InvalidValue, ParseError, UnknownName, format_list, similar, warn_user
+from marey.io.loading import read_roles
 from marey.store.building import PreparedSet, Progress, SetClip, SetSource, SkippedFile, prepare_clips, remake
 from marey.store.cache import Cache
 from marey.store.labels import bare_name, label_rows
-from marey.store.prepare import Reading, read_clip
+from marey.store.prepare import read_clip
 from marey.store.scan import list_files
+from marey.store.settings import OpenSettings
 
 CACHE_NAME = ".marey-cache"
 StrPath = str | os.PathLike[str]
@@ -57,62 +57,26 @@ class MotionSet:
         self._chosen: tuple[SetClip, ...] | None = None
 
     @classmethod
-    def open(
-        cls,
-        folder: StrPath,
-        *,
-        fps: float = 30.0,
-        cache: StrPath | None = None,
-        mirrored: bool = False,
-        labels: StrPath | Sequence[StrPath] = "sidecar",
-        trim_rest: bool = True,
-        unit: str | float | None = None,
-        up: str | None = None,
-        file_fps: float | None = None,
-        roles: Mapping[str, str] | None = None,
-        pattern: str = "*",
-        group: int | str | None = None,
-    ) -> MotionSet:
+    @operation(OpenSettings)
+    def open(cls, folder: StrPath, settings: OpenSettings) -> MotionSet:
         """Open the motion files in a folder and its subfolders, sorted by name.
 
         Parameters
         ----------
         folder : the folder.
-        fps : frame rate to which all clips are resampled, Hz.
-        cache : folder for the prepared clips; by default ``.marey-cache`` in `folder`. It can be deleted at any time.
-        mirrored : add a mirrored copy of each clip, named ``NAME_mirrored``, after all others.
-        labels : source of the labels: ``"sidecar"``, ``"folders"`` (each folder in a file's path is a label), a CSV
-            file (see `marey.store.labels`), or a list of these.
-        trim_rest : skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
-        unit, up, roles : unit, up axis and joint roles of the files, as for `marey.load`.
-        file_fps : recording rate in Hz, if missing or wrong in the files; .npz files keep their own.
-        pattern : files to use, such as ``"*.bvh"`` or ``"walks/*"``.
-        group : clips to use if they have different skeletons: an index into `groups`, or the name of any clip in the
-            group.
         """
         place = Path(folder)
-        store = Path(cache) if cache is not None else place / CACHE_NAME
-        files, everything = list_files(place, pattern, store)
-        given = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
-        reading = Reading(
-            fps=check_fps(fps),
-            file_fps=None if file_fps is None else check_fps(file_fps),
-            unit=None if unit is None else parse_unit(unit),
-            up=None if up is None else check_up(up),
-            roles=dict(roles or {}),
-            trim_rest=bool(trim_rest),
-            sidecar_labels="sidecar" in given,
-        )
-        rows = label_rows(place, given, everything)
+        store = place / CACHE_NAME if settings.cache is None else Path(settings.cache)
+        files, everything = list_files(place, settings.pattern, store)
+        rows = label_rows(place, settings.label_sources, everything)
         twice = [base for base, n in Counter(map(bare_name, files)).items() if n > 1]
         if twice:
-            warnings.warn(
+            warn_user(
                 f"{place}: {format_list(twice, 4)} exist in several formats, and all of them are used; select with "
-                "pattern=",
-                MareyWarning,
-                stacklevel=2,
+                "`pattern=`"
             )
-        return cls(SetSource(place, files, Cache.open(store), reading, rows, bool(mirrored)), group)
+        settings = OpenSettings(settings=settings, roles=read_roles(settings.roles))
+        return cls(SetSource(place, files, Cache.open(store), settings, rows), settings.group)
 
     def __repr__(self) -> str:
         n = f"{len(self.files)} files" if self._prepared is None else f"{len(self._prepared.clips)} clips"
@@ -136,7 +100,7 @@ class MotionSet:
     @property
     def fps(self) -> float:
         """Frame rate of all clips, in frames per second."""
-        return self._source.reading.fps
+        return self._source.settings.fps
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,13 +24,15 @@ from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.edit import mirror, resample
 from marey.errors import FileError, InvalidValue, MareyError, MareyWarning, ParseError
-from marey.io.loading import load_motion
+from marey.io.loading import load_motion, read_roles
+from marey.io.recognize import parse_unit
 from marey.io.rest import trim_rest_pose
 from marey.store.arrays import read_arrays, write_arrays
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
 from marey.store.labels import LabelRow, add_labels
 from marey.store.scan import ScannedFile, Stamp, stamp
+from marey.store.settings import OpenSettings
 
 # Increase this whenever the same file would give a different clip.
 _PREPARED = 1
@@ -43,37 +45,25 @@ _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bo
 _listening = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How the files of a set are read; see `MotionSet.open`."""
-
-    fps: float
-    file_fps: float | None = None
-    unit: float | None = None
-    up: str | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
-    trim_rest: bool = True
-    sidecar_labels: bool = True
-
-    def load(self, path: str, clip: int | None) -> Motion:
-        """Load a motion with all frames of its file, at the file's rate."""
-        rated = os.path.splitext(path)[1].lower() in _RATED
-        return load_motion(
-            path,
-            unit=self.unit,
-            up=self.up,
-            file_fps=self.file_fps if rated else None,
-            clip=clip,
-            roles=self.roles or None,
-            trim_rest=False,  # labels count all frames of the file
-        )
+def _load_all_frames(path: str, clip: int | None, settings: OpenSettings) -> Motion:
+    """Load a motion at the file's rate, with all frames of its file, which labels count."""
+    is_rated = os.path.splitext(path)[1].lower() in _RATED
+    return load_motion(
+        path,
+        unit=settings.unit,
+        up=settings.up,
+        file_fps=settings.file_fps if is_rated else None,
+        clip=clip,
+        roles=settings.roles,
+        trim_rest=False,
+    )
 
 
 class Job(NamedTuple):
     """A clip to prepare.
 
     cache : folder of the cache. key : key of the clip. path : its file. clip : index of the motion in the file, or
-    None. rows : additional labels. reading : reading options. stamps : state of the files when their digests were
+    None. rows : additional labels. settings : how it is read. stamps : state of the files when their digests were
     computed.
     """
 
@@ -82,7 +72,7 @@ class Job(NamedTuple):
     path: str
     clip: int | None
     rows: tuple[LabelRow, ...]
-    reading: Reading
+    settings: OpenSettings
     stamps: tuple[Stamp, ...]
 
 
@@ -108,7 +98,7 @@ def clip_key(
     seen: ScannedFile,
     needed: Mapping[Path, ScannedFile],
     rows: tuple[LabelRow, ...],
-    reading: Reading,
+    settings: OpenSettings,
 ) -> str:
     """Return the key of a clip: a hash of everything that determines it, except its folder.
 
@@ -120,13 +110,14 @@ def clip_key(
     clip : index of the motion in the file; None if it is the only one.
     seen, needed : the scanned file, and the scanned files that it depends on, by path.
     rows : labels in addition to those of the sidecar.
-    reading : reading options.
+    settings : how it is read.
     """
     digests = [(file.suffix, each.digest) for file, each in needed.items()]
     own_name = path.name if needed else path.suffix.lower()  # a sidecar lists the names of its files
-    how = (reading.fps, reading.file_fps, reading.unit, reading.up, reading.trim_rest, reading.sidecar_labels)
+    unit = None if settings.unit is None else parse_unit(settings.unit)
+    how = (settings.fps, settings.file_fps, unit, settings.up, settings.trim_rest, "sidecar" in settings.label_sources)
     labels = [(row.label, row.start, row.stop) for row in rows]
-    roles = sorted(reading.roles.items())
+    roles = sorted(read_roles(settings.roles).items())
     return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, digests, clip, labels, how, roles)
 
 
@@ -172,18 +163,18 @@ class _CsvError(MareyError):
 
 
 def _from_file(job: Job) -> Motion:
-    reading = job.reading
-    motion = reading.load(job.path, job.clip)
-    if not reading.sidecar_labels:
+    settings = job.settings
+    motion = _load_all_frames(job.path, job.clip, settings)
+    if "sidecar" not in settings.label_sources:
         motion = replace(motion, labels=Labels())
     try:
         motion = add_labels(motion, job.rows)
     except MareyError as error:
         raise _CsvError(error) from None
-    if reading.trim_rest:
+    if settings.trim_rest:
         motion = trim_rest_pose(motion)
     motion = ensure_contacts(motion, f"{job.path}: no contacts can be found")
-    return motion if motion.fps == reading.fps else resample(motion, reading.fps)
+    return motion if motion.fps == settings.fps else resample(motion, settings.fps)
 
 
 def _mirror_clip(cache: Cache, key: str) -> Motion:

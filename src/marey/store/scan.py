@@ -6,14 +6,13 @@ import hashlib
 import os
 import stat
 import time
-import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from marey.errors import FileError, MareyError, MareyWarning, UnreadableFile, UnwritableFile
+from marey.errors import FileError, MareyError, UnreadableFile, UnwritableFile, warn_user
 from marey.io.files import split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names
@@ -56,7 +55,7 @@ def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, .
     def closed(error: OSError) -> None:
         if error.filename == os.fspath(folder):
             raise UnreadableFile(f"cannot be read ({(error.strerror or str(error)).lower()})", path=folder) from None
-        warnings.warn(f"{error.filename}: skipped this folder, because it cannot be read", MareyWarning, stacklevel=4)
+        warn_user(f"{error.filename}: skipped this folder, because it cannot be read")
 
     out: list[str] = []
     for here, files in walk_files(folder, skip=excluded, on_error=closed):

@@ -30,7 +30,8 @@ def _describe(each: Option) -> dict[str, Any]:
         limits = [None if limit is None else round(factor * limit, 6) for limit in limits]
         default = None if default is None else round(factor * default, 6)
     return {
-        "name": each.name, "label": each.label, "help": each.help, "kind": each.kind, "unit": unit, "factor": factor,
+        "name": each.name, "label": each.label, "help": each.help, "kind": "text" if each.kind == "name" else each.kind,
+        "unit": unit, "factor": factor,
         "min": limits[0], "max": limits[1], "default": default, "choices": list(each.choices),
         "optional": each.is_optional, "advanced": each.is_advanced,
     }  # fmt: skip

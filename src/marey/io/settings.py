@@ -1,0 +1,90 @@
+"""Settings of loading and saving."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from marey.core.settings import Settings, option
+
+
+class AxesSettings(Settings):
+    """Unit and axes of a file."""
+
+    unit: str | float | None = option(
+        default=None, help="Unit of the file: m, cm, mm, in, cmu, or meters per unit. By default it is detected."
+    )
+    up: Literal["y", "z", "x", "-y", "-z", "-x"] | None = option(
+        default=None, help="Up axis of the file. By default it is detected.", label="Up axis"
+    )
+
+    def __post_init__(self, *_: Any) -> None:
+        """Accept an up axis in upper case or with a plus sign, and check the unit."""
+        from marey.io.axes import check_up
+        from marey.io.recognize import parse_unit
+
+        if self.up is not None:
+            object.__setattr__(self, "up", check_up(self.up))
+        if self.unit is not None:
+            parse_unit(self.unit)
+        super().__post_init__()
+
+
+class ReadSettings(AxesSettings):
+    """How motions are read, from one file or from a folder of files."""
+
+    fps: float | None = option(
+        default=None, help="Frames per second of the result, which is resampled if necessary. By default those of the "
+        "file.",
+        label="Resample to", unit="1/s", above=0, advanced=True,
+    )  # fmt: skip
+    file_fps: float | None = option(
+        default=None,
+        help="Frames per second of the recording, if the file states no rate or a wrong one. The curves of a GLB file "
+        "are sampled at this rate.",
+        label="Recorded rate", unit="1/s", above=0, max=100_000,
+    )  # fmt: skip
+    roles: Mapping[str, str] | str | os.PathLike[str] | None = option(
+        default=None,
+        help="Map from role to joint name, or a JSON file with such a map; it overrides the detected roles.",
+    )
+    trim_rest: bool = option(
+        default=True,
+        help="Skip frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.",
+        label="Skip a rest pose at the start",
+    )
+
+
+class LoadSettings(ReadSettings):
+    """Settings of `load`."""
+
+    root: str | int | None = option(
+        default=None, help="Name or index of the ROOT, for BVH files with several.", advanced=True
+    )
+    clip: str | int | None = option(
+        default=None, help="Name or index of the animation, for GLB files with several.", advanced=True
+    )
+    skeleton: str | os.PathLike[str] | None = option(
+        default=None, help="The ASF file of an AMC file; by default, found in the same folder."
+    )
+
+
+class SaveSettings(AxesSettings):
+    """Settings of `save`."""
+
+    unit: str | float | None = option(
+        default=None,
+        help="Unit of a BVH file: m, cm, mm, in, cmu, or meters per unit; by default that of the BVH, AMC or ASF file "
+        "that the motion was loaded from, else centimeters. GLB and NPZ files are always in meters.",
+    )
+    up: Literal["y", "z", "x", "-y", "-z", "-x"] | None = option(
+        default=None,
+        help="Up axis of a BVH file; by default that of the file that the motion was loaded from, else y. GLB and NPZ "
+        "files always have Y up.",
+        label="Up axis",
+    )
+    rigid: bool = option(default=False, help="Keep bone lengths constant.")
+    body: bool = option(
+        default=True, help="Add a simple body mesh to a GLB file; without it, viewers show joints at most."
+    )

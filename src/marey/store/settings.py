@@ -1,0 +1,44 @@
+"""Settings of a motion set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from marey.core.settings import option
+from marey.io.settings import ReadSettings
+
+StrPath = str | os.PathLike[str]
+
+
+class OpenSettings(ReadSettings):
+    """Settings of `MotionSet.open`. .npz files keep their own rate, whatever `file_fps` is."""
+
+    fps: float = option(
+        default=30.0, help="Frame rate to which all clips are resampled.", label="Frame rate", unit="1/s", above=0
+    )
+    mirrored: bool = option(
+        default=False, help="Add a mirrored copy of each clip, named NAME_mirrored, after all others."
+    )
+    labels: StrPath | Sequence[StrPath] = option(
+        default="sidecar",
+        help='Source of the labels: "sidecar", "folders" (each folder in a file\'s path is a label), a CSV file, or '
+        "a list of these.",
+    )
+    cache: StrPath | None = option(
+        default=None,
+        help="Folder for the prepared clips; by default .marey-cache in the folder of the clips. It can be deleted at "
+        "any time.",
+    )
+    group: str | int | None = option(
+        default=None,
+        help="Clips to use if they have different skeletons: the number of a group, the largest first, or the "
+        "name of any clip in it.",
+        label="Skeleton", advanced=True,
+    )  # fmt: skip
+    pattern: str = option(default="*", help='Files to use, such as "*.bvh" or "walks/*".', label="Files", advanced=True)
+
+    @property
+    def label_sources(self) -> list[StrPath]:
+        """The sources of the labels as a list."""
+        return [self.labels] if isinstance(self.labels, str | os.PathLike) else list(self.labels)
