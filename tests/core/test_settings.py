@@ -91,7 +91,7 @@ def test_numbers_of_numpy_become_plain_ones() -> None:
 
 
 def test_unknown_and_old_names() -> None:
-    with pytest.raises(TypeError, match="Example: unknown option 'wait'; similar: 'weight'"):
+    with pytest.raises(TypeError, match="unknown option 'wait'; similar: 'weight'"):
         work("a", wait=1)  # type: ignore[call-arg]
     with pytest.warns(DeprecationWarning, match="weight"):
         assert work("a", heavy=0.1)[1].weight == 0.1  # type: ignore[call-arg]

@@ -153,13 +153,16 @@ def test_sets_that_cannot_be_built_are_refused(clips):
         NotBlendable, match="the base clip 'short' has no full gait cycle to align the other clips to; choose one"
     ):
         SpliceSet.build([replace(walk[:60], name="short")])
-    moving = np.broadcast_to(walk.skeleton.offsets, (len(walk), *walk.skeleton.offsets.shape)).copy()
-    moving[:, -1] *= 1.1
-    with pytest.raises(
-        InvalidValue,
-        match="clips must have bones of constant length, but those of 'base' change; remove its bone_offsets",
-    ):
-        SpliceSet.build([replace(walk, bone_offsets=moving)])
+
+
+def test_stretched_legs_stay_and_the_upper_body_keeps_its_rest_length(clips):
+    walk, curve = clips[:2]
+    moving = walk.frame_offsets.copy()
+    joints = [walk.skeleton.roles[role] for role in ("left_foot", "left_hand")]
+    moving[:, joints] *= 1.1
+    result = SpliceSet.build([replace(walk, bone_offsets=moving), curve]).splice(0, 1)
+    np.testing.assert_array_equal(result.frame_offsets[:, joints[0]], moving[:, joints[0]])
+    np.testing.assert_array_equal(result.frame_offsets[0, joints[1]], walk.skeleton.offsets[joints[1]])
 
 
 def test_wrong_requests_are_refused(splices):

@@ -221,7 +221,7 @@ class _Checked:
             options |= _name_values(cls, values, options)
             for name in options:
                 if name not in known:
-                    raise TypeError(f"{cls.__name__}: unknown option {name!r}{similar(name, known)}")
+                    raise TypeError(f"unknown option {name!r}{similar(name, known)}")
             given = {} if settings is None else {name: getattr(settings, name) for name in known}
             make(self, **{**given, **options})
 

@@ -24,6 +24,8 @@ from marey.io.threads import run_in_halves
 _LARGE = 100_000
 
 _AXES = "XYZ"
+# A joint's OFFSET is its rest position if its position channels deviate by at most this fraction of it, in most frames.
+_MAX_STRETCH = 0.3
 # The first bytes of UTF-16 and UTF-32 text, with or without a byte-order mark.
 _WIDE = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
@@ -44,7 +46,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     root : name or index of the ROOT to read if the file has several; the first by default.
 
     Position channels replace the OFFSET of a joint, including the root: every tool that writes a nonzero root OFFSET
-    expects this.
+    expects this. The OFFSET then is the rest position only, if it is plausible.
     """
     _keep_freed_memory()
     data = _as_bytes(data, path)
@@ -146,11 +148,16 @@ def _file_names(tree: list[Joint]) -> tuple[str, ...]:
 
 
 def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
-    """Return root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary."""
+    """Return root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary.
+
+    The skeleton has the OFFSET of a joint if its position channels scatter around it, as in files with stretched limbs,
+    else the position in the first frame.
+    """
     n_frames = len(values)
     offsets = file_offsets.copy()
     moving: dict[int, Floats] = {}
     root_positions = np.broadcast_to(file_offsets[0], (n_frames, 3))
+    size = float(np.linalg.norm(file_offsets[1:], axis=1).mean()) if len(tree) > 1 else 0.0
     for j, joint in enumerate(tree):
         placed = [(k, name) for k, name in enumerate(joint.channels) if name.endswith("position")]
         if not placed:
@@ -161,8 +168,10 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
         if j == 0:
             root_positions = path
             continue
-        offsets[j] = path[0]
-        if np.ptp(path, axis=0).max() > 1e-9 * max(1.0, float(np.abs(path[0]).max())):
+        away = float(np.sort(np.linalg.norm(path - file_offsets[j], axis=1))[n_frames // 2])
+        if away > _MAX_STRETCH * (float(np.linalg.norm(file_offsets[j])) + 0.1 * size):
+            offsets[j] = path[0]
+        if np.abs(path - offsets[j]).max() > 1e-9 * max(1.0, float(np.abs(path[0]).max())):
             moving[j] = path
     if not moving:
         return root_positions, offsets, None

@@ -95,6 +95,9 @@ class _Tracks:
         path, rest = self._place(j)
         rotations, angles = self._rotation_channels(j)
         channels = self._arrange_channels(j, self._position_channels(j, path, rest), rotations)
+        # Channels replace the OFFSET, so keep that of the file; but if the first frame is not the rest pose, write the
+        # rest pose, since readers could not find it otherwise.
+        keeps_offset = j == 0 or not any(map(_differ, path[:1].T, rest))
         offset = rest.copy()
         values = np.empty((self.n_frames, len(channels)))
         turning = [k for k, name in enumerate(channels) if name not in _POSITIONS]
@@ -103,7 +106,8 @@ class _Tracks:
             if name in _POSITIONS:
                 axis = _POSITIONS.index(name)
                 values[:, k] = path[:, axis]
-                offset[axis] = self.file_offsets[j, axis]  # the channel replaces it, so keep the file's offset
+                if keeps_offset:
+                    offset[axis] = self.file_offsets[j, axis]
         return _Track(offset, channels, values)
 
     def _place(self, j: int) -> tuple[Floats, Floats]:

@@ -61,7 +61,8 @@ class SpliceSet(FrozenRecord, Stored):
 
     Parameters
     ----------
-    clips : motions with the same skeleton and frame rate, and bones of constant length.
+    clips : motions with the same skeleton and frame rate. Stretched legs stay stretched; bones of the upper body have
+        their rest length.
     base : index of the clip that all clips are aligned to.
     prepared : precomputed data of each clip.
     """
@@ -188,7 +189,7 @@ class SpliceSet(FrozenRecord, Stored):
             spliced[f] = player.frame(f)[1]
         halves = split_body(player.lower.skeleton)
         rotations = set_readonly(quat.unroll(spliced))
-        taken = UpperFrames(rotations, get_bone_offsets(player.lower))
+        taken = UpperFrames(rotations, player.lower.skeleton.offsets[None])
         result = join_halves(
             halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map()
         )
@@ -320,10 +321,6 @@ def _check_set(clips: Sequence[Motion]) -> None:
             raise InvalidValue(
                 f"clips must have the same frame rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
                 f"{clips[0].fps:g}; resample one of them with marey.edit.resample"
-            )
-        if clip.bone_offsets is not None:
-            raise InvalidValue(
-                f"clips must have bones of constant length, but those of {clip.name!r} change; remove its bone_offsets"
             )
     names = [clip.name for clip in clips]
     if len(set(names)) != len(names):
