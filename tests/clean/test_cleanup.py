@@ -390,7 +390,7 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
 
 class TestBadInput:
     def test_a_path_is_not_a_motion(self) -> None:
-        with pytest.raises(InvalidValue, match="cleanup needs a Motion, not str; load files with marey.load"):
+        with pytest.raises(InvalidValue, match="motion must be a Motion, not str; load files with marey.load"):
             clean("walk.bvh")  # type: ignore[arg-type]
 
     def test_settings(self) -> None:

@@ -272,9 +272,7 @@ def test_the_room_offers_its_names():
 def test_what_is_no_motion_is_refused():
     walk = sample("walk", seconds=3.0).motion
     for call in (lambda: splice(walk, None), lambda: splice("walk.bvh", walk), lambda: splice_naive(walk, None)):
-        with pytest.raises(
-            InvalidValue, match=r"a splice needs two motions, got (NoneType|str); load one with marey.load"
-        ):
+        with pytest.raises(InvalidValue, match=r"each motion of a splice must be a Motion, not (NoneType|str); load"):
             call()
 
 

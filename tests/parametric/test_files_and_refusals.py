@@ -193,7 +193,7 @@ def test_a_failing_feature_names_the_motion():
         (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "at least two examples, not 1"),
         (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "at least two examples, not one"),
         (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
-        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "is built from motions, not str"),
+        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "needs motions, got a list with str"),
         (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "not both"),
         (
             lambda m: ParametricMotion.build(m, lambda motion: np.nan if motion.name.endswith("2") or True else 0.0),

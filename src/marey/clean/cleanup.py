@@ -18,7 +18,7 @@ from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_ap
 from marey.clean.track import REFERENCE_LEG
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
@@ -167,8 +167,7 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
 
 def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     """Return the motion with contacts and floor: the given, existing or detected ones."""
-    if not isinstance(motion, Motion):
-        raise InvalidValue(f"cleanup needs a Motion, not {type(motion).__name__}", remedy="load files with marey.load")
+    check_motion(motion)
     level = motion.source.floor if settings.floor is None else settings.floor
     held = motion.contacts if settings.contacts is None else settings.contacts
     if held is None:

@@ -15,7 +15,7 @@ from marey.clean.supports import mark_bearing_hands, measure_clearance
 from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.errors import InvalidValue, warn_user
 
 Plane = float | tuple[float, float, float]
@@ -164,7 +164,7 @@ def find_contacts(
     surfaces = None if planes is None else [check_plane(plane) for plane in planes]
     asked = floor
     if floor is None:
-        floor = motion.source.floor
+        floor = check_motion(motion).source.floor
     elif not np.isfinite(floor):
         raise InvalidValue(f"floor must be a finite height in meters, not {floor}")
     track = track_points(motion, choose_points(motion, hands))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_index, check_list, freeze_array, set_readonly
 from marey.core.settings import Settings, option
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, UnknownName, similar
@@ -99,6 +99,11 @@ class CleanSettings(Settings):
         default=0.4, help="L4, window over which adjustments fade into free frames.",
         label="Fade into free frames", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
+
+    def check(self) -> None:
+        """Raise `InvalidValue` if plants or targets are not lists of these."""
+        object.__setattr__(self, "plants", check_list(self.plants, PlantAt, "plants"))
+        object.__setattr__(self, "targets", check_list(self.targets, Target, "targets"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from marey.clean import contact_kernels
 from marey.clean.points import check_points, contact_points, find_side, leg_length, place_joints
 from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.errors import InvalidValue
 
 # Thresholds apply to this leg length of an adult, thigh plus shin, in meters.
@@ -103,6 +103,7 @@ class PointTrack:
 
 def choose_points(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
     """Choose the points to track: the usual ones, as defined in `motion.contacts` if possible, and any others there."""
+    check_motion(motion)
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
     usual = contact_points(motion.skeleton, hands=hands, standing=motion)
     own = [point for name, point in given.items() if name not in {p.name for p in usual}]

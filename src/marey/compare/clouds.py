@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,7 @@ MARKER_SETS: dict[str, tuple[str, ...]] = {
     "root_knees": ("hips", "left_lower_leg", "right_lower_leg"),
 }
 """Roles that get a marker. Roles that a skeleton lacks are ignored, but at least one must exist."""
+_MARKERS = f"{', '.join(MARKER_SETS)}, or a list of roles and joint names"
 
 # Distance in meters from a joint to its second and third marker, which rotate with it.
 _ARM_LENGTH = 0.1
@@ -231,24 +232,27 @@ def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
     roles = skeleton.roles
     if isinstance(markers, str):
         if markers not in MARKER_SETS:
-            known = ", ".join(MARKER_SETS)
-            raise UnknownName(
-                f"markers must be {known}, or a list of roles and joint names, not {markers!r}"
-                f"{similar(markers, MARKER_SETS)}"
-            )
+            raise UnknownName(f"markers must be {_MARKERS}, not {markers!r}{similar(markers, MARKER_SETS)}")
         names = tuple(role for role in MARKER_SETS[markers] if role in roles)
         if names:
             return names, [roles[role] for role in names]
         if markers == "body":
             return skeleton.names, list(range(len(skeleton)))
         roles[MARKER_SETS[markers][0]]  # raises an error that explains how to map roles
-    names = tuple(markers)
+    names = list_markers(markers)
     if not names:
         raise InvalidValue("markers must name at least one marker, got none")
     if len(set(names)) != len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise InvalidValue(f"markers must not repeat a name, but {twice!r} occurs twice")
     return names, [_joint(skeleton, name) for name in names]
+
+
+def list_markers(markers: Any) -> tuple[str, ...]:
+    """Return the names of a list of markers."""
+    if not isinstance(markers, Iterable):
+        raise InvalidValue(f"markers must be {_MARKERS}, not {markers!r}", parameter="markers")
+    return tuple(markers)
 
 
 def _joint(skeleton: Skeleton, name: Any) -> int:

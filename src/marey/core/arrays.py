@@ -1,4 +1,4 @@
-"""Validate constructor arguments: arrays (made read-only), rates, names and frame numbers."""
+"""Validate arguments: arrays (made read-only), rates, names, frame numbers and types."""
 
 from __future__ import annotations
 
@@ -145,6 +145,29 @@ def check_index(value: Any, what: str) -> int:
         return operator.index(value)
     except TypeError:
         raise InvalidValue(f"{what} must be an integer, not {value!r}", parameter=_find_parameter(what)) from None
+
+
+def check_type(value: Any, kind: type | tuple[type, ...], what: str, *, remedy: str | None = None) -> Any:
+    """Return `value` if it is of this type, or of one of these; anything else raises InvalidValue.
+
+    what : the name of the parameter, or a description for the message.
+    """
+    if isinstance(value, kind):
+        return value
+    wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
+    article = "an" if wanted[0] in "AEIOU" else "a"
+    raise InvalidValue(
+        f"{what} must be {article} {wanted}, not {type(value).__name__}",
+        parameter=_find_parameter(what),
+        remedy=remedy,
+    )
+
+
+def check_list(values: Any, kind: type, what: str) -> tuple[Any, ...]:
+    """Return `values` as a tuple if it is a list of `kind`; anything else raises InvalidValue."""
+    if isinstance(values, str | kind) or not isinstance(values, Iterable):
+        raise InvalidValue(f"{what} must be a list of {kind.__name__}, not {values!r}", parameter=what)
+    return tuple(check_type(each, kind, f"each of {what}") for each in values)
 
 
 def _find_parameter(what: str) -> str | None:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, FrozenRecord, check_fps, convert_array, freeze_array, resolve_frames, set_readonly
+from marey.core.arrays import (
+    Floats,
+    FrozenRecord,
+    check_fps,
+    check_type,
+    convert_array,
+    freeze_array,
+    resolve_frames,
+    set_readonly,
+)
 from marey.core.kinematics import World, WorldCache, joint_path
 from marey.core.labels import Labels
 from marey.core.skeleton import Skeleton
@@ -56,7 +65,8 @@ class Motion(FrozenRecord):
     source: Source = field(default_factory=Source)
 
     def __post_init__(self) -> None:
-        n_joints = len(self.skeleton)
+        n_joints = len(check_type(self.skeleton, Skeleton, "skeleton"))
+        check_type(self.labels, Labels, "labels")
         rotations = freeze_array(self.rotations, "rotations", (None, n_joints, 4), finite=False)
         n_frames = len(rotations)
         if n_frames == 0:
@@ -85,6 +95,8 @@ class Motion(FrozenRecord):
             self._put(source=replace(self.source, channel_values=None))
 
     def _check_contacts(self, contacts: Contacts, n_frames: int) -> None:
+        if not hasattr(contacts, "points"):
+            raise InvalidValue(f"contacts must be Contacts, not {type(contacts).__name__}", parameter="contacts")
         if len(contacts) != n_frames:
             raise InvalidValue(f"contacts must have as many frames as the motion ({n_frames}), not {len(contacts)}")
         for point in contacts.points:
@@ -193,3 +205,12 @@ def move_frames(motion: Motion, transforms: Floats) -> Motion:
         root_positions=set_readonly(rigid2d.apply(transforms, motion.root_positions)),
         rotations=set_readonly(rotations),
     )
+
+
+def check_motion(value: Any, what: str = "motion") -> Motion:
+    """Return `value` if it is a Motion; anything else, such as the name of a file, raises InvalidValue.
+
+    what : the name of the parameter, or a description for the message.
+    """
+    motion: Motion = check_type(value, Motion, what, remedy="load files with marey.load")
+    return motion

@@ -217,11 +217,10 @@ class _Checked:
             if settings is not None and not isinstance(settings, cls):
                 kind = type(settings).__name__
                 raise InvalidValue(f"settings must be {cls.__name__}, not {kind}", parameter="settings")
-            known = {each.name for each in options_of(cls)}
             options |= _name_values(cls, values, options)
-            for name in options:
-                if name not in known:
-                    raise TypeError(f"unknown option {name!r}{similar(name, known)}")
+            known = {each.name for each in options_of(cls)}
+            for name in options.keys() - known:
+                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}{similar(name, known)}")
             given = {} if settings is None else {name: getattr(settings, name) for name in known}
             make(self, **{**given, **options})
 
@@ -360,7 +359,11 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
                     raise TypeError(f"{function.__name__}() takes options by name only")
                 warn_renamed(f"{function.__name__}(...) without names", f"{', '.join(extra)}=")
                 options, values = options | extra, ()
-            return function(*arguments, **data, settings=make(*values, **options))
+            try:
+                settings = make(*values, **options)
+            except TypeError as error:  # an unknown or repeated option; the caller knows the function's name
+                raise TypeError(str(error).replace(f"{make.__name__}()", f"{function.__name__}()")) from None
+            return function(*arguments, **data, settings=settings)
 
         call: Any = functools.wraps(function)(run)
         call.__doc__ = _extend_doc(function.__doc__ or "", known, make.__name__)

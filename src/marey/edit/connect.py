@@ -10,7 +10,7 @@ from marey.core.annotations import add_provenance, join_contacts, shift_labels
 from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Labels
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton, find_placement, set_travel
 from marey.deprecation import renamed_parameters
 from marey.edit._rates import PoseOffset, RatedPose, offset_between, pose_at
@@ -44,6 +44,8 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     not planted through the gap has no contact in it.
     """
     check_feet(feet)
+    check_motion(first, "first")
+    check_motion(second, "second")
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
         raise InvalidValue(
             f"connect needs clips with the same frame rate, got {first.fps:g} and {second.fps:g} Hz; resample one first"

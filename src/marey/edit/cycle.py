@@ -12,7 +12,7 @@ from marey.core.arrays import Floats, check_index, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Labels
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root, find_placement
 from marey.deprecation import renamed_parameters
 from marey.edit._loops import find_loop, list_body_joints
@@ -60,7 +60,7 @@ def cycle(
     ``velocity_before``; and the 95th percentile of the steps inside the loop, ``usual_position`` and
     ``usual_velocity``.
     """
-    last = len(motion) - 1
+    last = len(check_motion(motion)) - 1
     n_cycles = check_index(repeats, "repeats")
     if n_cycles < 1:
         raise InvalidValue(f"repeats must be at least 1, not {n_cycles}")

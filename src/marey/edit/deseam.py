@@ -12,7 +12,7 @@ import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_index, check_number
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
@@ -70,6 +70,7 @@ def deseam(
     point. Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
     """
+    check_motion(motion)
     seam = check_index(frame, "frame")
     if len(motion) < 2:
         raise InvalidValue(f"{motion.name!r} must have at least 2 frames to have a seam, not 1")

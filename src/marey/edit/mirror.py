@@ -10,7 +10,7 @@ from marey.core.annotations import add_provenance, swap_sides
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
 from marey.errors import JointNotFound
@@ -34,7 +34,7 @@ def mirror(motion: Motion) -> Motion:
     If it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by quarter turns;
     `find_axis_changes` finds these from bones and poses.
     """
-    skeleton = motion.skeleton
+    skeleton = check_motion(motion).skeleton
     partner = find_partners(skeleton)
     if not (partner != np.arange(len(partner))).any():
         raise JointNotFound(

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.feet import Feet, check_feet, feet_from_flag
-from marey.core.motion import Motion, move_frames
+from marey.core.motion import Motion, check_motion, move_frames
 from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.edit._splines import hermite
@@ -60,7 +60,7 @@ def edit_path(
     Contacts are detected first if the motion has none.
     """
     given = freeze_array(path, "path", (None, 2))
-    old_points = traveled_path(motion, smooth=smooth)
+    old_points = traveled_path(check_motion(motion), smooth=smooth)
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(

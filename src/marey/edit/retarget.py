@@ -13,7 +13,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import Feet, check_feet, feet_from_flag
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.deprecation import renamed_parameters
@@ -65,6 +65,7 @@ def retarget(
     """
     if hands not in (None, "together", "targets"):
         raise UnknownName(f"hands must be 'together', 'targets' or None, not {hands!r}")
+    check_motion(motion)
     if isinstance(target, RetargetMap):
         if pose is not None or target_pose is not None:
             raise InvalidValue(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, FrozenRecord, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_type, set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
@@ -151,6 +151,7 @@ class _Reference:
     """A skeleton in its reference pose, facing +Z."""
 
     def __init__(self, given: Skeleton | Motion, frame: int | None, which: str) -> None:
+        check_type(given, (Skeleton, Motion), f"the {which}")
         self.motion = given if isinstance(given, Motion) else None
         self.skeleton = given.skeleton if isinstance(given, Motion) else given
         self.skeleton.roles["hips"]  # raises an error that explains how to map it

@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.annotations import add_provenance, retime_contacts, retime_labels
 from marey.core.arrays import Floats, freeze_array, set_readonly
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.edit._splines import hermite, monotone_slopes
 from marey.errors import InvalidValue
 
@@ -28,6 +28,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     keys : at least one pair (old seconds, new seconds); both columns must increase. (0, 0) is added unless a key is at
         old time 0.
     """
+    check_motion(motion)
     pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
         raise InvalidValue("keys must have at least one (old seconds, new seconds) pair, got none")

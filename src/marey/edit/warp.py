@@ -12,7 +12,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, Ints, check_number, freeze_array
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.kinematics import World
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters
@@ -120,7 +120,8 @@ def warp(
         raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), not {continuity!r}")
     if orientation not in (None, "world", "limb"):
         raise UnknownName(f"orientation must be 'world', 'limb' or None, not {orientation!r}")
-    listed = list(keys)
+    check_motion(motion)
+    listed = list(keys) if isinstance(keys, Iterable) else [keys]
     turn_keys, moves = _sorted_keys(motion, listed)
     draft = Draft.of(motion)
     turn_curves = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from marey.compare.clouds import list_markers
 from marey.core.settings import Settings, option
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
@@ -74,7 +75,7 @@ class WebSettings(Settings):
         """Convert lists of names to tuples."""
         put = object.__setattr__
         if not isinstance(self.markers, str):
-            put(self, "markers", tuple(self.markers))
+            put(self, "markers", list_markers(self.markers))
         if self.labels is not None:
             put(self, "labels", (self.labels,) if isinstance(self.labels, str) else tuple(self.labels))
 

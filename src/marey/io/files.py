@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from marey.errors import MareyError, UnreadableFile, UnwritableFile
+from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +45,8 @@ def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
 
     Works like pathlib, which takes longer to import than this file.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidValue(f"path must be the name of a file, not {path!r}", parameter="path")
     name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
 

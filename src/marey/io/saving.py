@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
+from marey.core.arrays import check_list
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownFormat, warn_user
 from marey.io import recognize
-from marey.io.files import write_bytes
+from marey.io.files import split_name, write_bytes
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import plan_sidecar, write_sidecar
 
@@ -30,8 +30,8 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     motion : the motion, or several of them.
     path : the file to write.
     """
-    motions = [motion] if isinstance(motion, Motion) else list(motion)
-    suffix = Path(path).suffix.lower()
+    motions = [motion] if isinstance(motion, Motion) else check_list(motion, Motion, "motion")
+    suffix = split_name(path)[1]
     if suffix not in SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
         raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SUFFIXES)}", path=path)

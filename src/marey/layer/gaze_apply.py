@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.kinematics import World
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_facing
 from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, MareyWarning
@@ -107,7 +107,7 @@ def trace_gaze(
     GazeTrack. Goals outside the map, and eyes rotated by more than 35 degrees, cause a `MareyWarning` and are listed in
     `notes`.
     """
-    asked = _check_goals(goals, motion)
+    asked = _check_goals(goals, check_motion(motion))
     body = GazeBody.from_skeleton(motion.skeleton)
     sigma = check_number(smoothing, "smoothing") * motion.fps
     world = motion.world()

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.core.placement import check_same_skeleton
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue
 from marey.layer.trunk_kernels import Cut
 
 SIDES = ("left", "right")
@@ -70,8 +69,7 @@ def check_pair(lower: Motion, upper: Motion, where: str) -> BodySplit:
 def check_bodies(first: Motion, second: Motion, where: str) -> None:
     """Raise an error unless both are motions with the same skeleton."""
     for given in (first, second):
-        if not isinstance(given, Motion):
-            raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; load one with marey.load")
+        check_motion(given, f"each motion of {where}")
     check_same_skeleton(first.skeleton, second.skeleton, where)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Bools, Floats, check_index, check_number, set_readonly
+from marey.core.arrays import Bools, Floats, check_index, check_list, check_number, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -120,7 +120,7 @@ def find_joint_weights(
                 raise InvalidValue(f"the weight of {name!r} must be from 0 to 1, not {value:g}")
             weights[_find_joints(skeleton, name, limbs=False)] = value
     else:
-        names = [joints] if isinstance(joints, str) else list(joints)
+        names = [joints] if isinstance(joints, str) else check_list(joints, str, "joints")
         if not names:
             raise InvalidValue("joints must name at least one limb, role or joint, got none")
         for root in (joint for name in names for joint in _find_joints(skeleton, name)):

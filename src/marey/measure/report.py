@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from marey.core.motion import Motion
+from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.measure import body, skate, smooth, travel
@@ -97,7 +97,7 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     InvalidValue : if nothing can be measured, for example on one frame or one joint.
     """
     for clip in (motion,) if against is None else (motion, against):
-        if len(clip) < 2:
+        if len(check_motion(clip, "motion" if clip is motion else "against")) < 2:
             raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, not 1")
     metrics = _measure_all(motion)
     if against is None:

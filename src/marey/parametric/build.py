@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, Ints, check_index, check_number, convert_array, freeze_array, set_readonly
-from marey.core.clips import name_clip
+from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue, MareyError, NotBlendable
@@ -207,12 +207,7 @@ def _unpack_examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, Regis
             "a parametric space needs at least two examples, not one; add other motions of the same action"
         )
     parents = getattr(given, "parents", None)
-    motions = tuple(getattr(given, "motions", given))
-    for motion in motions:
-        if not isinstance(motion, Motion):
-            raise InvalidValue(
-                f"a parametric space is built from motions, not {type(motion).__name__}; load files first"
-            )
+    motions = list_clips(getattr(given, "motions", given), "a parametric space", 0)
     if len(motions) < 2:
         raise InvalidValue(
             f"a parametric space needs at least two examples, not {len(motions)}; add other motions of "

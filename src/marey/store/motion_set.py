@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from marey.core.arrays import check_index
+from marey.core.arrays import check_index, check_type
 from marey.core.motion import Motion
 from marey.core.placement import find_skeleton_difference
 from marey.core.settings import operation
@@ -65,7 +65,7 @@ class MotionSet:
         ----------
         folder : the folder.
         """
-        place = Path(folder)
+        place = Path(check_type(folder, (str, os.PathLike), "folder"))
         store = place / CACHE_NAME if settings.cache is None else Path(settings.cache)
         files, everything = list_files(place, settings.pattern, store)
         rows = label_rows(place, settings.label_sources, everything)
