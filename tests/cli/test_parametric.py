@@ -82,6 +82,34 @@ def test_a_space_from_files_takes_degrees(walks, tmp_path, capsys):
     assert len(load_motion(made)) == report["frames"]
 
 
+def test_parameters_can_be_given_by_hand(walks, tmp_path, capsys):
+    out, table = tmp_path / "s.npz", tmp_path / "moods.csv"
+    given = ["--values", "-2,-1,0,1,2", "--names", "mood"]
+    assert main(["parametric", "build", *walks, *given, "-o", str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["low"], row["high"]) for row in report["parameters"]] == [("mood", -2.0, 2.0)]
+    table.write_text("mood,energy\n0,1\n1,2\n0.5,3\n1,1\n0,2\n")
+    assert main(["parametric", "build", *walks, "--values", str(table), "-o", str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in report["parameters"]] == ["mood", "energy"]
+    assert report["example_parameters"] == [[0.0, 1.0], [1.0, 2.0], [0.5, 3.0], [1.0, 1.0], [0.0, 2.0]]
+    assert main(["parametric", "make", str(out), "0.5", "2", "-o", str(tmp_path / "m.bvh")]) == 0
+    assert main(["parametric", "make", str(out), "0.5", "2", "-o", str(tmp_path / "m.bvh"), "--refine", "2"]) == 2
+    assert "was given by hand; omit --refine" in capsys.readouterr().err
+    table.write_text("0,1\n1\n")
+    assert main(["parametric", "build", *walks, "--values", str(table), "-o", str(out)]) == 2
+    assert "moods.csv:2: expected 2 numbers, got 1" in capsys.readouterr().err
+
+
+def test_scales_and_tolerances_are_in_degrees(walks, tmp_path):
+    out = tmp_path / "s.npz"
+    options = ["--samples", "20", "--scale", "2,0.1", "--redundant", "0.01", "--seed", "3", "--delta", "0.05"]
+    assert main(["parametric", "build", *walks, "--feature", "turn,speed", *options, "-o", str(out)]) == 0
+    space = ParametricMotion.load(out)
+    np.testing.assert_allclose(space.scale, [np.radians(2.0), 0.1])
+    assert space.delta == 0.05
+
+
 def test_a_kick_is_made_and_drawn(space, tmp_path, capsys):
     out, picture = tmp_path / "kick.bvh", tmp_path / "kick.png"
     arguments = [*_target(), "-o", str(out), "--refine", "4", "--plot", str(picture), "--json"]
@@ -179,6 +207,8 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
     ("arguments", "code", "message"),
     [
         ([*_SEARCH, "-o", "OUT"], 2, "Missing option '--feature'"),
+        ([*_SEARCH, "--feature", "turn", "--values", "0,1", "-o", "OUT"], 2, "either --feature to measure or --values"),
+        ([*_SEARCH, "--values", "x", "-o", "OUT"], 2, "--values must be numbers such as 0,0.5,1 or a .csv file"),
         ([*_SEARCH, "--feature", "height", "-o", "OUT"], 2, "no feature named 'height'"),
         ([*_SEARCH, "--feature", "position", "-o", "OUT"], 2, "position needs a joint or role"),
         ([*_SEARCH, "--feature", "position:wing", "-o", "OUT"], 2, "wing"),

@@ -192,7 +192,7 @@ def test_a_failing_feature_names_the_motion():
     [
         (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "at least two examples, not 1"),
         (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "at least two examples, not one"),
-        (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
+        (lambda m: ParametricMotion.build(m), InvalidValue, "either `feature=` to measure or `values=`"),
         (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "needs motions, got a list with str"),
         (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "not both"),
         (
@@ -214,7 +214,7 @@ def test_a_failing_feature_names_the_motion():
         (
             lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(delta=-1)),
             InvalidValue,
-            "delta must be a number",
+            "delta must be at least 0",
         ),
         (
             lambda m: ParametricMotion.build(m, "turn", settings=SpaceSettings(scale=[1, 2])),
@@ -226,7 +226,7 @@ def test_a_failing_feature_names_the_motion():
             InvalidValue,
             "scale must be greater than 0",
         ),
-        (lambda m: ParametricMotion.build(m, "turn", rng="x"), InvalidValue, "rng must be a whole number"),
+        (lambda m: ParametricMotion.build(m, "turn", rng="x"), InvalidValue, "rng must be an integer"),
         (
             lambda m: ParametricMotion.build(m, "turn", redundant=0),
             InvalidValue,

@@ -17,7 +17,6 @@ __all__ = [
     "feet_option",
     "frames_between",
     "markers_option",
-    "max_distance_option",
     "note_rest_pose",
     "of_folder",
     "open_folder",
@@ -51,12 +50,6 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
     if start >= stop:
         raise InvalidValue(f"--from must be before --to, not frames {start} to {stop} of {last}")
     return start, stop
-
-
-def max_distance_option(default: float, what: str) -> Callable[[Command], Command]:
-    """Add the option --max-distance, in meters. `what` completes its help text, such as "the motions"."""
-    text = f"Maximum distance between {what}, in meters."
-    return click.option("--max-distance", type=float, default=default, show_default=True, help=text)
 
 
 def markers_option(kinds: str = "roles or joints") -> Callable[[Command], Command]:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural
-from marey.cli.options import feet_option, max_distance_option, read_motion
+from marey.cli.files import check_output, check_plot, plural, read_table
+from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
-from marey.cli.settings import add_settings, word_options
-from marey.cli.values import POSE_2D, Moment
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.values import POSE_2D, Moment, NumberList
 
 if TYPE_CHECKING:
-    from marey.core.feet import Feet
-    from marey.parametric import ParametricMotion, ReachResult
+    from marey.parametric import ParametricMotion, ReachResult, SpaceSettings
 
 _NOTES = 8  # notes in the text report; --json lists all
+_PER_PARAMETER = NumberList("numbers", "0.02 or 0.02,0.02,0.03")
 _NUMBERS_TOO = {"ignore_unknown_options": True}  # because target values may be negative
 
 
@@ -42,32 +42,36 @@ def command() -> None:
 
 @command.command("build", cls=NumbersToo)
 @click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
+@click.option("--feature", help="The parameters of the space, such as position:right_hand@farthest or turn,speed.")
 @click.option(
-    "--feature", required=True, help="The parameters of the space, such as position:right_hand@farthest or turn,speed."
-)
+    "--values", metavar="V,V...|CSV",
+    help="Parameters given by hand instead of --feature: one number per example, or a CSV file with one line per "
+    "example, in the order of the files or matches; its first line may name the parameters.",
+)  # fmt: skip
+@click.option("--names", metavar="NAME,...", help="Names of the parameters in --values.")
 @click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
 @click.option("--threshold", type=float, metavar="METERS", help="Maximum distance of a match in WEB.")
 @LABELS
 @DROP
 @OVERLAPS
 @add_settings("marey.find.settings:SearchSettings")
-@click.option("--samples", type=int, default=1000, show_default=True, help="Number of sampled blends.")
+@add_settings("marey.parametric.settings:SpaceSettings")
 @click.option(
-    "--delta", type=float, default=0.1, show_default=True, help="How far blend weights may leave the range 0 to 1."
-)
-@click.option("--redundant", type=float, help="Remove examples that the others reproduce to within this distance.")
-@max_distance_option(0.3, "the examples")
-@click.option("--force", is_flag=True, help="Use motions even if they are farther apart.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+    "--redundant", type=_PER_PARAMETER,
+    help="Remove examples that the others reproduce to within this distance; one number, or one per parameter.",
+)  # fmt: skip
+@click.option(
+    "--scale", type=_PER_PARAMETER,
+    help="Distance in each parameter within which a target counts as reachable.  [default: 3 cm, 3 degrees, 0.05 m/s "
+    "and so on]",
+)  # fmt: skip
+@click.option(
+    "--apexes", type=NumberList("frames", "20,31,28", integers=True), metavar="FRAME,...",
+    help="Frame in each example that features of a pose are measured at.  [default: found]",
+)  # fmt: skip
+@markers_option()
 @AS_JSON
-def build(
-    sources: tuple[str, ...],
-    feature: str,
-    output: str,
-    threshold: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def build(sources: tuple[str, ...], output: str, threshold: float | None, as_json: bool, **options: Any) -> None:
     """Build a parametric motion space from motion files, or from the matches of an example in a match web.
 
     The example is the part of CLIP from START to STOP, in seconds (8.0) or frames (240f).
@@ -87,28 +91,37 @@ def build(
 
     from marey.cli.progress import bar
     from marey.errors import MareyWarning
-    from marey.parametric import ParametricMotion, SpaceSettings, parse_features
+    from marey.parametric import ParametricMotion
 
     check_output(output, sources, what="a space", suffixes=(".npz",))
-    features = parse_features(feature)
+    settings = _read_space_settings(options)
     examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:
         warnings.filterwarnings(
             "ignore", r"\d+ of \d+ examples (is|are) left out", MareyWarning
         )  # the notes give the reasons
-        space = ParametricMotion.build(
-            examples,
-            features,
-            samples=options["samples"],
-            redundant=options["redundant"],
-            max_distance=options["max_distance"],
-            force=options["force"],
-            rng=options["seed"],
-            settings=SpaceSettings(delta=options["delta"]),
-            progress=progress,
-        )
+        space = ParametricMotion.build(examples, settings=settings, progress=progress)
     space.save(output)
     _print_space(space, as_json, written=[output])
+
+
+def _read_space_settings(options: dict[str, Any]) -> SpaceSettings:
+    """Return the settings of a space. Features are parsed; numbers in units of the parameters become radians."""
+    from marey.parametric import SpaceSettings, parse_features
+
+    if options["values"] is None:
+        if options["feature"] is None:
+            raise click.UsageError("Missing option '--feature'; or give parameters by hand with --values")
+        options["feature"] = parse_features(options["feature"])
+        units = [unit for feature in options["feature"] for unit in feature.units]
+        for name in ("redundant", "scale"):
+            if options[name] is not None and len(options[name]) in (1, len(units)):
+                numbers = options[name] if len(options[name]) == len(units) else options[name] * len(units)
+                options[name] = [value / _shown(unit)[1] for value, unit in zip(numbers, units, strict=True)]
+    else:
+        names, options["values"] = read_table(options["values"], "--values")
+        options["names"] = names if options["names"] is None else options["names"].split(",")
+    return read_settings(SpaceSettings, options)
 
 
 def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
@@ -139,7 +152,7 @@ def _files(sources: tuple[str, ...]) -> Any:
     return [read_motion(source) for source in sources]
 
 
-@command.command("make", context_settings=_NUMBERS_TOO)
+@command.command("make", cls=SettingsCommand, context_settings=_NUMBERS_TOO)
 @click.argument("file", metavar="SPACE")
 @click.argument("target", nargs=-1, required=True, metavar="TARGET...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -150,14 +163,21 @@ def _files(sources: tuple[str, ...]) -> Any:
     metavar="X,Z,DEGREES",
     help="Start position in meters and heading in degrees to the left of +Z.  [default: 0,0,0]",
 )
-@feet_option(no_cleanup="none")
+@add_settings("marey.parametric.settings:SynthesisSettings")
+@click.option("--no-cleanup", "feet", flag_value="none", hidden=True)
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--plot", "picture", metavar="PNG", help="Plot the motion with its target: PNG or SVG.")
 @AS_JSON
 def make(
-    file: str, target: tuple[str, ...], output: str, refine: int, start: tuple[float, float, float] | None, feet: Feet,
-    rigid: bool, picture: str | None, as_json: bool,
-) -> int:  # fmt: skip
+    file: str,
+    target: tuple[str, ...],
+    output: str,
+    start: tuple[float, float, float] | None,
+    rigid: bool,
+    picture: str | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Generate the motion for TARGET: one number per parameter, in the order shown by `range`.
 
     The motion begins at the origin facing +Z, unless --start is given. The exit code is 1 if the target is out of
@@ -169,14 +189,15 @@ def make(
       marey parametric make walk.npz -30 1.4 -o turn.bvh --start 2.0,0.5,90
     """
     from marey.io import save
-    from marey.parametric import ParametricMotion
+    from marey.parametric import ParametricMotion, SynthesisSettings
 
     check_output(output, [file])
     check_plot(picture, [file, output])
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
     begin = None if start is None else (math.radians(start[2]), *start[:2])  # placement (theta, x, z)
-    result = space.synthesize(numbers, feet=feet, refine=refine, name=Path(output).stem, start=begin)
+    options["name"] = options["name"] or Path(output).stem
+    result = space.synthesize(numbers, settings=read_settings(SynthesisSettings, options, start=begin))
     motion = result.motion()
     save(motion, output, rigid=rigid)
     written = [output]

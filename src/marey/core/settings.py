@@ -245,6 +245,10 @@ class Settings(_Checked):
         values = {each.name: getattr(self, each.name) for each in options_of(type(self)) if each.kind != "object"}
         return {name: value for name, value in values.items() if not _is_generator(value)}
 
+    def select(self, kind: type[Settings]) -> dict[str, Any]:
+        """Return the options that a base class declares, as keywords for another operation that has them."""
+        return {each.name: getattr(self, each.name) for each in options_of(kind)}
+
     def check(self) -> None:
         """Raise `InvalidValue` if values contradict each other. Subclasses override this."""
 

@@ -1,4 +1,3 @@
-from .build import SpaceSettings as SpaceSettings
 from .features import MOMENTS as MOMENTS
 from .features import Feature as Feature
 from .features import angular_speed as angular_speed
@@ -12,6 +11,8 @@ from .features import speed as speed
 from .features import step_height as step_height
 from .features import traveled as traveled
 from .features import turn as turn
+from .settings import SpaceSettings as SpaceSettings
+from .settings import SynthesisSettings as SynthesisSettings
 from .space import ParametricMotion as ParametricMotion
 from .space import Reachable as Reachable
 from .space import ReachResult as ReachResult

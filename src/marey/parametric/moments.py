@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, Ints, convert_array
 from marey.core.clips import name_clip
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, UnknownName, similar
-from marey.parametric.features import MOMENTS, Feature, extreme_near
+from marey.errors import InvalidValue, MareyError
+from marey.parametric.features import Feature, extreme_near
 from marey.parametric.points import find_path
+from marey.parametric.settings import SpaceSettings
 from marey.register.registration import RegistrationCurve
+from marey.register.settings import PairSettings
 from marey.register.tree import register_tree
 
 __all__ = ["find_at_ends", "find_marks", "find_moments", "snap_apexes"]
@@ -83,34 +85,26 @@ def snap_apexes(
     motions: Sequence[Motion],
     parents: Ints | None,
     features: Sequence[Feature],
-    which: Any,
-    registration: dict[str, Any],
+    settings: SpaceSettings,
 ) -> Ints:
     """Find the frame (n,) in each motion that corresponds to the pose features' moment in the reference motion.
 
     The moment is given in seconds. The timewarp maps it to the other motions, where it snaps to an extreme nearby. The
     reference is the first motion, or the root of `parents`. In a motion that cannot be registered, the search starts at
     the same fraction of its duration as in the reference.
-
-    Parameters
-    ----------
-    which : the kind of extreme, one of `MOMENTS` except "start" and "end".
-    registration : options of `marey.register.register_tree`.
     """
-    kinds = MOMENTS[:-2]
-    if which not in kinds:
-        raise UnknownName(f"snap must be one of {', '.join(kinds)}, not {which!r}{similar(str(which), kinds)}")
     posed = [feature for feature in features if feature.is_pose]
     given = {feature.moment for feature in posed}
     if len(given) != 1 or isinstance(posed[0].moment, str) or posed[0].moment is None:
-        raise InvalidValue("snap= needs pose features at one moment in seconds, such as position(joint, 0.8)")
+        raise InvalidValue("`snap=` needs pose features at one moment in seconds, such as position:right_hand@0.8")
     seconds, root = posed[0].moment, 0 if parents is None else int(np.argmin(parents))
     if seconds > motions[root].duration:
         raise InvalidValue(
             f"{posed[0].label} is measured at {seconds:g} s, but the reference lasts only "
             f"{motions[root].duration:.2f} s"
         )
-    along = register_tree(motions, parents=parents, reference=root if parents is None else None, **registration)
+    reference = root if parents is None else None
+    along = register_tree(motions, parents=parents, reference=reference, **settings.select(PairSettings))
     reg = along.registration
     there = reg.timewarp(reg.timewarp.inverse(reg.reference, seconds))
     fraction = seconds / motions[root].duration
@@ -120,7 +114,7 @@ def snap_apexes(
         at = carried.get(j, fraction * motion.duration)
         frame = int(np.clip(round(at * motion.fps), 0, len(motion) - 1))
         path = find_path(motion.skeleton, motion.world(), posed[0].moment_joint or posed[0].joint)
-        out.append(extreme_near(path, which, frame, round(_REACH * motion.fps)))
+        out.append(extreme_near(path, settings.snap, frame, round(_REACH * motion.fps)))
     return np.array(out)
 
 

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from marey.blend.blend import BlendTrack, compose, enforce_contacts, make_inputs_record
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, convert_array, freeze_array, set_readonly
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import Feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
@@ -25,6 +26,7 @@ from marey.parametric.features import Feature
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
 from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.refine import refine_weights
+from marey.parametric.settings import SynthesisSettings, WeightSettings
 from marey.register.registration import RegistrationCurve
 from marey.register.tree import select_motions
 
@@ -283,60 +285,40 @@ class ParametricMotion(FrozenRecord):
         return float(np.linalg.norm((aimed - target) / self.scale)) > _MOVED
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def weights(self, target: ArrayLike, *, refine: bool | int = False, feet: Feet = "clean") -> Floats:
+    @operation(WeightSettings)
+    def weights(self, target: ArrayLike, settings: WeightSettings) -> Floats:
         """Return the blend weights (n,) of the examples for a target (d,), most of them 0; their sum is 1.
 
-        They lie within [-delta, 1 + delta]. `refine` and `feet` are as in `synthesize`.
+        They lie within [-delta, 1 + delta].
         """
-        check_feet(feet)
-        which, weights, _ = self._solve_weights(self._check_target(target), refine, feet)
+        which, weights, _ = self._solve_weights(self._check_target(target), settings)
         out = np.zeros(self.registration.n_motions)
         out[which] = weights
         return out
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def __call__(
-        self,
-        target: ArrayLike,
-        *,
-        feet: Feet = "clean",
-        refine: bool | int = False,
-        start: ArrayLike | None = None,
-        name: str | None = None,
-    ) -> Motion:
-        """Return a motion with parameters `target` (d,); see `synthesize` for the options.
+    @operation(SynthesisSettings)
+    def __call__(self, target: ArrayLike, settings: SynthesisSettings) -> Motion:
+        """Return a motion with parameters `target` (d,).
 
         An unreachable target is projected, with a `MareyWarning`.
         """
-        blend = self._blend_target(target, feet, refine, start, name)
+        blend = self._blend_target(target, settings)
         if blend.is_projected:
-            # stacklevel=3: the decorator adds a stack frame between this one and the caller's.
-            warnings.warn(self._describe_projection(blend.target, blend.aimed), MareyWarning, stacklevel=3)
+            # stacklevel=4: each decorator adds a stack frame between this one and the caller's.
+            warnings.warn(self._describe_projection(blend.target, blend.aimed), MareyWarning, stacklevel=4)
         return blend.motion
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def synthesize(
-        self,
-        target: ArrayLike,
-        *,
-        feet: Feet = "clean",
-        refine: bool | int = False,
-        start: ArrayLike | None = None,
-        name: str | None = None,
-    ) -> ReachResult:
+    @operation(SynthesisSettings)
+    def synthesize(self, target: ArrayLike, settings: SynthesisSettings) -> ReachResult:
         """Generate a motion with these parameters, and measure the parameters it reaches.
 
         Parameters
         ----------
         target : (d,) one number for each of `names`. An unreachable target is projected; see `project`.
-        feet : ``"clean"`` removes foot skate by enforcing the contacts of the blend; None leaves the feet as they are.
-        refine : refine the weights to bring the motion closer to the target: True for 4 steps, or the number of steps.
-        start : (theta, x, z) floor placement of the first frame: heading in radians (0 faces +Z, positive to the left)
-            and hip position in meters. By default every motion begins at the origin and faces +Z. Similar targets then
-            give similar motions, and requested positions are world positions (for a floor at height 0).
-        name : name of the motion; by default, the features and the target.
         """
-        blend = self._blend_target(target, feet, refine, start, name)
+        blend = self._blend_target(target, settings)
         reached = own = np.full(self.n_dims, np.nan)
         if not self._by_hand:
             measurer = self._make_measurer()
@@ -356,15 +338,12 @@ class ParametricMotion(FrozenRecord):
     error = renamed_method("error", "synthesize")
     made = renamed_method("made", "synthesize", lambda result: (result.motion(), result))
 
-    def _blend_target(
-        self, target: ArrayLike, feet: Feet, refine: bool | int, start: ArrayLike | None, name: str | None
-    ) -> _Blend:
+    def _blend_target(self, target: ArrayLike, settings: SynthesisSettings) -> _Blend:
         """Generate the motion for a target, with name and provenance."""
-        check_feet(feet)
         given = self._check_target(target)
-        which, found, (aimed, projected) = self._solve_weights(given, refine, feet)
-        motion, u = self._blend(which, found, feet, start)
-        steps = _check_steps(refine)
+        which, found, (aimed, projected) = self._solve_weights(given, settings)
+        motion, u = self._blend(which, found, settings.feet, settings.start)
+        steps = _check_steps(settings.refine)
         if not projected and steps and not np.array_equal(aimed, given):
             off = (self._make_measurer().measure_motion(motion, u) - given) / self.scale
             projected = float(np.linalg.norm(off)) > _MISSED
@@ -373,7 +352,7 @@ class ParametricMotion(FrozenRecord):
         source = motion.source.with_step(
             op="parametric", parameters=list(self.names), target=given.tolist(), aimed=aimed.tolist(), refine=steps
         )
-        named = _format_name(self.features, given) if name is None else name
+        named = _format_name(self.features, given) if settings.name is None else settings.name
         return _Blend(given, aimed, projected, weights, replace(motion, name=named, source=source), u)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -401,11 +380,9 @@ class ParametricMotion(FrozenRecord):
         """Return the samples around a target, and their weights."""
         return neighbor_weights(target / self.scale, self.samples / self.scale, self.k)
 
-    def _solve_weights(
-        self, target: Floats, refine: bool | int, feet: Feet
-    ) -> tuple[Ints, Floats, tuple[Floats, bool]]:
+    def _solve_weights(self, target: Floats, settings: WeightSettings) -> tuple[Ints, Floats, tuple[Floats, bool]]:
         """Return the examples for a target, their weights, and the result of `project`."""
-        steps = _check_steps(refine)
+        steps, feet = _check_steps(settings.refine), settings.feet
         near, weights = self._find_neighbors(target)
         which, found = mix_weights(weights, self.sample_examples[near], self.sample_weights[near])
         aimed = self.project(target)
@@ -413,8 +390,9 @@ class ParametricMotion(FrozenRecord):
             return which, found, aimed
         if self._by_hand:
             raise InvalidValue(
-                f"refine needs parameters that can be measured, but {self.names[0]!r} was given by hand; use "
-                "refine=False"
+                f"refine needs parameters that can be measured, but {self.names[0]!r} was given by hand",
+                parameter="refine",
+                remedy="omit `refine=`",
             )
         measurer = self._make_measurer()
         used, room = mix_weights(weights, self.sample_examples[near], np.abs(self.sample_weights[near]))

@@ -11,15 +11,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class PathSettings(Settings):
+class PairSettings(Settings):
     """How pairs of motions are aligned in time, and which are rejected."""
 
-    reference: int | None = option(
-        default=None,
-        help="Number of the motion that the others are compared with, from 0. By default the one with the smallest "
-        "mean distance to the others.",
-        advanced=True, min=0,
-    )  # fmt: skip
     slope_limit: int = option(
         default=2, help="Largest ratio of playback speeds of two motions at any point, an integer.",
         label="Max speed ratio", min=1, max=60, advanced=True,
@@ -40,6 +34,17 @@ class PathSettings(Settings):
     force: bool = option(
         default=False, help="Accept motions that are too far apart, or on opposite feet, with a note.",
         label="Blend even if very different",
+    )  # fmt: skip
+
+
+class PathSettings(PairSettings):
+    """How several motions are aligned in time."""
+
+    reference: int | None = option(
+        default=None,
+        help="Number of the motion that the others are compared with, from 0. By default the one with the smallest "
+        "mean distance to the others.",
+        advanced=True, min=0,
     )  # fmt: skip
 
 
