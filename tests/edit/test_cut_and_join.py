@@ -178,6 +178,26 @@ def test_loops_of_real_walks_and_runs(clip, data_folder):
     assert seam["velocity"] < seam["usual_velocity"]
 
 
+@pytest.mark.parametrize(
+    ("clip", "turn"), [("16_11", 36.0), ("16_13", -50.0), ("16_23", 34.0), ("16_25", -37.0), ("16_37", 27.0)]
+)
+def test_a_veering_walk_gives_a_loop_that_veers(clip, turn, data_folder):
+    motion = marey.load(data_folder / "cmu" / "016" / f"{clip}.bvh")
+    step = last_step(cycle(motion))
+    seconds = (step["stop"] - step["start"]) / motion.fps
+    mean = np.radians(turn) / motion.duration
+    assert step["travel"][0] / seconds / mean > 1.0
+    assert seconds < 1.5  # one stride
+
+
+def test_a_walk_that_turns_once_gives_a_straight_loop():
+    straight = sample("walk", seconds=8.0).motion
+    turn = sample("walk", seconds=3.0, turn_rate=0.6).motion
+    motion = marey.edit.connect(straight, turn)
+    step = last_step(cycle(motion, feet=None))
+    assert abs(step["travel"][0]) < 0.1
+
+
 # --- Connect
 
 

@@ -15,16 +15,20 @@ from marey.maths import rigid2d
 _RATE = 0.1
 # Maximum number of frames to compare pairwise; in longer motions, every n-th frame first, then all near the best.
 _MAX_FRAMES = 1500
-# Among loops that close within _NEARLY times the best, or within the fraction _WELL of their extent, the shortest is
-# chosen: one stride rather than two.
-_NEARLY, _WELL = 1.5, 0.07
+# Among loops that close at most _NEARLY times as far apart as the best, or within the fraction _WELL of their extent,
+# the shortest is chosen: one stride rather than two. Strides of a motion that turns differ more.
+_NEARLY, _NEARLY_TURNING, _WELL = 1.5, 2.5, 0.07
+# A motion turns if it does so over _STRIDE seconds at half its mean rate or faster, for at least the fraction _TURNING
+# of its duration. Its loop should turn at least at the mean rate; each radian less counts as _ARM meters.
+_STRIDE, _TURNING, _ARM = 1.0, 1.0 / 3.0, 0.5
 
 
 def find_loop(motion: Motion, first: int | None, end: int | None, least: float) -> tuple[int, int]:
     """Find frames `first` and `end`, at least `least` seconds apart, with the most similar poses and velocities.
 
     The score is the distance between the two poses relative to how far the motion departs from the first in between:
-    while someone stands still all frames are similar, which is not a useful loop. Given frames do not change.
+    while someone stands still all frames are similar, which is not a useful loop. In a motion that veers, loops that
+    veer less than it does are worse. Given frames do not change.
     """
     n = len(motion)
     apart = max(4, round(least * motion.fps))
@@ -36,12 +40,12 @@ def find_loop(motion: Motion, first: int | None, end: int | None, least: float) 
             f"a loop needs at least {least:g} s, but only {max(room, 0) / motion.fps:.2f} s are available; "
             "use a longer range, or pass both start and stop"
         )
-    poses = _sample_poses(motion)
+    poses, lag = _sample_poses(motion)
     step = -(-n // _MAX_FRAMES)
-    i, j = _find_best(poses, begins[::step], ends[::-1][::step][::-1], apart)
+    i, j = _find_best(poses, lag, begins[::step], ends[::-1][::step][::-1], apart)
     if step > 1:
         near = np.arange(-step, step + 1)
-        i, j = _find_best(poses, np.intersect1d(begins, i + near), np.intersect1d(ends, j + near), apart)
+        i, j = _find_best(poses, lag, np.intersect1d(begins, i + near), np.intersect1d(ends, j + near), apart)
     return i, j
 
 
@@ -51,8 +55,10 @@ def list_body_joints(skeleton: Skeleton) -> list[int]:
     return [joint for joint in range(len(skeleton)) if joint not in above]
 
 
-def _sample_poses(motion: Motion) -> Floats:
-    """Return poses (F, D) in meters: joint positions and velocities relative to hip position and heading."""
+def _sample_poses(motion: Motion) -> tuple[Floats, Floats]:
+    """Return poses (F, D) in meters: joint positions and velocities relative to hip position and heading. Also return
+    how far the heading lags behind a turn at the mean rate (F,), as `_measure_lag` does.
+    """
     world = motion.world()
     skeleton = motion.skeleton
     hips = world.positions[:, skeleton.roles["hips"]]
@@ -62,10 +68,20 @@ def _sample_poses(motion: Motion) -> Floats:
     rates = np.gradient(world.positions[:, body], axis=0) * motion.fps
     rates = rigid2d.apply_vector(rigid2d.invert(frames)[:, None], rates)
     both = np.concatenate([local, _RATE * rates], axis=1) / np.sqrt(len(body))
-    return np.asarray(both.reshape(len(motion), -1))
+    return np.asarray(both.reshape(len(motion), -1)), _measure_lag(np.unwrap(frames[:, 0]), motion.fps)
 
 
-def _find_best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
+def _measure_lag(headings: Floats, fps: float) -> Floats:
+    """Return how far headings lag behind a turn at the mean rate, (F,) in meters; zeros if the motion does not turn."""
+    rate = (headings[-1] - headings[0]) / max(len(headings) - 1, 1)
+    stride = min(round(_STRIDE * fps), len(headings) - 1)
+    turned = (headings[stride:] - headings[: len(headings) - stride]) * np.sign(rate)
+    if np.mean(turned >= 0.5 * abs(rate) * stride) < _TURNING:
+        return np.zeros(len(headings))
+    return np.asarray(_ARM * np.sign(rate) * (rate * np.arange(len(headings)) - headings))
+
+
+def _find_best(poses: Floats, lag: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
     """Return the first and the last frame of the best loop among these frames."""
     frames = np.union1d(begins, ends)
     rows, columns = poses[begins], poses[frames]
@@ -73,8 +89,11 @@ def _find_best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int
     distance = np.sqrt(np.maximum(squares, 0.0))
     later = frames[None, :] - begins[:, None]
     away = np.maximum.accumulate(np.where(later >= 0, distance, 0.0), axis=1)
-    score = np.where((later >= apart) & np.isin(frames, ends)[None, :], distance / np.maximum(away, 1e-9), np.inf)
-    good = score <= max(_NEARLY * float(score.min()), _WELL)
+    late = np.maximum(lag[frames][None, :] - lag[begins][:, None], 0.0)
+    score = np.hypot(distance, late) / np.maximum(away, 1e-9)
+    score = np.where((later >= apart) & np.isin(frames, ends)[None, :], score, np.inf)
+    best, factor = int(np.argmin(score)), _NEARLY_TURNING if lag.any() else _NEARLY
+    good = (score <= factor * score.flat[best]) & (distance <= factor * distance.flat[best]) | (score <= _WELL)
     shortest = np.where(good, later, later.max() + 1).min()
     # Among loops of about that length, choose the one that closes best.
     score = np.where(good & (later <= 1.2 * shortest), score, np.inf)
