@@ -76,6 +76,36 @@ def test_up_of_a_clip_that_lies_down_all_the_time() -> None:
     clip = lying_down(straight_walk())
     guess = recognize.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
     assert guess.value == "y"
+    assert "if the person does not lie, crawl or stand upside down, pass `up=`" in guess.warning
+
+
+def with_lying_rest_pose(walk: Motion) -> Motion:
+    """The same motion on a skeleton whose rest pose lies on its back."""
+    lay = quat.from_axis_angle(np.array([1.0, 0, 0]), -np.pi / 2)
+    offsets = quat.rotate(lay, walk.skeleton.offsets)
+    rotations = quat.mul(quat.mul(lay, walk.rotations), quat.inv(lay))
+    rotations[:, 0] = quat.mul(walk.rotations[:, 0], quat.inv(lay))
+    skeleton = Skeleton(walk.skeleton.names, walk.skeleton.parents, offsets)
+    return replace(walk, skeleton=skeleton, rotations=rotations, contacts=None)
+
+
+def test_a_walk_contradicts_a_rest_pose_that_lies() -> None:
+    walk = straight_walk(seconds=3.0)
+    clip = with_lying_rest_pose(walk)
+    np.testing.assert_allclose(clip.world().positions, walk.world().positions, atol=1e-9)
+    guess = recognize.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    assert (guess.value, guess.warning) == ("y", "")
+    # Without a walk, the rest pose decides, with a warning.
+    still = clip[:10]
+    guess = recognize.recognize_up(still.skeleton, still.root_positions, still.rotations, None)
+    assert guess.value == "-z"
+    assert guess.warning
+
+
+@pytest.mark.parametrize("name", ["111_21", "77_17", "113_14", "128_11", "117_08", "140_02"])
+def test_people_who_lie_and_crawl_are_not_turned(data_folder: Path, name: str) -> None:
+    clip = marey.load(data_folder / "cmu-hard" / f"{name}.bvh")
+    assert clip.source.up == "y"
 
 
 def test_up_of_a_handstand() -> None:

@@ -76,6 +76,8 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
         return raw.up
     guess = recognize.recognize_up(skeleton, raw.root_positions, raw.rotations, raw.bone_offsets)
     evidence.append(guess.evidence)
+    if guess.warning:
+        warn_user(f"{raw.source.path}: {guess.warning}")
     return str(guess.value)
 
 

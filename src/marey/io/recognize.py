@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.kinematics import forward_kinematics, joint_path
+from marey.core.kinematics import joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, similar
 
@@ -29,14 +29,18 @@ STATURE = 1.7
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
+# A body walks if it is upright in at least the fraction _MOSTLY of all frames, travels farther than _FAR times its leg
+# length, and a foot moves slower than _STILL times the hips in most frames in which these move.
+_MOSTLY, _FAR, _STILL = 0.9, 1.0, 0.4
 
 
 class Guess(NamedTuple):
-    """An inferred value, and a sentence on the evidence."""
+    """An inferred value, a sentence on the evidence, and a warning if the evidence contradicts itself."""
 
     value: float | str
     evidence: str
     is_sure: bool = True
+    warning: str = ""
 
 
 def parse_unit(unit: str | float) -> float:
@@ -100,52 +104,76 @@ def recognize_unit(skeleton: Skeleton) -> Guess:
 
 
 def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:
-    """Infer the axis along which the body stands, from its frames and its rest pose.
+    """Infer the axis along which the body stands, from its rest pose and its frames.
 
-    If the two disagree (a crawling clip, a rig whose rest pose lies down), the axis along which the body's lowest point
-    varies least wins: the floor is level.
+    The rest pose decides, if it is that of a standing body and the frames do not show the body walking upright along
+    another axis. People who lie, crawl or stand on their hands do not.
     """
     roles = skeleton.roles
-    if "head" not in roles or not ({"left_foot", "right_foot"} & set(roles)):
+    if "hips" not in roles or "head" not in roles or not ({"left_foot", "right_foot"} & set(roles)):
         return Guess("y", "Y up assumed: no head and feet recognized", is_sure=False)
     last = len(rotations) - 1
     frames = sorted({round(last * k / (_N_LOOKS - 1)) for k in range(_N_LOOKS)})
-    root, poses = root_positions[frames], rotations[frames]
-    bones = None if bone_offsets is None else bone_offsets[frames]
-    named = [roles[role] for role in ("head", "left_foot", "right_foot") if role in roles]
-    moving = _stance(np.stack([joint_path(skeleton, root, poses, joint, bones) for joint in named]))
-    resting = _stance(skeleton.rest_positions[named, None])
-    axis, cosine = _nearest_axis(moving)
-    rest_axis, rest_cosine = _nearest_axis(resting)
+    named = [roles[role] for role in ("hips", "head", "left_foot", "right_foot") if role in roles]
+
+    def paths(taken: list[int] | slice) -> Floats:
+        bones = None if bone_offsets is None else bone_offsets[taken]
+        parts = [joint_path(skeleton, root_positions[taken], rotations[taken], joint, bones) for joint in named]
+        return np.stack(parts)
+
+    axis, cosine = _nearest_axis(_find_stance(paths(frames)).mean(axis=0))
+    rest = skeleton.rest_positions[named, None]
+    rest_axis, rest_cosine = _nearest_axis(_find_stance(rest)[0])
     seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
     evidence = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {cosine:.2f}"
-    rest_differs = rest_cosine >= _UPRIGHT and rest_axis != axis
-    if cosine >= _LEANING and not rest_differs:
+    if rest_cosine < _UPRIGHT or not _is_standing(rest):
+        if cosine >= _LEANING:
+            return Guess(axis, evidence)
+        return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
+    if axis == rest_axis and cosine >= _LEANING:
         return Guess(axis, evidence)
-    if rest_differs and cosine >= _LEANING:
-        posed = forward_kinematics(skeleton, root, poses, bones).positions
-        rest_differs = _floor_spread(posed, rest_axis) <= _floor_spread(posed, axis)
-    if rest_differs:
-        return Guess(rest_axis, f"{rest_axis.upper()} up: the rest pose stands along it, though the frames do not")
-    if cosine >= _LEANING:
-        return Guess(axis, evidence + ", and its lowest points lie level")
-    return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
+    if cosine >= _UPRIGHT and _walks(paths(slice(None)), axis):
+        return Guess(axis, f"{evidence}, and it walks")
+    evidence = f"{rest_axis.upper()} up: the rest pose stands along it, though the frames do not"
+    warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
+    return Guess(rest_axis, evidence, is_sure=False, warning=warning)
 
 
-def _stance(paths: Floats) -> Floats:
-    """Return the mean unit direction (3,) from the feet to the head; `paths` is (head and feet, F, 3)."""
-    line = paths[0] - paths[1:].mean(axis=0)
+def _find_stance(paths: Floats) -> Floats:
+    """Return the unit directions (F, 3) from the feet to the head; `paths` is (hips, head and feet; F; 3)."""
+    line = paths[1] - paths[2:].mean(axis=0)
     length = np.linalg.norm(line, axis=-1, keepdims=True)
-    mean: Floats = np.where(length > 0, line / np.maximum(length, 1e-300), 0.0).mean(axis=0)
-    return mean
+    return np.where(length > 0, line / np.maximum(length, 1e-300), 0.0)
+
+
+def _is_standing(rest: Floats) -> bool:
+    """Return whether each foot is on the other side of the hips than the head; `rest` is (hips, head and feet; 1; 3).
+
+    In rigs whose bones all point along one axis, the rest pose is not that of a body.
+    """
+    head, *feet = (rest[1:, 0] - rest[0, 0]) / np.maximum(np.linalg.norm(rest[1:, 0] - rest[0, 0], axis=-1), 1e-300)[
+        :, None
+    ]
+    return all(float(head @ foot) < -_LEANING for foot in feet)
+
+
+def _walks(paths: Floats, axis: str) -> bool:
+    """Return whether the body walks upright along an axis: it travels across it while one foot at a time stands still.
+
+    `paths` is (hips, head and feet; F; 3).
+    """
+    k, sign = "xyz".index(axis[-1]), -1.0 if axis.startswith("-") else 1.0
+    upright = sign * _find_stance(paths)[:, k] >= _LEANING
+    hips = np.delete(paths[0], k, axis=1)
+    leg = float(np.sort(np.linalg.norm(paths[2:].mean(axis=0) - paths[0], axis=-1))[len(hips) // 2])
+    if upright.mean() < _MOSTLY or not np.linalg.norm(np.ptp(hips, axis=0)) > _FAR * leg:
+        return False
+    speeds = np.linalg.norm(np.diff(paths, axis=1), axis=-1)
+    moving = speeds[0] > 0.5 * speeds[0].mean()
+    standing = speeds[2:].min(axis=0) < _STILL * speeds[0]
+    return bool(standing[moving].mean() >= 0.5)
 
 
 def _nearest_axis(direction: Floats) -> tuple[str, float]:
     k = int(np.argmax(np.abs(direction)))
     return ("-" if direction[k] < 0 else "") + "xyz"[k], float(abs(direction[k]))
-
-
-def _floor_spread(positions: Floats, axis: str) -> float:
-    """Return how much the body's lowest point varies along an up axis."""
-    heights = positions[..., "xyz".index(axis[-1])] * (-1.0 if axis.startswith("-") else 1.0)
-    return float(np.ptp(heights.min(axis=1)))
