@@ -80,7 +80,7 @@ def test_each_operation(arguments, frames, op, capsys):
     made = marey.load("out.npz")
     assert len(made) == frames
     assert last_step(made)["op"] == op
-    assert capsys.readouterr().out.startswith(f"out.npz: {op}, {frames} frames at ")
+    assert capsys.readouterr().out.startswith(f"wrote out.npz: {op}, {frames} frames at ")
     assert Path("walk.npz").read_bytes() == before
     side = json.loads(Path("out.marey.json").read_text())
     assert side["provenance"][-1]["op"] == op
@@ -128,7 +128,7 @@ def test_bvh_and_glb_come_out():
         (["crop", "walk.npz", "out.npz", "--from", "x"], "expected seconds such as 1.2, or a frame such as 36f"),
         (
             ["cycle", "walk.npz", "out.npz", "--to", "181f"],
-            "--to must be a frame of the motion, at most 180f, not 181f",
+            "--to must be at most frame 180 of 'walk', not 181; it is the frame that closes the loop",
         ),
         (["timewarp", "walk.npz", "out.npz", "--key", "1.0"], "expected NOW=THEN such as 1.0=1.4"),
         (
@@ -147,10 +147,10 @@ def test_bvh_and_glb_come_out():
             ["retarget", "walk.npz", "out.npz", "--map", "path.csv"],
             "a retarget map is saved as .json, got .csv; change the file name",
         ),
-        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "frame must be from 1"),
+        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "--at must be from 1"),
         (
             ["deseam", "walk.npz", "out.npz", "--at", "1", "--seconds", "3", "--half-life", "1"],
-            "seconds and half_life must not both be given; pass one of them",
+            "give --seconds or --half-life, not both",
         ),
     ],
 )
@@ -162,7 +162,10 @@ def test_wrong_use(arguments, message, capsys):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("0,0\n", "at least 2 lines of x,z, got 1"), ("0,0\n1;2\na,b\n", "bad.csv:3: expected x,z in meters, got 'a,b'")],
+    [
+        ("0,0\n", "at least 2 lines of x,z in meters, got 1"),
+        ("0,0\n1;2\na,b\n", "bad.csv:3: expected x,z in meters, got 'a,b'"),
+    ],
 )
 def test_invalid_path_files(text, message, capsys):
     Path("bad.csv").write_text(text)

@@ -93,7 +93,7 @@ def test_what_turns_goes_on_turning():
 @pytest.mark.parametrize(
     ("start", "stop", "repeats", "message"),
     [
-        (0, 181, 1, "stop must be at most 180, not 181; it is the frame that closes the loop"),
+        (0, 181, 1, "stop must be at most frame 180 of 'walk', not 181; it is the frame that closes the loop"),
         (10, 12, 1, "start and stop must be at least 4 frames apart, not 2"),
         (10, 60, 0, "repeats must be at least 1, not 0"),
     ],
@@ -109,7 +109,7 @@ def test_a_single_frame_has_no_cycle():
         match=r"a loop needs at least 0.4 s, but only 0.00 s are available; use a longer range, or pass both",
     ):
         cycle(walk()[3])
-    with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, not 500"):
+    with pytest.raises(InvalidValue, match="start must be at most frame 180 of 'walk', not 500"):
         cycle(walk(), 500)
     with pytest.raises(
         InvalidValue,
@@ -305,7 +305,7 @@ def test_connect_refuses_what_does_not_fit():
     taller = replace(motion, skeleton=replace(motion.skeleton, offsets=motion.skeleton.offsets * 1.1))
     with pytest.raises(InvalidValue, match=r"offsets differ at .* by 4.\d cm.*; retarget one first"):
         connect(motion, taller)
-    with pytest.raises(InvalidValue, match="gap in seconds must be a number of at least 0, not -1"):
+    with pytest.raises(InvalidValue, match="gap must be at least 0 seconds, not -1"):
         connect(motion, motion, gap=-1)
 
 
@@ -410,11 +410,11 @@ def test_seams_that_are_none():
         deseam(motion[:1], 1)
     with pytest.raises(InvalidValue, match="frame must be from 1 to 180, not 0"):
         deseam(motion, 0)
-    with pytest.raises(InvalidValue, match="seconds and half_life must not both be given; pass one of them"):
+    with pytest.raises(InvalidValue, match="give `seconds=` or `half_life=`, not both"):
         deseam(motion, 5, seconds=0.1, half_life=0.1)
-    with pytest.raises(InvalidValue, match="seconds must be a number greater than 0, not 0"):
+    with pytest.raises(InvalidValue, match="seconds must be greater than 0 seconds, not 0"):
         deseam(motion, 5, seconds=0)
-    with pytest.raises(InvalidValue, match="half_life in seconds must be a number greater than 0, not 0"):
+    with pytest.raises(InvalidValue, match="half_life must be greater than 0 seconds, not 0"):
         deseam(motion, 5, half_life=0)
 
 

@@ -283,17 +283,17 @@ def test_any_keys_are_met_or_reported(role, drawn):
             InvalidValue,
             "two keys of the same joint are at frame 60; remove one of them",
         ),
-        ([TurnKey("head", 1.0, (0, 0, 0))], {"continuity": 3}, InvalidValue, "continuity must be 1"),
+        ([TurnKey("head", 1.0, (0, 0, 0))], {"continuity": 3}, InvalidValue, "continuity must be from 1 to 2, not 3"),
         (
             [TurnKey("head", 1.0, (0, 0, 0))],
             {"ease": 0},
             InvalidValue,
-            "ease in seconds must be a number greater than 0, not 0",
+            "ease must be greater than 0 seconds, not 0",
         ),
         (
             [TurnKey("head", 1.0, (0, 0, 0))],
             {"orientation": "up"},
-            UnknownName,
+            InvalidValue,
             "orientation must be 'world', 'limb' or None, not 'up'",
         ),
         (

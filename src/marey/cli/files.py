@@ -140,6 +140,33 @@ def report_each(
     return results, exit_code
 
 
+def read_rows(path: str, n: int, what: str, *, least: int = 1) -> list[list[float]]:
+    """Read rows of n numbers from a CSV file. The first line may be a header; lines that start with # are skipped.
+
+    what : what a row has, for messages. least : minimum number of rows.
+    """
+    from marey.errors import ParseError
+    from marey.io.files import read_bytes
+
+    rows: list[list[float]] = []
+    for number, line in enumerate(read_bytes(path).decode("utf-8-sig", errors="replace").splitlines(), start=1):
+        words = line.replace(";", ",").split(",")
+        if not any(map(str.strip, words)) or line.lstrip().startswith("#"):
+            continue
+        try:
+            values = [float(word) for word in words]
+        except ValueError:
+            if number == 1:
+                continue
+            raise ParseError(f"expected {what}, got {line.strip()!r}", path=path, line=number) from None
+        if len(values) != n:
+            raise ParseError(f"expected {what}, got {plural(len(values), 'number')}", path=path, line=number)
+        rows.append(values)
+    if len(rows) < least:
+        raise ParseError(f"expected at least {plural(least, 'line')} of {what}, got {len(rows)}", path=path)
+    return rows
+
+
 def plural(n: int, what: str) -> str:
     """Format a count with its noun: ``"1 frame"``, ``"2 frames"``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"

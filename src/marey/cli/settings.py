@@ -22,6 +22,8 @@ _METAVARS = {
 }  # fmt: skip
 # Options that are not named after the parameter that they stand for.
 _OTHER_NAMES = {"rng=": "--seed", "target_pose=": "--onto-pose", "trim_rest=False": "--keep-rest-pose"}
+# The options of the command that runs, by their parameters.
+_running_names: dict[str, str] = {}
 
 
 class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
@@ -60,20 +62,28 @@ class SettingsCommand(click.Command):
             self.params = self._load_params()
         return super().get_params(ctx)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; meanwhile `name_option` knows its options."""
+        options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
+        _running_names.clear()
+        _running_names.update({str(each.name): each.opts[-1] for each in options})
+        return super().invoke(ctx)
+
     def _load_params(self) -> list[click.Parameter]:
         """Replace placeholders by the options that they stand for.
 
-        An option of the command itself, or of settings that are added after others, replaces those of the same name.
+        An option of the command itself replaces those of the same name, as do settings that are added before others.
         """
-        taken = {each.name for each in self.params if not (isinstance(each, click.Option) and each.hidden)}
-        groups: list[list[click.Parameter]] = []
-        for each in reversed(self.params):
+        own = [each for each in self.params if not (isinstance(each, click.Option) and each.hidden)]
+        taken = {name for each in own for name in (each.name, *each.opts)}
+        params: list[click.Parameter] = []
+        for each in self.params:
             group = [each]
             if isinstance(each, _Placeholder):
-                group = [option for option in each.load() if option.name not in taken]
-                taken |= {option.name for option in group}
-            groups.append(group)
-        return [each for group in reversed(groups) for each in group]
+                group = [option for option in each.load() if taken.isdisjoint((option.name, *option.opts))]
+                taken |= {name for option in group for name in (option.name, *option.opts)}
+            params += group
+        return params
 
 
 def add_settings(kind: str, *, skip: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -116,7 +126,7 @@ def name_option(parameter: str, value: str = "") -> str:
     """Return the option that stands for a parameter in the library's messages: "--crop none" for `crop=None`."""
     if f"{parameter}={value}" in _OTHER_NAMES:
         return _OTHER_NAMES[f"{parameter}={value}"]
-    name = f"--{parameter.replace('_', '-')}"
+    name = _running_names.get(parameter, f"--{parameter.replace('_', '-')}")
     return name if value in ("", "True") else f"--no-{name[2:]}" if value == "False" else f"{name} {value.lower()}"
 
 

@@ -46,6 +46,35 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class MomentPair(click.ParamType):  # type: ignore[type-arg]
+    """Two times with an equals sign between them, such as ``1.0=1.4``."""
+
+    name = "now=then"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, float | int]:
+        """Convert to a pair of moments."""
+        now, equals, then = str(value).partition("=")
+        if not equals:
+            self.fail(f"expected NOW=THEN such as 1.0=1.4, got {value!r}", param, ctx)
+        return Moment().convert(now.strip(), param, ctx), Moment().convert(then.strip(), param, ctx)
+
+
+class KeyParam(click.ParamType):  # type: ignore[type-arg]
+    """A name, a time and three numbers, such as ``right_foot@1.2=0,0.2,0``."""
+
+    name = "key"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, float | int, tuple[float, ...]]:
+        """Convert to the name, the moment and the numbers."""
+        name, at, rest = str(value).partition("@")
+        moment, equals, numbers = rest.partition("=")
+        example = "left_hand@1.2=0,0.2,0"
+        if not (name and at and equals):
+            self.fail(f"expected NAME@TIME=X,Y,Z such as {example}, got {value!r}", param, ctx)
+        values = NumberList("NAME@TIME=X,Y,Z", example, 3).convert(numbers, param, ctx)
+        return name.strip(), Moment().convert(moment.strip(), param, ctx), values
+
+
 def to_seconds(moment: float | int, fps: float) -> float:
     """Convert a `Moment` to seconds."""
     return moment / fps if isinstance(moment, int) else moment

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from marey.core.settings import option
 from marey.errors import InvalidValue
 
-__all__ = ["Feet", "check_feet", "feet_from_flag"]
+__all__ = ["Feet", "check_feet", "feet_from_flag", "feet_option"]
 
 Feet: TypeAlias = Literal["clean", "lock"] | None
 """``"clean"``: footskate cleanup; in a live stream it delays the output.
 ``"lock"``: hold planted feet without a delay, in live streams only.
 ``None``: leave the feet as they are."""
+
+
+def feet_option(otherwise: str = "the result has them") -> Any:
+    """Declare the option `feet` of settings, whose type is ``Literal["clean"] | None``.
+
+    otherwise : completes "Otherwise the feet are left where ...".
+    """
+    return option(
+        default="clean",
+        help=f'"clean" removes foot skate: planted feet stay in place. Otherwise the feet are left where {otherwise}.',
+        label="Foot cleanup",
+    )
 
 
 def check_feet(feet: Feet, *, live: bool = False) -> None:

@@ -86,7 +86,7 @@ def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
     if difference:
         raise DifferentSkeletons(
             f"{where} needs motions that share a skeleton, but they have {difference}",
-            remedy="retarget one first (marey.edit.retarget)",
+            remedy="retarget one first",
         )
 
 

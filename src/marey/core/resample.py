@@ -9,6 +9,7 @@ import numpy as np
 from marey.core.annotations import add_provenance, retime_contacts, retime_labels
 from marey.core.arrays import Floats, Ints, check_fps, set_readonly
 from marey.core.motion import Motion
+from marey.core.settings import Settings, operation, option
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -17,7 +18,17 @@ _LOBES = 4
 _MAX_FRAMES = 10_000_000
 
 
-def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion:
+class ResampleSettings(Settings):
+    """Settings of `resample`."""
+
+    band_limited: bool = option(
+        default=True,
+        help="For a lower rate, filter out frequencies that it cannot represent. Otherwise fast movement may alias.",
+    )
+
+
+@operation(ResampleSettings)
+def resample(motion: Motion, fps: float, settings: ResampleSettings) -> Motion:
     """Resample the motion to `fps` frames per second, starting at the same time.
 
     Between frames, rotations are slerped and positions interpolated linearly. For a lower rate, frequencies that it
@@ -27,7 +38,6 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
     Parameters
     ----------
     fps : the new rate, Hz.
-    band_limited : False samples the poses at the new times without filtering.
     """
     rate = check_fps(fps)
     step = motion.fps / rate  # old frames per new frame
@@ -41,7 +51,7 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
         return add_provenance(motion, "resample", fps=rate)
     at = np.minimum(np.arange(n_frames) * step, len(motion) - 1)
     taken = motion.at(at / motion.fps)
-    if band_limited and step > 1.0 and len(motion) > 2:
+    if settings.band_limited and step > 1.0 and len(motion) > 2:
         taken = _low_pass(motion, taken, at, step)
 
     def new_of_old(frames: Floats) -> Floats:
@@ -54,7 +64,7 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
         labels=retime_labels(motion.labels, len(motion), new_of_old, n_frames),
         source=replace(taken.source, frame_time_text=None),
     )
-    return add_provenance(result, "resample", fps=rate, from_fps=motion.fps, band_limited=bool(band_limited))
+    return add_provenance(result, "resample", fps=rate, from_fps=motion.fps, band_limited=settings.band_limited)
 
 
 def _low_pass(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:

@@ -135,7 +135,7 @@ class Option:
             return value
         if self.kind == "choice" and isinstance(value, str) and value in self.choices:
             return value
-        words = self._describe_values() + (" or None" if self.is_optional else "")
+        words = self._describe_values()
         if self.kind in ("number", "integer"):
             number = _to_number(value, self.kind)
             if number is not None and self._is_within(number):
@@ -154,12 +154,14 @@ class Option:
 
     def _describe_values(self) -> str:
         if self.kind == "choice":
-            return " or ".join(map(repr, self.choices))
+            *others, last = [*map(repr, self.choices), *(["None"] if self.is_optional else [])]
+            return f"{', '.join(others)} or {last}" if others else last
         what = {
             "flag": "True or False", "text": "a string", "name": "a string or a number", "integer": "an integer",
             "number": "a number",
         }[self.kind]  # fmt: skip
-        return f"{what} of {UNITS[self.unit]}" if self.unit in UNITS else what
+        what += f" of {UNITS[self.unit]}" if self.unit in UNITS else ""
+        return f"{what} or None" if self.is_optional else what
 
 
 def _is_generator(value: Any) -> bool:

@@ -14,13 +14,27 @@ from marey.edit.mirror import mirror
 from marey.edit.path import edit_path, traveled_path
 from marey.edit.retarget import retarget
 from marey.edit.retarget_map import RetargetMap
+from marey.edit.settings import (
+    ConnectSettings,
+    CycleSettings,
+    DeseamSettings,
+    EditPathSettings,
+    RetargetSettings,
+    WarpSettings,
+)
 from marey.edit.timewarp import timewarp
 from marey.edit.warp import MoveKey, TurnKey, warp
 
 __all__ = [
+    "ConnectSettings",
+    "CycleSettings",
+    "DeseamSettings",
+    "EditPathSettings",
     "MoveKey",
     "RetargetMap",
+    "RetargetSettings",
     "TurnKey",
+    "WarpSettings",
     "connect",
     "crop",
     "cycle",

@@ -7,15 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.annotations import add_provenance, join_contacts, shift_labels
-from marey.core.arrays import Floats, check_number, set_readonly
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.arrays import Floats, set_readonly
+from marey.core.feet import feet_from_flag
 from marey.core.labels import Labels
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton, find_placement, set_travel
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.edit._rates import PoseOffset, RatedPose, offset_between, pose_at
 from marey.edit._splines import fading_slope
 from marey.edit.replant import bridge_contacts, replant_around, set_contacts
+from marey.edit.settings import ConnectSettings
 from marey.errors import InvalidValue
 from marey.maths import ease_in, quat, rigid2d
 
@@ -24,26 +26,19 @@ _FADE = 0.3
 
 
 @renamed_parameters(replant=("feet", feet_from_flag))
-def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, feet: Feet = "clean") -> Motion:
+@operation(ConnectSettings)
+def connect(first: Motion, second: Motion, settings: ConnectSettings) -> Motion:
     """Connect two clips: `first`, then `gap` seconds of interpolation, then `second`.
 
     The root's path in the gap is a Hermite curve that matches the velocities on both sides. Each joint follows a single
     eased rotation from pose to pose and matches the angular velocities at both ends.
 
-    Parameters
-    ----------
-    gap : seconds from the last frame of the first clip to the first frame of the second, rounded to a number of frames,
-        at least one; 0.5 by default.
-    align : move the second clip on the floor to face the same way as the end of the first and to start where the
-        velocities of both lead. False leaves it where it is.
-    feet : "clean" cleans up feet that are planted before the gap, after it, or through it (planted on both sides at
-        nearly the same position). Frames farther away do not change. None leaves the feet where interpolation puts
-        them.
+    Feet that are planted before the gap, after it, or through it (planted on both sides at nearly the same position)
+    are cleaned up. Frames farther away do not change.
 
     Both clips need the same skeleton and frame rate. The result has the contacts and labels of both; a point that is
     not planted through the gap has no contact in it.
     """
-    check_feet(feet)
     check_motion(first, "first")
     check_motion(second, "second")
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
@@ -51,12 +46,12 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
             f"connect needs clips with the same frame rate, got {first.fps:g} and {second.fps:g} Hz; resample one first"
         )
     check_same_skeleton(first.skeleton, second.skeleton, "connect")
-    steps = max(1, round(check_number(gap, "gap in seconds") * first.fps))
-    one, two = (set_contacts(first), set_contacts(second)) if feet else (first, second)
+    steps = max(1, round(settings.gap * first.fps))
+    one, two = (set_contacts(first), set_contacts(second)) if settings.feet else (first, second)
     one, two = bake_hips_into_root(one), bake_hips_into_root(two, first.skeleton)
     seconds = steps / one.fps
     rigid = rigid2d.identity()
-    if align:
+    if settings.align:
         rigid = _find_alignment(one, two, seconds)
         two = two.moved(rigid)
     start = _pose_at_end(one)
@@ -76,7 +71,7 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     )
     result = set_travel(result, np.concatenate([one.travel, between[0], two.travel]))
     done = False
-    if feet:
+    if settings.feet:
         result, done = replant_around(
             bridge_contacts(result, n_first, n_first + steps - 1), n_first, n_first + steps - 1
         )
@@ -88,7 +83,7 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
         gap=seconds,
         start=n_first,
         stop=n_first + steps - 1,
-        aligned=rigid.tolist() if align else None,
+        aligned=rigid.tolist() if settings.align else None,
         replanted=done,
     )
 

@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.annotations import add_provenance, check_frames, join_contacts, shift_labels
-from marey.core.arrays import Floats, check_index, set_readonly
+from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.labels import Labels
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root, find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.edit._loops import find_loop, list_body_joints
 from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
 from marey.edit._splines import fading_slope
 from marey.edit.replant import replant_feet, set_contacts
+from marey.edit.settings import CycleSettings
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
@@ -32,27 +34,14 @@ _AROUND = 2.0
 
 
 @renamed_parameters(replant=("feet", feet_from_flag))
-def cycle(
-    motion: Motion,
-    start: int | None = None,
-    stop: int | None = None,
-    *,
-    repeats: int = 1,
-    feet: Feet = "clean",
-) -> Motion:
+@operation(CycleSettings)
+def cycle(motion: Motion, settings: CycleSettings) -> Motion:
     """Make frames `start` to `stop` a loop: the frame after the last is the first, moved by the cycle's travel.
 
     Frames `start` and `stop` are the two sides of the seam. Half of their difference is added at one end and half is
     subtracted at the other, linearly in between, so no part of the cycle changes much. Velocities near the ends are
     matched in the same way. Travel and turning continue from cycle to cycle, unless a foot is planted throughout;
     heights are closed. Feet are then planted again, also across the seam.
-
-    Parameters
-    ----------
-    start, stop : frames. If one or both are left out, the frames with the most similar poses and velocities are found,
-        at least 0.4 s apart. Frame `stop` must exist.
-    repeats : number of cycles in the result, each continuing the one before; 1 by default.
-    feet : "clean" plants the feet again; None leaves them where closing the loop puts them.
 
     Provenance records the travel of a cycle as rigid2d (theta, x, z), and for the seam, at the joint where it is
     largest: ``position``, how far the step over the seam is from the mean of the steps before and after it, in meters;
@@ -61,12 +50,9 @@ def cycle(
     ``usual_velocity``.
     """
     last = len(check_motion(motion)) - 1
-    n_cycles = check_index(repeats, "repeats")
-    if n_cycles < 1:
-        raise InvalidValue(f"repeats must be at least 1, not {n_cycles}")
-    first, end = _find_ends(motion, start, stop)
-    check_feet(feet)
-    source = set_contacts(motion) if feet else motion
+    n_cycles = settings.repeats
+    first, end = _find_ends(motion, settings.start, settings.stop)
+    source = set_contacts(motion) if settings.feet else motion
     given = bake_hips_into_root(source)
     travel = rigid2d.between(find_placement(given, first), find_placement(given, end))
     if source.contacts is not None and source.contacts.mask[first : end + 1].all(axis=0).any():
@@ -78,7 +64,7 @@ def cycle(
     )
     closed = add_offsets(given[first:end], slice(0, end - first), *_spread_seam(seam, end - first, given.fps, travel))
     done = False
-    if feet:
+    if settings.feet:
         closed, done = _plant_feet(closed, travel)
     result = _chain_cycles(closed, [rigid2d.power(travel, k) for k in range(n_cycles)])
     cut = _measure_seam(given[first:end], travel)
@@ -91,13 +77,15 @@ def cycle(
 def _find_ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
     """Return the two frames of the seam, given or found."""
     last = len(motion) - 1
-    if stop is not None and check_index(stop, "stop") > last:
-        raise InvalidValue(f"stop must be at most {last}, not {stop}; it is the frame that closes the loop")
+    if stop is not None and stop > last:
+        raise InvalidValue(
+            f"stop must be at most frame {last} of {motion.name!r}, not {stop}; it is the frame that closes the loop",
+            parameter="stop",
+        )
     if start is not None and stop is not None:
         return check_frames(motion, start, stop, least=_MIN_FRAMES)
-    for name, frame in (("start", start), ("stop", stop)):
-        if frame is not None and not 0 <= check_index(frame, name) <= last:
-            raise InvalidValue(f"{name} must be a frame from 0 to {last}, not {frame}")
+    if start is not None and start > last:
+        raise InvalidValue(f"start must be at most frame {last} of {motion.name!r}, not {start}", parameter="start")
     return find_loop(motion, start, stop, _SHORTEST)
 
 

@@ -11,17 +11,21 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Floats, check_index, check_number
+from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import bake_hips_into_root
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
 from marey.edit.replant import keep_contacts
+from marey.edit.settings import DeseamSettings
 from marey.errors import InvalidValue
 from marey.maths import ease, ease_in
 
 P = ParamSpec("P")
 
+# Seconds, if neither a duration nor a half-life is given.
+_HALF_LIFE = 0.1
 # The spring's offset is cut off after this many half-lives, when less than 1e-13 of it is left.
 _HALF_LIVES = 25.0
 # Seconds around a seam from which the motion's usual changes are measured.
@@ -49,13 +53,8 @@ def _convert_frames(function: Callable[P, Motion]) -> Callable[P, Motion]:
 
 @_convert_frames
 @renamed_parameters(at="frame")
-def deseam(
-    motion: Motion,
-    frame: int,
-    *,
-    seconds: float | None = None,
-    half_life: float | None = None,
-) -> Motion:
+@operation(DeseamSettings)
+def deseam(motion: Motion, frame: int, settings: DeseamSettings) -> Motion:
     """Remove the jump between frame ``frame - 1`` and `frame`; earlier frames do not change.
 
     The expected pose at `frame` differs from the actual one by an offset. It is added to the following frames and fades
@@ -65,7 +64,7 @@ def deseam(
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's
       velocity, which avoids a jerk (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
 
-    Give one of the two; the default is inertialization with a half-life of 0.1 s. A joint that changes no more across
+    A joint that changes no more across
     the seam than around it does not jump and is left unchanged. Contacts are kept where the offset does not move the
     point. Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
@@ -75,9 +74,7 @@ def deseam(
     if len(motion) < 2:
         raise InvalidValue(f"{motion.name!r} must have at least 2 frames to have a seam, not 1")
     if not 1 <= seam < len(motion):
-        raise InvalidValue(f"frame must be from 1 to {len(motion) - 1}, not {seam}")
-    if seconds is not None and half_life is not None:
-        raise InvalidValue("seconds and half_life must not both be given; pass one of them")
+        raise InvalidValue(f"frame must be from 1 to {len(motion) - 1}, not {seam}", parameter="frame")
     given = bake_hips_into_root(motion)
     record: dict[str, Any] = {"at": seam}
     dt = 1.0 / given.fps
@@ -86,14 +83,14 @@ def deseam(
         "jump": float(np.linalg.norm(offset.root)),
         "jump_turn": float(np.linalg.norm(offset.rotations, axis=1).max()),
     }
-    if seconds is not None:
-        fade = check_number(seconds, "seconds", above=True) * given.fps
-        record |= {"method": "decay", "seconds": float(seconds)}
+    if settings.seconds is not None:
+        fade = settings.seconds * given.fps
+        record |= {"method": "decay", "seconds": settings.seconds}
         n = min(int(np.ceil(fade - 1e-9)), len(given) - seam)
         weight = ease(np.arange(n) / fade)
         parts = [_scale(weight, value) for value in (offset.root, offset.rotations, offset.offsets)]
     else:
-        life = check_number(0.1 if half_life is None else half_life, "half_life in seconds", above=True)
+        life = _HALF_LIFE if settings.half_life is None else settings.half_life
         record |= {"method": "inertia", "half_life": life}
         n = min(int(np.ceil(_HALF_LIVES * life / dt)), len(given) - seam)
         t = np.arange(n, dtype=np.float64) * dt

@@ -9,12 +9,14 @@ import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion, check_motion, move_frames
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.edit._splines import hermite
 from marey.edit.replant import replant_feet, set_contacts
+from marey.edit.settings import EditPathSettings
 from marey.errors import InvalidValue
 from marey.maths import ease_in, filters, quat, rigid2d
 
@@ -40,9 +42,8 @@ def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
 
 
 @renamed_parameters(replant=("feet", feet_from_flag))
-def edit_path(
-    motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, feet: Feet = "clean"
-) -> Motion:
+@operation(EditPathSettings)
+def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Motion:
     """Make the motion follow another path, starting at its beginning; the body rotates with the path's direction.
 
     Each frame is moved from its position on the traveled path to the position equally far along the new one. A planted
@@ -53,14 +54,11 @@ def edit_path(
     ----------
     path : (N, 2) x and z in meters, N >= 2; a smooth curve passes through the points. It must be at least as long as
         the travel, unless `stretch` is set.
-    stretch : scale the travel to cover the entire new path; steps become longer or shorter.
-    smooth : width of the Gaussian in seconds, as in `traveled_path`; 0.4 by default.
-    feet : "clean" plants the feet again; None leaves them where the bent path carries them.
 
     Contacts are detected first if the motion has none.
     """
     given = freeze_array(path, "path", (None, 2))
-    old_points = traveled_path(check_motion(motion), smooth=smooth)
+    old_points = traveled_path(check_motion(motion), smooth=settings.smooth)
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(
@@ -70,25 +68,24 @@ def edit_path(
     new = _fit_curve(given, "path")
     if new is None:
         raise InvalidValue(f"path must have at least two different points, not {len(given)} equal ones")
-    factor = new.length / old.length if stretch else 1.0
+    factor = new.length / old.length if settings.stretch else 1.0
     if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
         raise InvalidValue(
             f"path must be at least {old.length:.3g} m long, the distance the motion travels, not {new.length:.3g} m; "
-            "lengthen it, or pass stretch=True"
+            "lengthen it, or use `stretch=True`"
         )
     # Interpolate frames that stand between two points of the curve.
     along = np.interp(np.arange(len(motion)), old.knots, old.along)
     there = new.frames(along * factor)
     here = old.frames(along)
     transforms = rigid2d.compose(there, rigid2d.invert(here))
-    record: dict[str, Any] = {"path": given.tolist(), "stretch": bool(stretch), "smooth": float(smooth)}
+    record: dict[str, Any] = {"path": given.tolist(), "stretch": settings.stretch, "smooth": settings.smooth}
     if np.array_equal(there, here):
         return add_provenance(motion, "path", **record, replanted=False)
-    check_feet(feet)
-    source = set_contacts(motion) if feet else motion
+    source = set_contacts(motion) if settings.feet else motion
     bent = move_frames(source, transforms)
     done = False
-    if feet:
+    if settings.feet:
         bent = hold_planted_feet(source, bent, transforms)
         bent, done = replant_feet(bent)
     return add_provenance(bent, "path", **record, replanted=done)

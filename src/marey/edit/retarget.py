@@ -12,15 +12,17 @@ from marey.clean import get_floor
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion, check_motion
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.deprecation import renamed_parameters
 from marey.edit._limbs import HANDS, Draft, find_limb, find_limb_hinge
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
-from marey.errors import InvalidValue, UnknownName, warn_user
+from marey.edit.settings import RetargetSettings
+from marey.errors import InvalidValue, warn_user
 from marey.maths import ease, quat
 
 # Hands are together within this fraction of an arm's length, and apart beyond twice that distance.
@@ -30,15 +32,8 @@ _MISSED = 1e-3
 
 
 @renamed_parameters(replant=("feet", feet_from_flag))
-def retarget(
-    motion: Motion,
-    target: Skeleton | Motion | RetargetMap,
-    *,
-    pose: int | None = None,
-    target_pose: int | None = None,
-    hands: str | None = None,
-    feet: Feet = "clean",
-) -> Motion:
+@operation(RetargetSettings)
+def retarget(motion: Motion, target: Skeleton | Motion | RetargetMap, settings: RetargetSettings) -> Motion:
     """Retarget the motion to another skeleton with the same roles.
 
     Each joint gets the same world rotation as its counterpart, relative to a reference pose that is the same for both
@@ -54,23 +49,14 @@ def retarget(
     ----------
     target : a skeleton, a motion of it, or a map from `RetargetMap.build` or `RetargetMap.load`, which includes the
         poses.
-    pose, target_pose : reference frames of `motion` and of `target`, as in `RetargetMap.build`; rest poses by default.
-    hands : ``"together"``: where the source's hands are close to each other, the target's hands are proportionally
-        close; ``"targets"``: hands go to the positions of the source's hands, scaled like the path, as on a rail or a
-        table. By default arms only copy rotations.
-    feet : "clean" plants the feet again; None leaves them where the rotated legs put them.
 
     Contacts are transferred to the points of the same name; a `MareyWarning` names those without a counterpart. The
     distance by which hands miss is recorded in the provenance as ``residue``, in meters.
     """
-    if hands not in (None, "together", "targets"):
-        raise UnknownName(f"hands must be 'together', 'targets' or None, not {hands!r}")
     check_motion(motion)
     if isinstance(target, RetargetMap):
-        if pose is not None or target_pose is not None:
-            raise InvalidValue(
-                "pose and target_pose must be None with a map, which already includes its reference poses"
-            )
+        if settings.pose is not None or settings.target_pose is not None:
+            raise InvalidValue("the map already includes its reference poses; leave out `pose=` and `target_pose=`")
         known = target
         if known.source_names != motion.skeleton.names:
             raise InvalidValue(
@@ -78,23 +64,28 @@ def retarget(
                 f"{known.source_names[0]!r}) than that of {motion.name!r}; build a map for this one"
             )
     else:
-        known = RetargetMap.build(motion, target, pose=pose, target_pose=target_pose)
+        known = RetargetMap.build(motion, target, pose=settings.pose, target_pose=settings.target_pose)
     body = known.target
     same = body.fits(motion.skeleton) and bool(np.array_equal(body.offsets[1:], motion.skeleton.offsets[1:]))
-    check_feet(feet)
-    source = set_contacts(motion) if feet and not same else motion
+    source = set_contacts(motion) if settings.feet and not same else motion
     result = _map_motion(source, known, same)
     residue: dict[str, float] = {}
-    if hands is not None:
-        result, residue = _place_hands(source, result, known, hands)
+    if settings.hands is not None:
+        result, residue = _place_hands(source, result, known, settings.hands)
     for name, meters in residue.items():
         if meters > _MISSED:
             warn_user(f"{name} cannot reach its target and misses it by {meters:.3g} m")
     done = False
-    if feet and not same:
+    if settings.feet and not same:
         result, done = replant_feet(result)
     return add_provenance(
-        result, "retarget", target=list(body.names), scale=known.scale, hands=hands, replanted=done, residue=residue
+        result,
+        "retarget",
+        target=list(body.names),
+        scale=known.scale,
+        hands=settings.hands,
+        replanted=done,
+        residue=residue,
     )
 
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, Ints, check_number, freeze_array
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.kinematics import World
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters
 from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
+from marey.edit.settings import WarpSettings
 from marey.errors import InvalidValue, JointNotFound, UnknownName, similar, warn_user
 from marey.maths import quat
 
@@ -83,16 +85,8 @@ class _Curve:
 
 
 @renamed_parameters(hold_feet=("feet", feet_from_flag))
-def warp(
-    motion: Motion,
-    keys: Iterable[TurnKey | MoveKey],
-    *,
-    ease: float = 0.5,
-    continuity: int = 1,
-    orientation: str | None = None,
-    feet: Feet = "clean",
-    max_stretch: float = 0.0,
-) -> Motion:
+@operation(WarpSettings)
+def warp(motion: Motion, keys: Iterable[TurnKey | MoveKey], settings: WarpSettings) -> Motion:
     """Displace the motion at the keys, with smooth transitions; elsewhere it stays exactly the same.
 
     Each joint or end effector with keys gets a displacement spline through them, which starts at zero `ease` seconds
@@ -103,32 +97,19 @@ def warp(
     Parameters
     ----------
     keys : at least one `TurnKey` or `MoveKey`, with times within the motion.
-    ease : seconds, 0.5 by default. If the motion begins or ends within this time, it begins or ends displaced.
-    continuity : 1 for cubic splines with continuous velocities, 2 for quintic ones with continuous accelerations.
-    orientation : orientation of displaced hands and feet: ``"world"`` keeps their world orientation, ``"limb"`` their
-        orientation relative to forearm or shin. The default is world for feet and limb for hands; use limb for a kick.
-    feet : "clean" keeps the feet in place while the hips are moved or rotated; None lets them move along.
-    max_stretch : fraction by which limbs may be scaled to reach farther; 0, the default, keeps all bone lengths.
 
     A limb whose target is out of reach gets as close as it can without snapping straight, with a `MareyWarning`; the
     distance missed at its keys is recorded in the provenance as ``residue``, in meters. Contacts that the warp lifts or
     drags are removed.
     """
-    check_feet(feet)
-    seconds = check_number(ease, "ease in seconds", above=True)
-    if continuity not in (1, 2):
-        raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), not {continuity!r}")
-    if orientation not in (None, "world", "limb"):
-        raise UnknownName(f"orientation must be 'world', 'limb' or None, not {orientation!r}")
     check_motion(motion)
     listed = list(keys) if isinstance(keys, Iterable) else [keys]
     turn_keys, moves = _sorted_keys(motion, listed)
     draft = Draft.of(motion)
     turn_curves = {}
     for joint, found in turn_keys.items():
-        turn_curves[joint] = _make_turn_curve(motion, found, seconds, continuity)
+        turn_curves[joint] = _make_turn_curve(motion, found, settings.ease, settings.continuity)
     _rotate_joints(draft, turn_curves)
-    settings = _EffectorSettings(seconds, continuity, orientation, feet is not None, max_stretch)
     residue = _move_effectors(motion, draft, moves, turn_curves, settings)
     result = draft.apply_to(motion)
     result = replace(result, contacts=keep_contacts(motion, result))
@@ -142,11 +123,11 @@ def warp(
         result,
         "warp",
         keys=[_to_record(key) for key in listed],
-        ease=seconds,
-        continuity=continuity,
-        orientation=orientation,
-        feet=feet,
-        max_stretch=float(max_stretch),
+        ease=settings.ease,
+        continuity=settings.continuity,
+        orientation=settings.orientation,
+        feet=settings.feet,
+        max_stretch=settings.max_stretch,
         residue=residue,
     )
 
@@ -261,22 +242,12 @@ def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
         draft.rotations[frames, joint] = quat.mul(local, draft.rotations[frames, joint])
 
 
-class _EffectorSettings(NamedTuple):
-    """Parameters of `warp` that concern hips, hands and feet."""
-
-    ease: float
-    continuity: int
-    orientation: str | None
-    hold_feet: bool
-    max_stretch: float
-
-
 def _move_effectors(
     motion: Motion,
     draft: Draft,
     moves: dict[str, list[MoveKey]],
     turned: dict[int, _Curve],
-    settings: _EffectorSettings,
+    settings: WarpSettings,
 ) -> dict[str, float]:
     """Move hips, feet and hands in place; return the largest distance by which each effector misses, in meters."""
     skeleton = motion.skeleton
@@ -300,7 +271,7 @@ def _move_effectors(
         pelvis.append(shift)
     residue: dict[str, float] = {}
     for role in (*FEET, *HANDS):
-        held = settings.hold_feet and bool(pelvis) and role in FEET and role in skeleton.roles
+        held = settings.feet is not None and bool(pelvis) and role in FEET and role in skeleton.roles
         if role not in moves and not held:
             continue
         limb = find_limb(skeleton, role)

@@ -175,7 +175,7 @@ def dtw_cyclic(
         what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
         raise NoTimewarp(
             f"no time alignment around both loops is possible: {what} off every path within the slope "
-            f"limit {limit}; raise slope_limit, or loosen the mask"
+            f"limit {limit}; raise `slope_limit=`" + ("" if allowed is None else ", or loosen the mask")
         )
     return best
 
@@ -318,7 +318,7 @@ def _check_slope(first: Cell, last: Cell, limit: int) -> None:
         raise NoTimewarp(
             f"no time alignment from {first} to {last} satisfies the slope limit {limit}: {down} steps in "
             f"the first motion against {right} in the second{ratio}; crop the longer one, or raise "
-            "slope_limit"
+            "`slope_limit=`"
         )
 
 

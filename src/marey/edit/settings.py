@@ -1,0 +1,122 @@
+"""Settings of the edits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from marey.core.feet import feet_option
+from marey.core.settings import Settings, option
+from marey.errors import InvalidValue
+
+
+class CycleSettings(Settings):
+    """Settings of `cycle`."""
+
+    start: int | None = option(
+        default=None,
+        help="First frame of the loop. By default the frame that closes the loop best is found; a loop is at least "
+        "0.4 s long.",
+        min=0, kw_only=False,
+    )  # fmt: skip
+    stop: int | None = option(
+        default=None,
+        help="Frame that closes the loop: it must exist, and is joined to the first frame. Found by default.",
+        min=0, kw_only=False,
+    )  # fmt: skip
+    repeats: int = option(default=1, help="Number of cycles in the result, each continuing the one before.", min=1)
+    feet: Literal["clean"] | None = feet_option("closing the loop puts them")
+
+
+class ConnectSettings(Settings):
+    """Settings of `connect`."""
+
+    gap: float = option(
+        default=0.5,
+        help="Duration from the last frame of the first clip to the first frame of the second, rounded to a number of "
+        "frames, at least one.",
+        unit="s", min=0,
+    )  # fmt: skip
+    align: bool = option(
+        default=True,
+        help="Move the second clip on the floor, to face the same way as the end of the first and to start where the "
+        "velocities of both lead. Otherwise it stays where it is.",
+    )
+    feet: Literal["clean"] | None = feet_option("interpolation puts them")
+
+
+class DeseamSettings(Settings):
+    """Settings of `deseam`: give one of the two."""
+
+    seconds: float | None = option(
+        default=None, help="Fade out the jump over this duration, by eased interpolation.", unit="s", above=0
+    )
+    half_life: float | None = option(
+        default=None,
+        help="Fade out the jump by inertialization with this half-life; 0.1 s if neither is given.",
+        unit="s", above=0,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse both."""
+        if self.seconds is not None and self.half_life is not None:
+            raise InvalidValue("the jump fades out either over a duration or with a half-life; give `seconds=` or "
+                               "`half_life=`, not both")  # fmt: skip
+
+
+class EditPathSettings(Settings):
+    """Settings of `edit_path`."""
+
+    stretch: bool = option(
+        default=False, help="Scale the travel to cover the entire new path; steps become longer or shorter."
+    )
+    smooth: float = option(
+        default=0.4, help="Width of the Gaussian that removes sway from the traveled path.", unit="s", min=0,
+        advanced=True,
+    )  # fmt: skip
+    feet: Literal["clean"] | None = feet_option("the bent path carries them")
+
+
+class RetargetSettings(Settings):
+    """Settings of `retarget`."""
+
+    pose: int | None = option(
+        default=None,
+        help="Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose.",
+        min=0,
+    )
+    target_pose: int | None = option(
+        default=None, help="Frame of the target with the same pose, if it is a motion. By default its rest pose.", min=0
+    )
+    hands: Literal["together", "targets"] | None = option(
+        default=None,
+        help='"together" keeps hands that are close to each other proportionally close; "targets" moves hands to the '
+        "positions of the source's hands, scaled like the path, as on a rail or a table. By default arms only copy "
+        "rotations.",
+    )
+    feet: Literal["clean"] | None = feet_option("the rotated legs put them")
+
+
+class WarpSettings(Settings):
+    """Settings of `warp`."""
+
+    ease: float = option(
+        default=0.5,
+        help="Duration in which the motion is eased into the first key and out of the last. If the motion begins or "
+        "ends within this time, it begins or ends displaced.",
+        unit="s", above=0,
+    )  # fmt: skip
+    continuity: int = option(
+        default=1,
+        help="1 for cubic splines with continuous velocities, 2 for quintic ones with continuous accelerations.",
+        min=1, max=2, advanced=True,
+    )  # fmt: skip
+    orientation: Literal["world", "limb"] | None = option(
+        default=None,
+        help='Orientation of displaced hands and feet: "world" keeps their world orientation, "limb" that relative to '
+        "forearm or shin, as for a kick. By default world for feet and limb for hands.",
+    )
+    max_stretch: float = option(
+        default=0.0, help="Fraction by which limbs may be scaled to reach farther; 0 keeps all bone lengths.",
+        unit="fraction", min=0, below=1,
+    )  # fmt: skip
+    feet: Literal["clean"] | None = feet_option("moved hips carry them")
