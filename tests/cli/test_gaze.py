@@ -78,6 +78,11 @@ def test_options_reach_the_look(clips, capsys):
     assert (clips / "told" / "look_0.png").stat().st_size > 10_000
     assert json.loads((clips / "told" / "report.json").read_text()) == report
     assert {"Eyes", "EyesEnd"} <= set(marey.load_motion("out.bvh").skeleton.names)
+    command = ["gaze", "apply", "walk.bvh", "out.bvh", "--look", "0.5:20:0", "--no-steady", "--smoothing", "0.2"]
+    assert main([*command, "--forward", "0,0,1"]) == 0
+    capsys.readouterr()
+    assert main([*command, "--forward", "up"]) == 2
+    assert "expected clip, rest or X,Y,Z such as 0,0.1,1, got 'up'" in capsys.readouterr().err
 
 
 def test_a_map_from_clips_serves_a_look(clips, capsys):

@@ -135,6 +135,17 @@ def test_a_transplant_is_written_and_reported(clips, capsys):
     assert moved[:30].max() < 1e-3 < 0.05 < moved[40:80].max()
 
 
+def test_a_transplant_takes_weights_of_joints(clips, capsys):
+    line = ["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints"]
+    assert main([*line, "head=0.5, right_hand=0.25", "--at", "30f", "--json"]) == 0
+    assert sorted(json.loads(capsys.readouterr().out)["weights"].values()) == [0.25, 0.5]
+    assert main([*line, "head=0.5,right_hand"]) == 2
+    assert "--joints must be names, or NAME=WEIGHT for all of them" in capsys.readouterr().err
+    assert main([*line, "head=2"]) == 2
+    assert main([*line, "head", "--at", "99"]) == 2
+    assert "--at must be from 0 to" in capsys.readouterr().err
+
+
 def test_a_wrong_limb_is_wrong_use(clips, capsys):
     assert main(["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "arm"]) == 2
     assert "'arm' is not a limb (left_arm" in capsys.readouterr().err

@@ -252,7 +252,7 @@ def test_other_skeletons_and_other_times_are_refused(curve, carry):
         "but the clips have 100 and 361; align these two clips",
     ):
         splice(curve[:100], carry, times=found)
-    with pytest.raises(InvalidValue, match="posture must be 'pitch', 'full' or None"):
+    with pytest.raises(InvalidValue, match="posture must be 'pitch' or 'full' or None"):
         splice(curve, carry, posture="upright")
 
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue, JointNotFound
-from marey.layer import phase_kernels, trunk_kernels
+from marey.layer import SpliceSettings, phase_kernels, trunk_kernels
 from marey.layer.halves import get_bone_offsets, split_body
-from marey.layer.posture import check_transfer, find_posture_rotation, measure_posture, steady_hips
+from marey.layer.posture import find_posture_rotation, measure_posture, steady_hips
 from marey.layer.splicing import UpperFrames, align_trunk_frames
 from marey.maths import quat
 from marey.samples import sample
@@ -119,8 +119,8 @@ def test_the_cut_is_at_the_first_spine_joint():
 
 
 def test_an_unknown_transfer_is_refused():
-    with pytest.raises(InvalidValue, match="posture must be 'pitch', 'full' or None, not 'all'"):
-        check_transfer("all")
+    with pytest.raises(InvalidValue, match="posture must be 'pitch' or 'full' or None, not 'all'"):
+        SpliceSettings(posture="all")
 
 
 @pytest.mark.parametrize("seed", range(8))

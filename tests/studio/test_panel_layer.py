@@ -124,7 +124,7 @@ def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mo
         (
             "layer_transplant",
             {"base": "walk", "donor": "reach", "part": "arms", "at": 50.0},
-            "at must be from 0 to 4 s, the duration of the base motion, not 50 s",
+            "must be from 0 to 4 s, the duration of the base motion, not 50 s",
         ),
     ],
 )

@@ -11,9 +11,9 @@ import click
 
 from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
-from marey.cli.gaze_params import Look, Point, Take, read_takes
+from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand, name_option
+from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from marey.io import LoadSettings
     from marey.layer.gaze_model import GazeShift
     from marey.layer.gaze_track import GazeTrack
+    from marey.layer.settings import GazeExampleSettings
 
 
 class _Gaze(click.Group):
@@ -69,13 +70,14 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
     "--back", "backs", type=Moment(), multiple=True, metavar="T", help="From time T, return to the gaze of IN."
 )
 @click.option("--map", "map_file", metavar="FILE", help="A gaze map of a person.  [default: the built-in map]")
-@click.option("--bob", is_flag=True, help="Let the gaze bob with the body instead of stabilizing it with the eyes.")
+@add_settings("marey.layer.settings:GazeSettings")
+@click.option("--bob", "steady", flag_value=False, default=None, hidden=True)
 @click.option(
     "--forward",
-    type=click.Choice(["clip", "rest"]),
-    default="clip",
-    show_default=True,
-    help="Define straight ahead as the head's mean direction in the clip, or its direction in the rest pose.",
+    type=Forward(),
+    metavar="clip|rest|X,Y,Z",
+    help="Define straight ahead as the head's mean direction in the clip, its direction in the rest pose, or a "
+    "direction in the head's axes.  [default: clip]",
 )
 @click.option("--eyes", metavar="NAMES", help="Eye joints, separated by commas; or the word add, to add one.")
 @reading
@@ -93,7 +95,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
       marey gaze walk.bvh out.bvh --look 1:60:10 --look 3:-45:0 --back 5
       marey gaze walk.bvh out.bvh --at 1:2:1.5:4 --eyes add --report looks/
     """  # fmt: skip
-    from marey.layer.gaze_map import GazeMap
+    from marey.layer import GazeMap, GazeSettings
 
     if not (options["looks"] or options["points"] or options["backs"]):
         raise click.UsageError(
@@ -109,12 +111,9 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     warn_of_rate(file, motion)
     with clock("gaze"):
         names = options["eyes"]
+        eyes = names if names in (None, "add") else [name.strip() for name in names.split(",")]
         track = gaze.trace(
-            motion,
-            _goals(options, motion.fps),
-            steady=not options["bob"],
-            forward=options["forward"],
-            eyes=names if names in (None, "add") else [name.strip() for name in names.split(",")],
+            motion, _goals(options, motion.fps), settings=read_settings(GazeSettings, options, eyes=eyes)
         )
     with clock("save"):
         saved = save_as(track.motion, output, options["rigid"])
@@ -141,18 +140,16 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 @click.argument("files", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The map to write, .json.")
 @click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")
-@click.option(
-    "--facing", type=float, help="Facing direction of the person, in degrees to the left of +Z.  [default: detected]"
-)
+@add_settings("marey.layer.settings:GazeExampleSettings", skip=("start", "stop"))
+@add_settings("marey.layer.settings:GazeMapSettings")
 @reading
 @click.option(
     "--report", "folder", metavar="DIR", help="Write a plot of each example, and report.json, to this folder."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def map_command(
-    files: tuple[Any, ...], output: str, triads: str | None, facing: float | None, folder: str | None,
-    as_json: bool, **options: Any,
-) -> int:  # fmt: skip
+    files: tuple[Any, ...], output: str, triads: str | None, folder: str | None, as_json: bool, **options: Any
+) -> int:
     """Build a gaze map of a person from recorded looks, and write it to OUT.
 
     Each EXAMPLE is FILE:YAW:PITCH, a recording of one look (rest, look, rest there) and its direction in degrees; or a
@@ -168,6 +165,7 @@ def map_command(
     from marey.io.archive import check_suffix
     from marey.layer.gaze_map import GazeMap
     from marey.layer.gaze_markers import load_triads
+    from marey.layer.settings import GazeExampleSettings, GazeMapSettings
 
     takes = read_takes(files)
     check_suffix(output, ".json", "a gaze map")
@@ -175,8 +173,9 @@ def map_command(
     into = make_plot_folder(folder)
     marked = None if triads is None else load_triads(triads)
     how = reading_options(options)
-    examples, left_out = _examples(takes, marked, facing, how)
-    gaze = GazeMap.build(shift for _, shift in examples)
+    settings = read_settings(GazeMapSettings, options)
+    examples, left_out = _examples(takes, read_settings(GazeExampleSettings, options, triads=marked), how)
+    gaze = GazeMap.build((shift for _, shift in examples), settings=settings)
     gaze.save(output)
     low, high = gaze.region.min(axis=0), gaze.region.max(axis=0)
     report: dict[str, Any] = {
@@ -209,7 +208,7 @@ def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
 
 
 def _examples(
-    takes: list[Any], triads: Any, facing: float | None, how: LoadSettings
+    takes: list[Any], settings: GazeExampleSettings, how: LoadSettings
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
     """Return the usable looks with their files, and the skipped files with the reason."""
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
@@ -219,12 +218,12 @@ def _examples(
     for take in takes:
         try:
             shift = gaze_example(
-                _recording(take.file, triads, how),
+                _recording(take.file, settings.triads, how),
                 (math.radians(take.yaw), math.radians(take.pitch)),
-                triads if take.file.lower().endswith(".c3d") else None,
+                settings.triads if take.file.lower().endswith(".c3d") else None,
                 start=take.start,
                 stop=take.stop,
-                facing=None if facing is None else math.radians(facing),
+                settings=settings,
             )
         except NoResult as error:
             left_out.append({"file": take.file, "why": str(error)})

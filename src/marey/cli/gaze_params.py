@@ -57,6 +57,17 @@ class Point(_Numbers):
     name, count, example = "point", 3, "T:X:Y:Z in seconds and meters, such as 1.2:2:1.5:4"
 
 
+class Forward(NumberList):
+    """What the head's straight ahead is: ``clip``, ``rest``, or a direction such as ``0,0,1``."""
+
+    def __init__(self) -> None:
+        super().__init__("clip, rest or X,Y,Z", "0,0.1,1", 3, name="forward")
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Convert a direction to numbers."""
+        return value if value in ("clip", "rest") else super().convert(value, param, ctx)
+
+
 class Example(NamedTuple):
     """A recording of one look, its direction in degrees, and the frames around the look, if given."""
 

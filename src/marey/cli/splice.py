@@ -11,7 +11,7 @@ from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
 from marey.cli.layers import get_span
 from marey.cli.options import Moment, read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,16 +24,7 @@ if TYPE_CHECKING:
 @click.argument("lower", metavar="LOWER")
 @click.argument("upper", metavar="UPPER")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-@click.option(
-    "--align", type=click.Choice(["loop", "first_minimum"]), default="loop", show_default=True,
-    help="loop: begin UPPER anywhere in its first cycle and loop it. first_minimum: crop UPPER to the first frame that "
-    "matches LOWER's first.",
-)  # fmt: skip
-@click.option(
-    "--posture", type=click.Choice(["pitch", "full", "none"]), default="pitch", show_default=True,
-    help="What to keep of UPPER's posture: leaning forward or back (pitch), all of it, or none.",
-)  # fmt: skip
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of gait speeds.")
+@add_settings("marey.layer.settings:SpliceSettings")
 @click.option("--lower-from", type=Moment(), help="Start of the part of LOWER to use: seconds (1.2) or a frame (36f).")
 @click.option("--lower-to", type=Moment(), help="End of the part of LOWER to use.")
 @click.option(
@@ -100,13 +91,14 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
     """Return the spliced motion and the time in UPPER of each frame; the times are None if angles are only copied."""
-    from marey.layer import align_motions, splice
+    from marey.layer import SpliceSettings, align_motions, splice
+    from marey.layer.settings import AlignSettings
 
     if options["naive"]:
         return _splice_naive(legs, arms), None
-    times = align_motions(legs, arms, align=options["align"], slope_limit=options["slope_limit"])
-    posture = None if options["posture"] == "none" else options["posture"]
-    return splice(legs, arms, posture=posture, times=times), times
+    settings = read_settings(SpliceSettings, options)
+    times = align_motions(legs, arms, **settings.select(AlignSettings))
+    return splice(legs, arms, settings=settings, times=times), times
 
 
 def _splice_naive(legs: Motion, arms: Motion) -> Motion:

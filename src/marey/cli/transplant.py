@@ -11,7 +11,8 @@ from marey.cli.blend import save_as, written
 from marey.cli.files import check_output, warn_of_rate
 from marey.cli.layers import get_span
 from marey.cli.options import Moment, read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import to_seconds
 
 
 @click.command("transplant", cls=SettingsCommand)
@@ -21,15 +22,10 @@ from marey.cli.settings import SettingsCommand
 @click.option(
     "--joints", required=True, metavar="NAMES",
     help="Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, "
-    "separated by commas; each includes its descendants.",
+    "separated by commas; each includes its descendants. With weights, as head=0.5,neck=0.2, exactly these joints.",
 )  # fmt: skip
-@click.option(
-    "--falloff", type=int, help="Number of joints toward the hips over which the effect fades.  [default: all of them]"
-)
-@click.option(
-    "--at", type=Moment(), default=0.0, help="Time in BASE at which DONOR begins: seconds (1.2) or a frame (36f)."
-)
-@click.option("--ease", type=float, default=0.3, show_default=True, help="Seconds to blend in and out.")
+@click.option("--at", type=Moment(), help="Time in BASE at which DONOR begins: seconds (1.2) or a frame (36f).")
+@add_settings("marey.layer.settings:TransplantSettings", skip=("at",))
 @click.option("--donor-from", type=Moment(), help="Start of the part of DONOR to use.")
 @click.option("--donor-to", type=Moment(), help="End of the part of DONOR to use.")
 @reading
@@ -45,7 +41,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
       marey transplant walk.bvh wave.bvh -o walk_wave.bvh --joints right_arm
       marey transplant run.bvh catch.bvh -o both.bvh --joints arms,head --falloff 2 --at 1.5
     """
-    from marey.layer import transplant
+    from marey.layer import TransplantSettings, transplant
 
     check_output(output, [base, donor])
     how = reading_options(options)
@@ -53,9 +49,9 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     for path, motion in ((base, body), (donor, limb)):
         warn_of_rate(path, motion)
     start, stop = get_span(limb, "donor", options["donor_from"], options["donor_to"])
-    at = options["at"] / body.fps if isinstance(options["at"], int) else options["at"]
-    names = [name.strip() for name in options["joints"].split(",") if name.strip()]
-    result = transplant(body, limb[start:stop], joints=names, falloff=options["falloff"], at=at, ease=options["ease"])
+    at = None if options["at"] is None else to_seconds(options["at"], body.fps)
+    settings = read_settings(TransplantSettings, options, at=at, joints=_joints(options["joints"]))
+    result = transplant(body, limb[start:stop], settings=settings)
     step = result.source.provenance[-1]
     saved = save_as(result, output, options["rigid"])
     report = {
@@ -69,6 +65,17 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
         "notes": step["notes"],
     }
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+
+
+def _joints(text: str) -> list[str] | dict[str, float]:
+    """Parse names, or names with weights."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if "=" not in text:
+        return words
+    try:
+        return {name.strip(): float(weight) for name, weight in (word.split("=") for word in words)}
+    except ValueError:
+        raise click.UsageError(f"--joints must be names, or NAME=WEIGHT for all of them, not {text!r}") from None
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -8,6 +8,9 @@ from .gaze_track import GazeTrack as GazeTrack
 from .phase import TimeMap as TimeMap
 from .player import Splicer as Splicer
 from .runtime import SpliceSet as SpliceSet
+from .settings import GazeSettings as GazeSettings
+from .settings import SpliceSettings as SpliceSettings
+from .settings import TransplantSettings as TransplantSettings
 from .splicing import align_motions as align_motions
 from .splicing import splice as splice
 from .splicing import splice_naive as splice_naive

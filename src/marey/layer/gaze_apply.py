@@ -50,6 +50,7 @@ from marey.layer.gaze_model import (
 from marey.layer.gaze_region import project_into_region
 from marey.layer.gaze_track import GazeTrack, Look
 from marey.layer.halves import get_bone_offsets
+from marey.layer.settings import GazeSettings
 from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 
@@ -61,10 +62,8 @@ __all__ = ["trace_gaze"]
 # Number of recent looks that may still have an effect when a look interrupts them. Earlier ones have ended or are fully
 # replaced.
 _RECENT = 8
-# Standard deviations in seconds of the Gaussian that separates slow movements from bobbing, and of the one that rounds
-# off corners.
-SMOOTHING, _ROUND = 0.3, 0.1
-Forward = str | ArrayLike
+# Standard deviation in seconds of the Gaussian that rounds off corners.
+_ROUND = 0.1
 # Yaw in radians up to which the gaze follows a point that moves behind the body, before it switches to the other side.
 _BEHIND = np.pi + np.radians(20.0)
 _ON_EDGE = np.radians(0.1)
@@ -75,45 +74,15 @@ _BOB = np.radians(4.0)
 _ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
 
 
-def trace_gaze(
-    gaze: GazeMap,
-    motion: Motion,
-    goals: Sequence[Any],
-    *,
-    steady: bool = True,
-    forward: Forward = "clip",
-    eyes: str | Sequence[str] | None = None,
-    smoothing: float = SMOOTHING,
-) -> GazeTrack:
-    """Make the character of a motion look at goals; return the motion with its eye rotations.
-
-    Parameters
-    ----------
-    gaze : map of the person's gaze shifts.
-    motion : motion of the body; hips and legs do not change.
-    goals : list of goals in order of time (seconds). ``(time, yaw, pitch)`` is a direction, in radians from the body's
-        heading (yaw positive to the left, pitch upward). ``(time, (x, y, z))`` is a world point in meters, which the
-        gaze follows while the body moves. ``(time, None)`` returns to the original motion.
-    steady : let the eyes compensate for the body's bobbing while they look at a goal.
-    forward : direction in which the head looks. "clip" assumes that the clip looks straight ahead on average, because
-        head joints in files are up to 20 degrees off; "rest" takes it from the rest pose; or a direction (3,) in the
-        head's local axes.
-    eyes : None for no eye joints; "add" to add a joint to the head that points where the eyes look; or names of
-        children of the head joint that should rotate with the eyes.
-    smoothing : standard deviation in seconds of the Gaussian that extracts the slow rotation of body and head.
-
-    Returns
-    -------
-    GazeTrack. Goals outside the map, and eyes rotated by more than 35 degrees, cause a `MareyWarning` and are listed in
-    `notes`.
-    """
+def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> GazeTrack:
+    """Make the character of a motion look at goals; see `GazeMap.trace`."""
     asked = _check_goals(goals, check_motion(motion))
     body = GazeBody.from_skeleton(motion.skeleton)
-    sigma = check_number(smoothing, "smoothing") * motion.fps
+    sigma = settings.smoothing * motion.fps
     world = motion.world()
     heading = smooth_series(find_facing(motion.skeleton, world.positions), sigma)
     turned = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
-    ahead = _find_forward(body, world.rotations[:, body.head], turned, forward)
+    ahead = _find_forward(body, world.rotations[:, body.head], turned, settings.forward)
     seen = quat.inv_rotate(turned, quat.rotate(world.rotations[:, body.head], ahead))
     base = _find_slow_part(seen, sigma, motion.fps)
     plans = _make_plans(gaze, asked, _Body(motion, world, body, turned, base))
@@ -141,14 +110,15 @@ def trace_gaze(
         fps=motion.fps,
     )
     limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST)
-    apply_looks(poses, _pack_looks(plans, n), gaze.grid, bool(steady), limit, out)
+    apply_looks(poses, _pack_looks(plans, n), gaze.grid, settings.steady, limit, out)
     looks = tuple(_make_look(plan, k, plans, motion) for k, plan in enumerate(plans))
     notes = _make_notes(looks, out.strain, quat.angle(out.eyes), motion)
     for note in notes:
-        warnings.warn(note, MareyWarning, stacklevel=3)
-    result = _make_motion(motion, body, set_readonly(out.rotations), plans, steady, notes)
-    if eyes is not None:
-        result = add_eyes(result, body, out.eyes, set_readonly(ahead), eyes)
+        # Between this function and the caller are a method of `GazeMap` and its decorator.
+        warnings.warn(note, MareyWarning, stacklevel=4)
+    result = _make_motion(motion, body, set_readonly(out.rotations), plans, settings.steady, notes)
+    if settings.eyes is not None:
+        result = add_eyes(result, body, out.eyes, set_readonly(ahead), settings.eyes)
     return GazeTrack(
         result,
         set_readonly(out.eyes),
@@ -231,10 +201,10 @@ def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | 
     return out
 
 
-def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Forward) -> Floats:
+def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: str | ArrayLike) -> Floats:
     """Return the direction in which the head looks, a unit vector (3,) in its local axes.
 
-    head : (F, 4) world rotations of the head. turned : (F, 4) heading. forward : see `trace_gaze`.
+    head : (F, 4) world rotations of the head. turned : (F, 4) heading. forward : see `GazeSettings`.
     """
     if not isinstance(forward, str):
         given = check_numbers(forward, 3, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")

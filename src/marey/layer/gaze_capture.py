@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, check_index
 from marey.core.markers import Markers
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.layer.gaze_markers import (
     Landmarks,
@@ -36,6 +36,7 @@ from marey.layer.gaze_model import (
     direction_to_angles,
     find_progress,
 )
+from marey.layer.settings import GazeExampleSettings
 from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 
@@ -53,16 +54,8 @@ _USUAL = (0.17, 0.12, 0.07, 0.0)
 _LIKELY = (2.5, 8.0)
 
 
-def gaze_example(
-    source: Markers | Motion,
-    goal: Any,
-    triads: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    *,
-    start: int | None = None,
-    stop: int | None = None,
-    facing: float | None = None,
-    eye_lead: float = 0.04,
-) -> GazeShift:
+@operation(GazeExampleSettings)
+def gaze_example(source: Markers | Motion, goal: Any, settings: GazeExampleSettings) -> GazeShift:
     """Extract a gaze displacement motion from one captured look.
 
     Parameters
@@ -70,12 +63,6 @@ def gaze_example(
     source : a recording of markers, or a skeletal clip, that contains a rest, a look at the goal, and a rest there.
     goal : yaw and pitch of the goal in radians, relative to straight ahead at rest (yaw positive to the left, pitch
         upward). The eyes, which are not recorded, cover the angle that the head does not.
-    triads : the markers on each body part, as a mapping or a JSON file; see `check_triads`.
-    start, stop : frame range of the look, for recordings in which no rest is found; its first and last 0.2 s are taken
-        as rest.
-    facing : yaw of the body at rest in the world, in radians. By default it is taken from the clip, or from the markers
-        `front` and `back`, else 0 (along +Z).
-    eye_lead : seconds by which the eyes start before the first visible movement.
 
     Raises
     ------
@@ -83,10 +70,11 @@ def gaze_example(
         case the goal must be wrong. Above 35 degrees there is a `MareyWarning`.
     """
     angles = check_goal(goal)
-    marks = _find_landmarks(source, triads, facing)
+    facing = settings.facing
+    marks = _find_landmarks(source, settings.triads, facing)
     if np.abs(angles).max() < _NO_GOAL:
         return make_straight_ahead(marks.name)
-    before, after = _find_rests(marks, start, stop)
+    before, after = _find_rests(marks, settings.start, settings.stop)
     heading = facing if facing is not None else marks.facing if marks.facing is not None else 0.0
     world = marks.find_rotations(slice(*before), float(heading))
     local = world.copy()
@@ -100,7 +88,7 @@ def gaze_example(
         head = quat.mul(head, part)
     eyes = quat.between(AHEAD, quat.inv_rotate(head, angles_to_direction(angles)))
     _check_eyes(float(quat.angle(eyes)), head, angles, marks.name or "the recording")
-    return _make_shift(angles, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
+    return _make_shift(angles, np.concatenate([pose, eyes[None]]), times, marks, settings.eye_lead)
 
 
 def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
@@ -165,7 +153,7 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
         raise NoResult(
             f"{marks.name or 'the recording'} does not stand still {where} its gaze shift",
             parameter="start",
-            remedy="record a pause before and after it, or pass the frames of the gaze shift as start and stop",
+            remedy="record a pause before and after it, or pass the frames of the gaze shift as `start=` and `stop=`",
         )
     return before[-1], after[0]
 

@@ -37,7 +37,7 @@ def add_eyes(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Float
         if motion.skeleton.parents[joint] != body.head:
             raise InvalidValue(
                 f"joint {name!r} cannot be an eye, because it is not a child of the head joint "
-                f"{motion.skeleton.names[body.head]!r}; leave it out, or pass eyes='add' to add an eye joint"
+                f"{motion.skeleton.names[body.head]!r}; leave it out, or let `eyes=` add an eye joint"
             )
         rotations[:, joint] = quat.mul(eye_rotations, rotations[:, joint])
     return replace(motion, rotations=set_readonly(quat.unroll(rotations)))
@@ -46,7 +46,7 @@ def add_eyes(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Float
 def _add_eye_joint(motion: Motion, body: GazeBody, eye_rotations: Floats, ahead: Floats) -> Motion:
     given, n, j = motion.skeleton, len(motion), len(motion.skeleton)
     if _ADDED in given.names:
-        raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; pass eyes=[{_ADDED!r}] instead of 'add'")
+        raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; name it in `eyes=` instead of adding one")
     roles = {role: given.names[joint] for role, joint in given.roles.items()}
     skeleton = Skeleton(
         (*given.names, _ADDED, end_name(_ADDED, given.names)),

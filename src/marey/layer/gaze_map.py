@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, warn_renamed
 from marey.errors import InvalidValue
-from marey.layer.gaze_apply import SMOOTHING, Forward, trace_gaze
+from marey.layer.gaze_apply import trace_gaze
 from marey.layer.gaze_capture import make_straight_ahead
 from marey.layer.gaze_kernels import GazeTable, aim_row
 from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, angles_to_direction, check_goal, find_reached_angles
 from marey.layer.gaze_region import convex_hull, project_into_region
+from marey.layer.gaze_track import GazeTrack
+from marey.layer.settings import GazeMapSettings, GazeSettings
 from marey.maths import quat
 from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.sampling import measure_samples, sample_weights
@@ -85,23 +88,17 @@ class GazeMap(FrozenRecord):
         )
 
     @classmethod
-    def build(cls, examples: Iterable[GazeShift], *, k: int = 6, rng: int | np.random.Generator = 0) -> GazeMap:
+    @operation(GazeMapSettings)
+    def build(cls, examples: Iterable[GazeShift], settings: GazeMapSettings) -> GazeMap:
         """Build a map from examples, which `gaze_example` extracts from captured looks.
 
         Parameters
         ----------
         examples : at least two gaze shifts with different goals. The one straight ahead is always generated.
-        k : number of nearest blends that are averaged for a goal, at least 4.
-        rng : random seed of the sampled blends, or a generator that provides a seed.
         """
         given = _check_examples(examples)
-        neighbors = check_index(k, "k")
-        if neighbors < 4:
-            raise InvalidValue(
-                f"k must be at least 4, not {k}: the farthest neighbor gets no weight, and two angles need at "
-                "least three"
-            )
-        seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else check_index(rng, "rng")
+        neighbors, rng = settings.k, settings.rng
+        seed = int(rng.integers(2**32)) if isinstance(rng, np.random.Generator) else rng
         goals = np.array([example.goal for example in given])
         rows = np.array([example.to_row() for example in given])
         scale = _find_spacing(goals)
@@ -172,48 +169,50 @@ class GazeMap(FrozenRecord):
         aim_row(self.grid, angles, angles_to_direction(angles), row)
         return GazeShift.from_row(row, name=method)
 
-    trace = trace_gaze
+    @operation(GazeSettings)
+    def trace(self, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> GazeTrack:
+        """Make the character of a motion look at goals; return the motion with its eye rotations.
 
-    def apply(
-        self,
-        motion: Motion,
-        goals: Sequence[Any],
-        *,
-        steady: bool = True,
-        forward: Forward = "clip",
-        eyes: str | Sequence[str] | None = None,
-        smoothing: float = SMOOTHING,
-    ) -> Motion:
-        """Make the character of a motion look at goals given as angles.
+        Parameters
+        ----------
+        motion : motion of the body; hips and legs do not change.
+        goals : list of goals in order of time (seconds). ``(time, yaw, pitch)`` is a direction, in radians from the
+            body's heading (yaw positive to the left, pitch upward). ``(time, (x, y, z))`` is a world point in meters,
+            which the gaze follows while the body moves. ``(time, None)`` returns to the original motion.
 
+        Returns
+        -------
+        GazeTrack. Goals outside the map, and eyes rotated by more than 35 degrees, cause a `MareyWarning` and are
+        listed in `notes`.
+        """
+        return trace_gaze(self, motion, goals, settings)
+
+    @operation(GazeSettings)
+    def apply(self, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> Motion:
+        """Make the character of a motion look at goals given as angles; `trace` also returns the eye rotations.
+
+        Parameters
+        ----------
+        motion : motion of the body; hips and legs do not change.
         goals : list of ``(time, yaw, pitch)`` in seconds and radians, relative to the body's heading, yaw positive to
             the left and pitch upward; ``(time, None)`` returns to the original motion. Points as in `look_at` are also
             allowed.
-
-        The other parameters are as in `trace`, which also returns the eye rotations.
         """
-        return self.trace(motion, goals, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
+        return trace_gaze(self, motion, goals, settings).motion
 
-    def look_at(
-        self,
-        motion: Motion,
-        points: Sequence[Any],
-        *,
-        steady: bool = True,
-        forward: Forward = "clip",
-        eyes: str | Sequence[str] | None = None,
-        smoothing: float = SMOOTHING,
-    ) -> Motion:
+    @operation(GazeSettings)
+    def look_at(self, motion: Motion, points: Sequence[Any], settings: GazeSettings) -> Motion:
         """Make the character of a motion look at world points, and follow them while the body moves.
 
+        Parameters
+        ----------
+        motion : motion of the body; hips and legs do not change.
         points : list of ``(time, (x, y, z))`` in seconds and meters.
-
-        The other parameters are as in `trace`.
         """
         for entry in points:
             if len(tuple(entry)) != 2:
                 raise InvalidValue(f"each point must be (time, (x, y, z)) in seconds and meters, not {entry!r}")
-        return self.trace(motion, points, steady=steady, forward=forward, eyes=eyes, smoothing=smoothing).motion
+        return trace_gaze(self, motion, points, settings).motion
 
     aim = renamed_method("aim", "project")
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from marey.compare import distance_grid
-from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, freeze_array, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.cells import CELL_RATE, WINDOW, Cells, find_best_path, find_moves_across
 from marey.layer.gait import Gait
 from marey.layer.halves import BodySplit
+from marey.layer.settings import AlignSettings
 from marey.layer.smoothing import smooth_series
 from marey.layer.timeline import Timeline, add_seam, make_loop
-from marey.register.dtw import SLOPE_LIMIT, dtw
-
-Align = Literal["loop", "first_minimum"]
+from marey.register.dtw import dtw
 
 # Standard deviation in seconds of the Gaussian that smooths the steps of the path.
 _SMOOTH = 0.06
@@ -28,7 +26,6 @@ _MIN_SLOPE = 0.02
 # A path without looping is preferred if its cost is at most the looped path's times the factor (second), plus the
 # constant in m^2 (first).
 _SEAMLESS = (1e-5, 1.15)
-_MAX_SLOPE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,24 +64,11 @@ class TimeMap(FrozenRecord):
         return set_readonly(self.frames()[2] > 0.0)
 
 
-def align_times(
-    lower: Gait,
-    upper: Gait,
-    upper_motion: Motion,
-    halves: BodySplit,
-    *,
-    align: Align = "loop",
-    slope_limit: int = SLOPE_LIMIT,
-) -> TimeMap:
-    """Align an upper clip with a lower clip in time; see `marey.layer.splice` for the options."""
-    limit = check_index(slope_limit, "slope_limit")
-    if not 1 <= limit <= _MAX_SLOPE:
-        raise InvalidValue(f"slope_limit must be from 1 to {_MAX_SLOPE}, not {limit}")
-    if align == "first_minimum":
-        return _align_from_first_minimum(lower, upper, limit)
-    if align != "loop":
-        raise InvalidValue(f"align must be 'loop' or 'first_minimum', not {align!r}")
-    return _align_looped(lower, upper, upper_motion, halves, limit)
+def align_times(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, settings: AlignSettings) -> TimeMap:
+    """Align an upper clip with a lower clip in time."""
+    if settings.align == "first_minimum":
+        return _align_from_first_minimum(lower, upper, settings.slope_limit)
+    return _align_looped(lower, upper, upper_motion, halves, settings.slope_limit)
 
 
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:

@@ -11,7 +11,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.halves import split_body
 from marey.layer.phase import TimeMap
-from marey.layer.posture import Transfer, check_posture, check_transfer
+from marey.layer.posture import Transfer, check_posture
 from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
 from marey.layer.timeline import Timeline
 
@@ -50,7 +50,7 @@ class Splicer:
             upper=upper.rotations,
             table=FrameTable(np.ascontiguousarray(table), float(start), float(per_unit)),
             loop=LoopRange(line.start, line.stop, line.before, line.after),
-            transfer=_TRANSFERS[check_transfer(posture)],
+            transfer=_TRANSFERS[posture],
             wanted=check_posture(postures[1], "the posture wanted"),
         )
         self._memory = max(1.0, _MEMORY * lower.fps)

@@ -8,7 +8,6 @@ import numpy as np
 
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
 from marey.layer.halves import BodySplit, get_bone_offsets
 from marey.layer.smoothing import smooth_series
 from marey.layer.trunk_kernels import ClipArrays, best_rotation, find_shoulders, pitch_between
@@ -17,14 +16,6 @@ from marey.maths import quat
 Transfer = Literal["pitch", "full"] | None
 # Standard deviation in seconds of the Gaussian that smooths the hip line.
 _STEADY = 0.25
-
-
-def check_transfer(transfer: Any) -> Transfer:
-    """Return the posture transfer mode if it is valid, otherwise raise an error."""
-    if transfer not in ("pitch", "full", None):
-        raise InvalidValue(f"posture must be 'pitch', 'full' or None, not {transfer!r}")
-    chosen: Transfer = transfer
-    return chosen
 
 
 def measure_shoulders(halves: BodySplit, offsets: Floats, rotations: Floats) -> Floats:

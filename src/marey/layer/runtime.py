@@ -13,6 +13,7 @@ from marey.core.arrays import Floats, FrozenRecord, check_index, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
+from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
 from marey.io.stored import FileFormat, Part, Stored
 from marey.layer.cells import CELL_RATE, Cells, find_best_path
@@ -20,7 +21,8 @@ from marey.layer.gait import Gait, find_gait
 from marey.layer.halves import BodySplit, get_bone_offsets, split_body
 from marey.layer.phase import TimeMap, interpolate_path, make_increasing
 from marey.layer.player import Splicer
-from marey.layer.posture import Transfer, measure_posture, steady_hips
+from marey.layer.posture import measure_posture, steady_hips
+from marey.layer.settings import SplicerSettings
 from marey.layer.splicing import UpperFrames, join_halves, splice
 from marey.layer.timeline import Timeline, make_loop
 from marey.maths import quat
@@ -135,31 +137,17 @@ class SpliceSet(FrozenRecord, Stored):
             )
         return cls(taken, number, tuple(prepared))
 
-    def splicer(
-        self,
-        lower: int | str,
-        upper: int | str,
-        *,
-        posture: Transfer = "pitch",
-        average: Average = "running",
-        times: TimeMap | None = None,
-        postures: tuple[Any, Any] | None = None,
-    ) -> Splicer:
+    @operation(SplicerSettings)
+    def splicer(self, lower: int | str, upper: int | str, settings: SplicerSettings) -> Splicer:
         """Create a player that returns the frames of a splice one at a time.
 
         Parameters
         ----------
         lower, upper : indices or names of the clips.
-        posture : posture transfer, "pitch", "full" or None; see `marey.layer.splice`.
-        average : estimate of the posture before transfer, which is not known in advance at run time. "running" averages
-            over the frames so far, starting from the lower clip's posture; "stored" uses the lower clip's posture.
-        times : time alignment from `align_motions`, to use instead of the one through the base clip.
-        postures : two postures (2, 3), before transfer and wanted, in meters, to use instead of the estimates.
         """
         first, second = (_find_index(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
-        if average not in ("running", "stored"):
-            raise InvalidValue(f"average must be 'running' or 'stored', not {average!r}")
         below, above = self.prepared[first], self.prepared[second]
+        times, postures = settings.times, settings.postures
         moments = _plan_by_base(below, above) if times is None else _plan_by_times(times)
         given = (below.posture, above.posture) if postures is None else postures
         return Splicer(
@@ -168,22 +156,14 @@ class SpliceSet(FrozenRecord, Stored):
             below.hips,
             moments,
             given,
-            posture=posture,
-            running=average == "running" and postures is None,
+            posture=settings.posture,
+            running=settings.average == "running" and postures is None,
         )
 
-    def splice(
-        self,
-        lower: int | str,
-        upper: int | str,
-        *,
-        posture: Transfer = "pitch",
-        average: Average = "running",
-        times: TimeMap | None = None,
-        postures: tuple[Any, Any] | None = None,
-    ) -> Motion:
-        """Splice two entire clips frame by frame; the parameters are as in `splicer`."""
-        player = self.splicer(lower, upper, posture=posture, average=average, times=times, postures=postures)
+    @operation(SplicerSettings)
+    def splice(self, lower: int | str, upper: int | str, settings: SplicerSettings) -> Motion:
+        """Splice two entire clips frame by frame."""
+        player = self.splicer(lower, upper, settings=settings)
         spliced = np.empty(player.lower.rotations.shape)
         for f in range(len(player.lower)):
             spliced[f] = player.frame(f)[1]

@@ -12,27 +12,21 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.gait import find_gait
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
 from marey.layer.marks import merge_contacts, merge_labels
-from marey.layer.phase import Align, TimeMap, align_times
-from marey.layer.posture import Transfer, check_transfer, find_posture_rotation, measure_shoulders, steady_hips
+from marey.layer.phase import TimeMap, align_times
+from marey.layer.posture import find_posture_rotation, measure_shoulders, steady_hips
+from marey.layer.settings import AlignSettings, SpliceSettings
 from marey.layer.timeline import Timeline, make_loop
 from marey.layer.trunk_kernels import ClipArrays, TrunkArrays, align_trunks
 from marey.maths import quat
-from marey.register.dtw import SLOPE_LIMIT
 
 
-def splice(
-    lower: Motion,
-    upper: Motion,
-    *,
-    align: Align = "loop",
-    posture: Transfer = "pitch",
-    slope_limit: int = SLOPE_LIMIT,
-    times: TimeMap | None = None,
-) -> Motion:
+@operation(SpliceSettings)
+def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     """Put the upper body of `upper` on the lower body of `lower`, aligned in time and with its own posture.
 
     Legs, hips and path come from the lower clip. Everything above the first spine joint comes from the upper clip, at
@@ -44,13 +38,6 @@ def splice(
     ----------
     lower, upper : motions with the same skeleton, both with steps. Frame rates may differ; the result has that of the
         lower clip.
-    align : "loop": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too
-        short. "first_minimum" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip's first
-        frame, and the result ends when either clip ends.
-    posture : "pitch" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into
-        turns; "full" restores its complete posture (Heck 4.2.4); None keeps the lower clip's posture.
-    slope_limit : largest ratio of the two clips' playback speeds, from 1 to 20.
-    times : time alignment from `align_motions`, to use instead of computing one.
 
     Provenance records the alignment (``distance`` in meters, ``start`` and ``stop`` in seconds of the upper clip, the
     number of loops), the rotation of the posture in radians, and the changes due to averaging at the seams of the loop.
@@ -60,8 +47,9 @@ def splice(
     NotBlendable : if either motion has no steps, or the upper one too few to loop. `transplant` does not need steps.
     """
     halves = check_pair(lower, upper, "a splice")
-    transfer = check_transfer(posture)
-    found = align_motions(lower, upper, align=align, slope_limit=slope_limit) if times is None else times
+    transfer, found = settings.posture, settings.times
+    if found is None:
+        found = align_motions(lower, upper, **settings.select(AlignSettings))
     lower = _crop_lower(lower, upper, found)
     taken = take_frames(upper, found)
     trunk = align_trunk_frames(halves, lower, taken)
@@ -76,7 +64,7 @@ def splice(
         "splice",
         lower=lower.name,
         upper=upper.name,
-        align=align if times is None else "given",
+        align=settings.align if settings.times is None else "given",
         distance=found.distance,
         start=float(seconds[0]),
         stop=float(seconds[-1]),
@@ -108,11 +96,12 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
     return add_provenance(result, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
 
 
-def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_limit: int = SLOPE_LIMIT) -> TimeMap:
-    """Find the time in `upper` for each frame of `lower`; the parameters are as in `splice`."""
+@operation(AlignSettings)
+def align_motions(lower: Motion, upper: Motion, settings: AlignSettings) -> TimeMap:
+    """Find the time in `upper` for each frame of `lower`."""
     halves = check_pair(lower, upper, "a splice")
     gaits = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
-    return align_times(*gaits, upper, halves, align=align, slope_limit=slope_limit)
+    return align_times(*gaits, upper, halves, settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Bools, Floats, check_index, check_list, check_number, set_readonly
+from marey.core.arrays import Bools, Floats, check_list, check_number, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
+from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.layer.halves import check_bodies, get_bone_offsets
+from marey.layer.settings import TransplantSettings
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
@@ -37,15 +39,8 @@ LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
 _MOSTLY = 0.5
 
 
-def transplant(
-    base: Motion,
-    donor: Motion,
-    *,
-    joints: str | Sequence[str] | Mapping[str, float],
-    falloff: int | None = None,
-    at: float = 0.0,
-    ease: float = 0.3,
-) -> Motion:
+@operation(TransplantSettings)
+def transplant(base: Motion, donor: Motion, settings: TransplantSettings) -> Motion:
     """Put some joints of `donor` on `base`, such as a waving arm on a walk.
 
     The named joints move as in the donor, all others as in the base motion. For joints between the named ones and the
@@ -55,25 +50,18 @@ def transplant(
     Parameters
     ----------
     base, donor : motions with the same skeleton. Frame rates may differ; the result has that of the base.
-    joints : limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, each
-        with all of its descendants. Or a mapping from these names to weights from 0 to 1, which apply to exactly these
-        joints.
-    falloff : number of joints toward the hips over which the weights fall off to 0; 0 for a sharp edge; by default, all
-        joints up to the hips.
-    at : time in the base motion at which the donor begins, in seconds.
-    ease : duration in seconds of fading the donor in and out, if it begins or ends within the base motion.
 
     Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because of foot skate; if
     that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
     records the weights, the frames, and notes, for example if the end of the donor is cut off.
     """
     check_bodies(base, donor, "a transplant")
-    weights = find_joint_weights(base.skeleton, joints, falloff)
-    begin = check_number(at, "at in seconds")
-    fade = check_number(ease, "ease in seconds")
+    weights = find_joint_weights(base.skeleton, settings.joints, settings.falloff)
+    begin, fade = settings.at, settings.ease
     if begin > base.duration + 1e-9:
         raise InvalidValue(
-            f"at must be from 0 to {base.duration:g} s, the duration of the base motion, not {begin:g} s"
+            f"at must be from 0 to {base.duration:g} s, the duration of the base motion, not {begin:g} s",
+            parameter="at",
         )
     frames, alpha = _find_weights(base, donor, begin, fade)
     taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
@@ -107,8 +95,6 @@ def find_joint_weights(
     skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
 ) -> Floats:
     """Return the donor's weight (J,) for each joint, from 0 to 1; the parameters are as in `transplant`."""
-    if falloff is not None and check_index(falloff, "falloff") < 0:
-        raise InvalidValue(f"falloff must be at least 0 joints, not {falloff}")
     weights = np.zeros(len(skeleton))
     fixed = set(skeleton.chain(skeleton.roles["hips"]))
     if isinstance(joints, Mapping):

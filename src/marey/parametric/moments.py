@@ -114,7 +114,7 @@ def snap_apexes(
         at = carried.get(j, fraction * motion.duration)
         frame = int(np.clip(round(at * motion.fps), 0, len(motion) - 1))
         path = find_path(motion.skeleton, motion.world(), posed[0].moment_joint or posed[0].joint)
-        out.append(extreme_near(path, settings.snap, frame, round(_REACH * motion.fps)))
+        out.append(extreme_near(path, str(settings.snap), frame, round(_REACH * motion.fps)))
     return np.array(out)
 
 

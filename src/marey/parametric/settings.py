@@ -80,7 +80,7 @@ class SpaceSettings(PairSettings, ProgressSettings):
         "out.",
         label="Max difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
-    rng: Seed = option(default=0, help="Random seed or generator for the sampling.", label="Random seed", min=0,
+    rng: Seed = option(default=0, help="Random seed of the sampling.", label="Random seed", min=0,
                        advanced=True)  # fmt: skip
 
 
