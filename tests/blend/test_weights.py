@@ -53,8 +53,8 @@ def test_speed_weights_change_without_jumps_as_weights_do():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1.0], "weights must be 2 numbers, one per motion, not 1 numbers"),
-        ([[1.0, 2.0]], r"weights must be 2 numbers, one per motion, not shape \(1, 2\)"),
+        ([1.0], "weights must be 2 numbers, one per motion, not 1"),
+        ([[1.0, 2.0]], r"weights must be 2 numbers, one per motion, not an array of shape \(1, 2\)"),
         ([0.0, 0.0], "sum greater than 0"),
         ([1.0, -1.0], "sum greater than 0"),
         ([-1.0, 0.0], "sum greater than 0"),

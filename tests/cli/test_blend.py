@@ -188,7 +188,7 @@ def test_regions_may_be_given(clips, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([*BLEND, "--weights", "1"], 2, "weights must be 2 numbers, one per motion, not 1 numbers"),
+        ([*BLEND, "--weights", "1"], 2, "weights must be 2 numbers, one per motion, not 1"),
         ([*BLEND, "--weights", "0", "0"], 2, "sum greater than 0"),
         ([*BLEND, "--weights", "nan", "1"], 2, "finite"),
         ([*BLEND, "--weights", "heavy"], 2, "must be numbers or a .csv file, not 'heavy'"),
@@ -209,7 +209,7 @@ def test_regions_may_be_given(clips, capsys):
         ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: cannot create the folder"),
         (["transition", "walk.bvh", "run.bvh", "-o", "walk.bvh"], 2, "this is an input file; choose another name"),
         ([*TRANSITION, "--at", "1", "99"], 2, "99 s is outside 'run'"),
-        ([*TRANSITION, "--at", "1", "soon"], 2, "expected seconds such as 1.2"),
+        ([*TRANSITION, "--at", "1", "soon"], 2, "seconds such as 1.2"),
         ([*TRANSITION, "--length", "9"], 1, "leaves no room for a transition of 9 s"),
         ([*TRANSITION, "--length", "0"], 2, "length in seconds must be a number greater than 0"),
     ],

@@ -145,13 +145,13 @@ def test_the_options_know_all_sets_of_markers():
         (["walk.npz", "--window", "-1"], "window_seconds must be at least 0 s"),
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),
         (["walk.npz", "--markers", ","], "markers must name at least one marker, got none"),
-        (["walk.npz", "--contacts", "forbid"], "expected 'refuse' or a penalty in meters"),
+        (["walk.npz", "--contacts", "forbid"], "'refuse' or a penalty in meters"),
         (["walk.npz", "--contacts", "-1"], "a penalty of at least 0 m"),
-        (["walk.npz", "--shape", "round"], "'round' is not one of"),
+        (["walk.npz", "--shape", "round"], "--shape must be one of"),
         (["walk.npz", "--threshold", "-1"], "threshold must be at least 0 m"),
         (["walk.npz", "--slope", "3"], "--end and --slope require --path"),
         (["walk.npz", "--path", "--slope", "0"], "slope"),
-        ([], "Missing argument 'A'"),
+        ([], "missing argument A"),
     ],
 )
 def test_wrong_use(arguments, message, clips, capsys):

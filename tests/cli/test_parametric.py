@@ -206,7 +206,7 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([*_SEARCH, "-o", "OUT"], 2, "Missing option '--feature'"),
+        ([*_SEARCH, "-o", "OUT"], 2, "missing option --feature; or give"),
         ([*_SEARCH, "--feature", "turn", "--values", "0,1", "-o", "OUT"], 2, "either --feature to measure or --values"),
         ([*_SEARCH, "--values", "x", "-o", "OUT"], 2, "--values must be numbers such as 0,0.5,1 or a .csv file"),
         ([*_SEARCH, "--feature", "height", "-o", "OUT"], 2, "no feature named 'height'"),
@@ -237,9 +237,9 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         (["make", "SPACE", "TARGET", "-o", "TEXT"], 2, ".txt"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--plot", "TEXT"], 2, ".png or .svg"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--refine", "-3"], 2, "--refine"),
-        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2"], 2, "expected X,Z,DEGREES such as"),
-        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2,nan"], 2, "expected X,Z,DEGREES such as"),
-        ([*_SEARCH[:3], "-1", "8", *_SEARCH[4:], "--feature", "turn", "-o", "OUT"], 2, "expected seconds such as 1.2"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2"], 2, "X,Z,DEGREES such as"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2,nan"], 2, "X,Z,DEGREES such as"),
+        ([*_SEARCH[:3], "-1", "8", *_SEARCH[4:], "--feature", "turn", "-o", "OUT"], 2, "seconds such as 1.2"),
         (["make", "WEB", "TARGET", "-o", "BVH"], 2, "w.npz"),
         (["range", "MISSING"], 2, "no such file"),
         (["range", "SPACE", "--plot", "TEXT"], 2, ".png or .svg"),

@@ -15,7 +15,7 @@ def test_moments(text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.5f", "inf", "nan", ""])
 def test_no_moments(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="expected seconds such as 1.2, or a frame such as 36f"):
+    with pytest.raises(click.BadParameter, match="seconds such as 1.2, or a frame such as 36f"):
         Moment().convert(text, None, None)
 
 
@@ -23,7 +23,7 @@ def test_planes() -> None:
     assert Plane().convert("0.45", None, None) == 0.45
     assert Plane().convert("0,0.1,-0.2", None, None) == (0.0, 0.1, -0.2)
     for text in ("", "a", "1,2", "nan", "0,inf,0"):
-        with pytest.raises(click.BadParameter, match="expected a height such as 0.45"):
+        with pytest.raises(click.BadParameter, match="a height such as 0.45"):
             Plane().convert(text, None, None)
 
 
@@ -31,10 +31,10 @@ def test_stays() -> None:
     assert StayParam().convert("left_ball=10f:1.5@0,1,2", None, None) == Stay("left_ball", 10, 1.5, [0, 1, 2])
     whole = "right_hand=1:2@0,1,2,1,0,0,0"
     assert len(StayParam(oriented=True).convert(whole, None, None).place) == 7
-    with pytest.raises(click.BadParameter, match="expected only a position X,Y,Z"):
+    with pytest.raises(click.BadParameter, match="only a position X,Y,Z"):
         StayParam().convert(whole, None, None)
     for text in ("left_ball", "=1:2@0,0,0", "a=1@0,0,0", "a=1:2@0,0", "a=1:2@0,0,x"):
-        with pytest.raises(click.BadParameter, match="expected NAME=FROM:TO@X,Y,Z"):
+        with pytest.raises(click.BadParameter, match="NAME=FROM:TO@X,Y,Z"):
             StayParam().convert(text, None, None)
-    with pytest.raises(click.BadParameter, match="expected seconds such as"):
+    with pytest.raises(click.BadParameter, match="seconds such as"):
         StayParam().convert("a=x:2@0,0,0", None, None)

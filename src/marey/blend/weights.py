@@ -60,8 +60,8 @@ class Weighting:
 def _normalize(given: Any, n: int, when: str) -> Floats:
     weights = convert_array(given, f"weights{when}")
     if weights.shape != (n,):
-        got = f"{weights.size} numbers" if weights.ndim == 1 else f"shape {weights.shape}"
-        raise InvalidValue(f"weights must be {n} numbers, one per motion, not {got}{when}")
+        got = f"{weights.size}" if weights.ndim == 1 else f"an array of shape {weights.shape}"
+        raise InvalidValue(f"weights must be {n} numbers, one per motion, not {got}{when}", parameter="weights")
     if not np.isfinite(weights).all():
         raise InvalidValue(f"weights must be finite numbers, not {weights.tolist()}{when}")
     total, size = float(weights.sum()), float(np.abs(weights).sum())

@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 from marey import __version__
-from marey.cli.settings import name_option, word_options
+from marey.cli.settings import word_options
+from marey.cli.usage import find_command, word_error, word_usage
 from marey.errors import MareyError, MareyWarning, NoResult
 
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
@@ -83,8 +84,11 @@ def main(arguments: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return 2
+    except click.ClickException as error:
+        click.echo(f"marey: {word_usage(error)}", err=True)
         return 2
     except click.Abort:
         click.echo("marey: interrupted", err=True)
@@ -94,7 +98,7 @@ def main(arguments: list[str]) -> int:
         if debug:
             traceback.print_exc()
             return code
-        click.echo(f"marey: {error.word(name_option)}", err=True)
+        click.echo(f"marey: {word_error(error, find_command(cli, arguments))}", err=True)
         return code
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -111,7 +111,7 @@ def _read_space_settings(options: dict[str, Any]) -> SpaceSettings:
 
     if options["values"] is None:
         if options["feature"] is None:
-            raise click.UsageError("Missing option '--feature'; or give parameters by hand with --values")
+            raise click.UsageError("missing option --feature; or give parameters by hand with --values")
         options["feature"] = parse_features(options["feature"])
         units = [unit for feature in options["feature"] for unit in feature.units]
         for name in ("redundant", "scale"):

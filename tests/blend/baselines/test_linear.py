@@ -148,7 +148,7 @@ def test_bad_input_is_refused() -> None:
         linear_blend([WALK], (1.0,))
     with pytest.raises(InvalidValue, match="linear_blend needs a list of motions or a set of them, got Motion"):
         linear_blend(WALK, (1.0,))  # type: ignore[arg-type]
-    with pytest.raises(InvalidValue, match="weights must be 2 numbers, one per motion, not 3 numbers"):
+    with pytest.raises(InvalidValue, match="weights must be 2 numbers, one per motion, not 3"):
         linear_blend([WALK, OTHER], (1.0, 0.0, 0.0))
     taller = Skeleton(WALK.skeleton.names, WALK.skeleton.parents, 1.1 * WALK.skeleton.offsets)
     with pytest.raises(InvalidValue, match="retarget one"):
