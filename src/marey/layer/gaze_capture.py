@@ -153,7 +153,7 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
         raise NoResult(
             f"{marks.name or 'the recording'} does not stand still {where} its gaze shift",
             parameter="start",
-            remedy="record a pause before and after it, or pass the frames of the gaze shift as `start=` and `stop=`",
+            remedy="record a pause before and after it, or pass the frames of the gaze shift as start and stop",
         )
     return before[-1], after[0]
 
