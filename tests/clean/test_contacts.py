@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.clean import Thresholds, detect_contacts, find_contacts
+from marey.clean import ContactSettings, detect_contacts, find_contacts
 from marey.core import ContactPoint, Contacts, Motion, Skeleton
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
@@ -290,9 +290,9 @@ def test_contacts_can_be_edited_in_the_sidecar(tmp_path):
 def test_thresholds_choose_what_counts():
     slow_slide = Foot([(0, 0.1, 0, 0, 0), (10, 0.1, 0, 1.0, 0)])
     motion = puppet(slow_slide, standing(-0.1), HIPS, 10.0)
-    strict = detect_contacts(motion, thresholds=Thresholds(enter_speed=0.02, keep_speed=0.03)).contacts
+    strict = detect_contacts(motion, enter_speed=0.02, keep_speed=0.03).contacts
     assert strict.mask[:, 1].mean() < detect_contacts(motion).contacts.mask[:, 1].mean()
-    long = detect_contacts(sample("run").motion, thresholds=Thresholds(duration=1.0)).contacts
+    long = detect_contacts(sample("run").motion, duration=1.0).contacts
     assert not long.mask[1:-1].all(axis=0).any()
     assert long.mask.sum() < detect_contacts(sample("run").motion).contacts.mask.sum() / 2
 
@@ -300,16 +300,16 @@ def test_thresholds_choose_what_counts():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"enter_speed": 0.7}, "enter_speed must be greater than 0 and at most keep_speed, not 0.7 and 0.6"),
-        ({"enter_height": 0.0}, "enter_height must be greater than 0 and at most keep_height, not 0 and 0.035"),
-        ({"gap": -1.0}, "gap must be a number of at least 0, not -1.0"),
-        ({"duration": float("nan")}, "duration must be a number of at least 0, not nan"),
-        ({"duration": "long"}, "duration must be a number of at least 0, not 'long'"),
+        ({"enter_speed": 0.7}, "enter_speed must be at most 0.6, the value of `keep_speed=`, not 0.7"),
+        ({"enter_height": 0.0}, "enter_height must be greater than 0 meters, not 0"),
+        ({"gap": -1.0}, "gap must be at least 0 seconds, not -1.0"),
+        ({"duration": float("nan")}, "duration must be a number of seconds, not nan"),
+        ({"duration": "long"}, "duration must be a number of seconds, not 'long'"),
     ],
 )
 def test_wrong_thresholds_are_refused(given, message):
     with pytest.raises(InvalidValue, match=message):
-        Thresholds(**given)
+        ContactSettings(**given)
 
 
 def test_bad_input_is_told_in_a_sentence():
@@ -318,7 +318,7 @@ def test_bad_input_is_told_in_a_sentence():
         detect_contacts(walk[3])
     with pytest.raises(InvalidValue, match=r"a plane must be a height in meters or .*not 'high'"):
         detect_contacts(walk, planes=["high"])
-    with pytest.raises(InvalidValue, match="floor must be a finite height in meters, not nan"):
+    with pytest.raises(InvalidValue, match="floor must be a number of meters or None, not nan"):
         detect_contacts(walk, floor=float("nan"))
     wrong = walk.skeleton.with_roles({"left_foot": "Head"})
     with pytest.raises(InvalidValue, match="left foot 'Head' is not a descendant of the left thigh 'LeftUpLeg'"):

@@ -38,7 +38,7 @@ def test_settings_come_over_the_wire() -> None:
     ("settings", "message"),
     [
         ({"swivel": 2}, "swivel must be from 0 to 1, not 2"),
-        ({"swivle": 1}, r"clean\.settings: unknown field 'swivle'; known fields: hands, floor"),
+        ({"swivle": 1}, r"clean\.settings: unknown field 'swivle'; known fields: floor, hands"),
         ({"contacts": None}, r"clean\.settings: unknown field 'contacts'"),
         ([], r"clean\.settings: expected an object, got \[\]"),
     ],

@@ -8,5 +8,10 @@ from marey.deprecation import attach_stub
 __getattr__, __dir__, __all__ = attach_stub(
     __name__,
     __file__,
-    {"Cleaned": "CleanResult", "Found": "ContactResult", "cleaned": "clean_with_report"},
+    {
+        "Cleaned": "CleanResult",
+        "Found": "ContactResult",
+        "Thresholds": "ContactSettings",
+        "cleaned": "clean_with_report",
+    },
 )

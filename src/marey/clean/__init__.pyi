@@ -3,7 +3,6 @@ from .cleanup import PlantUsed as PlantUsed
 from .cleanup import clean as clean
 from .cleanup import clean_with_report as clean_with_report
 from .contacts import ContactResult as ContactResult
-from .contacts import Thresholds as Thresholds
 from .contacts import detect_contacts as detect_contacts
 from .contacts import ensure_contacts as ensure_contacts
 from .contacts import find_contacts as find_contacts
@@ -12,6 +11,7 @@ from .floor import get_floor as get_floor
 from .points import contact_points as contact_points
 from .points import point_paths as point_paths
 from .settings import CleanSettings as CleanSettings
+from .settings import ContactSettings as ContactSettings
 from .settings import PlantAt as PlantAt
 from .settings import Target as Target
 from .stream import CleanFrame as CleanFrame

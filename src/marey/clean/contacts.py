@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from marey.clean import contact_kernels
 from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
 from marey.clean.floor import collect_still_heights, find_rest_heights, locate_floor
 from marey.clean.points import SIDES
+from marey.clean.settings import ContactSettings
 from marey.clean.supports import mark_bearing_hands, measure_clearance
 from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, warn_user
 
 Plane = float | tuple[float, float, float]
@@ -52,46 +55,6 @@ _OFF_FLOOR = 0.1
 _HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Thresholds for the start and the duration of contacts, for a body with legs of 0.85 m.
-
-    They are scaled to the actual body: heights with leg length, speeds and durations with its square root (see
-    `Scale`).
-
-    Parameters
-    ----------
-    enter_speed, keep_speed : m/s. A contact needs a frame slower than `enter_speed` and lasts while the point is slower
-        than `keep_speed`. `keep_speed` applies to a body that travels at 1.5 m/s; it scales with the speed of travel,
-        from a factor of 0.9 when standing to 1.35 when running.
-    enter_height, keep_height : meters above the support at rest; used in the same way.
-    gap : seconds; shorter interruptions are closed.
-    duration : seconds; shorter contacts are dropped.
-    """
-
-    enter_speed: float = 0.35
-    keep_speed: float = 0.6
-    enter_height: float = 0.025
-    keep_height: float = 0.035
-    gap: float = 0.05
-    duration: float = 0.075
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
-                raise InvalidValue(f"{field.name} must be a number of at least 0, not {value!r}")
-        for what in ("speed", "height"):
-            enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
-            if not 0 < enter <= keep:
-                raise InvalidValue(
-                    f"enter_{what} must be greater than 0 and at most keep_{what}, not {enter:g} and {keep:g}"
-                )
-
-
-_DEFAULTS = Thresholds()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactResult:
     """Result of contact detection: contacts, floor height (m), and heights of raised supports above the floor (m)."""
@@ -101,14 +64,9 @@ class ContactResult:
     raised: tuple[float, ...]
 
 
-def detect_contacts(
-    motion: Motion,
-    *,
-    hands: bool = False,
-    floor: float | None = None,
-    planes: Sequence[Plane] | None = None,
-    thresholds: Thresholds | None = None,
-) -> Motion:
+@renamed_parameters(thresholds="settings")
+@operation(ContactSettings)
+def detect_contacts(motion: Motion, settings: ContactSettings) -> Motion:
     """Detect contacts of heels and balls of the feet and, on request, of hands; store the floor in ``source.floor``.
 
     Each point has its own rest height on the floor. A contact needs one frame that is low and slow, and lasts while the
@@ -119,18 +77,9 @@ def detect_contacts(
 
     Feet may also stand above the floor, and hands may bear the body's weight; see `marey.clean.supports`.
 
-    Parameters
-    ----------
-    hands : also detect contacts of wrists and fingertips, with the floor and `planes`. False by default.
-    floor : height of the floor in meters; by default the one stored with the motion, else it is detected.
-    planes : supports in addition to the floor: heights in meters, or (height, a, b) for the slope
-        y = height + a x + b z. No others are then detected; () allows only the floor. By default raised supports are
-        detected.
-    thresholds : speeds, heights and durations, in m/s, m and s; see `Thresholds`.
-
     Points defined in ``motion.contacts`` are kept; their flags are replaced.
     """
-    found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
+    found = find_contacts(motion, settings=settings)
     return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
 
 
@@ -151,26 +100,16 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
         return motion
 
 
-def find_contacts(
-    motion: Motion,
-    *,
-    hands: bool = False,
-    floor: float | None = None,
-    planes: Sequence[Plane] | None = None,
-    thresholds: Thresholds | None = None,
-) -> ContactResult:
+@renamed_parameters(thresholds="settings")
+@operation(ContactSettings)
+def find_contacts(motion: Motion, settings: ContactSettings) -> ContactResult:
     """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports."""
-    limits = thresholds or _DEFAULTS
-    surfaces = None if planes is None else [check_plane(plane) for plane in planes]
-    asked = floor
-    if floor is None:
-        floor = check_motion(motion).source.floor
-    elif not np.isfinite(floor):
-        raise InvalidValue(f"floor must be a finite height in meters, not {floor}")
-    track = track_points(motion, choose_points(motion, hands))
-    slow: Bools = track.speed < limits.enter_speed * track.scale.root
-    if asked is not None:
-        _check_floor(track, slow, asked)
+    surfaces = None if settings.planes is None else [check_plane(plane) for plane in settings.planes]
+    floor = check_motion(motion).source.floor if settings.floor is None else settings.floor
+    track = track_points(motion, choose_points(motion, settings.hands))
+    slow: Bools = track.speed < settings.enter_speed * track.scale.root
+    if settings.floor is not None:
+        _check_floor(track, slow, settings.floor)
     stills = collect_still_heights(track, slow)
     level = locate_floor(track, stills) if floor is None else float(floor)
     rest, spread = find_rest_heights(track, stills, level, given=floor is not None)
@@ -179,11 +118,11 @@ def find_contacts(
     clearance = np.maximum(np.maximum(above, -above - _DEEPEST * track.scale.length), 0.0)
     raised: tuple[float, ...] = ()
     if surfaces is None:
-        clearance, raised = measure_clearance(track, rest, slow, clearance, limits.enter_height * track.scale.length)
+        clearance, raised = measure_clearance(track, rest, slow, clearance, settings.enter_height * track.scale.length)
     else:
         clearance = _measure_plane_clearance(track, rest, level, clearance, surfaces)
-    mask = _find_plants(track, clearance, spread, limits)
-    on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
+    mask = _find_plants(track, clearance, spread, settings)
+    on_floor, gap = settings.enter_height * track.scale.length, track.frames(settings.gap)
     mark_bearing_hands(track, level, clearance, on_floor, gap, mask)
     return ContactResult(Contacts(track.points, set_readonly(mask)), level, raised)
 
@@ -200,7 +139,7 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
         )
 
 
-def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
+def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: ContactSettings) -> Bools:
     """Return the contact mask (F, K)."""
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)

@@ -24,8 +24,67 @@ if TYPE_CHECKING:
 EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
 
 
+class SupportSettings(Settings):
+    """What the body stands on."""
+
+    floor: float | None = option(
+        default=None, help="Height of the floor. By default the one stored with the motion, else it is detected.",
+        label="Floor height", unit="m", advanced=True,
+    )  # fmt: skip
+    planes: Sequence[Plane] | None = option(
+        default=None,
+        help="Supports in addition to the floor: heights in meters, or (height, a, b) for the slope y = height + a x + "
+        "b z. No others are then detected; with () everything stands on the floor. By default raised supports are "
+        "detected: a foot clearly above the floor stands on one at its height.",
+    )
+
+
+class ContactSettings(SupportSettings):
+    """Settings of contact detection.
+
+    Speeds, heights and durations are for a body with legs of 0.85 m. They are scaled to the actual body: heights with
+    leg length, speeds and durations with its square root (see `Scale`).
+    """
+
+    hands: bool = option(
+        default=False, help="Also detect contacts of wrists and fingertips, with the floor and other supports.",
+        label="Detect hands too",
+    )  # fmt: skip
+    enter_speed: float = option(
+        default=0.35, help="A contact needs a frame slower than this.", unit="m/s", above=0, advanced=True
+    )
+    keep_speed: float = option(
+        default=0.6,
+        help="A contact lasts while the point is slower than this. It applies to a body that travels at 1.5 m/s and "
+        "scales with the speed of travel, from a factor of 0.9 when standing to 1.35 when running.",
+        unit="m/s", above=0, advanced=True,
+    )  # fmt: skip
+    enter_height: float = option(
+        default=0.025, help="A contact needs a frame lower than this above the support at rest.", unit="m", above=0,
+        advanced=True,
+    )  # fmt: skip
+    keep_height: float = option(
+        default=0.035, help="A contact lasts while the point is lower than this above the support at rest.", unit="m",
+        above=0, advanced=True,
+    )  # fmt: skip
+    gap: float = option(
+        default=0.05, help="Shorter interruptions of a contact are closed.", unit="s", min=0, advanced=True
+    )
+    duration: float = option(default=0.075, help="Shorter contacts are dropped.", unit="s", min=0, advanced=True)
+
+    def check(self) -> None:
+        """Raise `InvalidValue` if a contact could not last."""
+        for what in ("speed", "height"):
+            enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
+            if enter > keep:
+                raise InvalidValue(
+                    f"enter_{what} must be at most {keep:g}, the value of `keep_{what}=`, not {enter:g}",
+                    parameter=f"enter_{what}",
+                )
+
+
 @renamed_fields(average="plant_window", blend="orientation_window", root="body_window", fade="fade_window")
-class CleanSettings(Settings):
+class CleanSettings(SupportSettings):
     """Settings of the cleanup. L1 to L4 are the time windows of Kovar 3.2."""
 
     contacts: Contacts | None = option(
@@ -33,15 +92,6 @@ class CleanSettings(Settings):
     )
     hands: bool = option(
         default=False, help="If contacts are detected, also detect those of the hands.", label="Lock hands too"
-    )
-    floor: float | None = option(
-        default=None, help="Height of the floor. By default the one stored with the motion, else it is detected.",
-        label="Floor height", unit="m", advanced=True,
-    )  # fmt: skip
-    planes: Sequence[Plane] | None = option(
-        default=None,
-        help="Supports in addition to the floor, as in `detect_contacts`. By default a foot clearly above the floor "
-        "stands on a support at its height; with () everything stands on the floor.",
     )
     plants: Sequence[PlantAt] = option(
         default=(), help="Fixed positions for contact points, each for the entire contact that it is part of."

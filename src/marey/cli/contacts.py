@@ -10,40 +10,26 @@ import click
 
 from marey.cli.files import check_output, plural, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Plane
 
 if TYPE_CHECKING:
+    from marey.clean import ContactSettings
     from marey.core.motion import Motion
     from marey.io import LoadSettings
 
 _WIDTH = 110
-_THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap", "duration")
 
 
 @click.command("contacts", cls=SettingsCommand)
 @click.argument("file")
-@reading
-@click.option("--hands", is_flag=True, help="Also detect contacts of wrists and fingertips.")
-@click.option("--floor", type=float, help="Height of the floor in meters.  [default: from the sidecar, else detected]")
+@add_settings("marey.clean.settings:ContactSettings")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
     help="A surface other than the floor: its height in meters, or the plane y = H + A x + B z. May be repeated. If "
     "given, no other surfaces are detected.",
 )  # fmt: skip
 @click.option("--floor-only", is_flag=True, help="Do not detect steps and platforms.")
-@click.option("--enter-speed", type=float, help="A contact begins below this speed, in m/s.  [default: 0.35]")
-@click.option("--keep-speed", type=float, help="A contact lasts while the speed is below this, in m/s.  [default: 0.6]")
-@click.option(
-    "--enter-height", type=float,
-    help="A contact begins below this height above the resting height, in meters.  [default: 0.025]",
-)  # fmt: skip
-@click.option(
-    "--keep-height", type=float,
-    help="A contact lasts while the height above the resting height is below this, in meters.  [default: 0.035]",
-)  # fmt: skip
-@click.option("--gap", type=float, help="Close gaps between contacts shorter than this, in seconds.  [default: 0.05]")
-@click.option("--duration", type=float, help="Drop contacts shorter than this, in seconds.  [default: 0.075]")
 @click.option("--show", is_flag=True, help="Show the contacts stored with the file, including manual edits.")
 @click.option("--write", is_flag=True, help="Write the contacts to the file's sidecar NAME.marey.json.")
 @click.option("--replace", is_flag=True, help="With --write: replace the contacts that are in the sidecar.")
@@ -53,6 +39,7 @@ _THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap"
     help="Format the sidecar with one line per point, for editing by hand. Without --write or -o, print it.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@reading
 def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options: Any) -> None:
     """Detect when heels and balls of the feet touch the floor, a step or a platform in FILE.
 
@@ -70,7 +57,7 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
         raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
-    _check_use(show, options)
+    settings = _read_detection(show, options)
     if write and how.fps is not None:
         raise click.UsageError("--fps changes the frames, so --write would not match FILE; write a copy with -o OUT")
     motion = read_motion(file, how)
@@ -85,7 +72,7 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     if show:
         report, annotated = _report(file, motion, None), motion
     else:
-        report, annotated = _detect(file, motion, options)
+        report, annotated = _detect(file, motion, settings)
     if output is None:
         annotated = _in_file_frames(annotated, file, how)
     written = _write(annotated, file, write, output, edit_friendly)
@@ -115,30 +102,31 @@ def _in_file_frames(motion: Motion, file: str, how: LoadSettings) -> Motion:
     )
 
 
-def _check_use(show: bool, options: dict[str, Any]) -> None:
-    """Reject contradictory options before reading anything."""
-    detecting = any(options[name] for name in ("planes", "floor_only", "hands"))
-    detecting = detecting or any(options[name] is not None for name in ("floor", *_THRESHOLDS))
-    if show and (detecting or options["write"] or options["replace"]):
-        raise click.UsageError("--show cannot be combined with options for detection or --write")
+def _read_detection(show: bool, options: dict[str, Any]) -> ContactSettings:
+    """Return the settings of the detection. Rejects contradictory options before anything is read."""
+    from marey.clean import ContactSettings
+
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only exclude each other; give only one")
+    planes = () if options["floor_only"] else options["planes"] or None
+    settings = read_settings(ContactSettings, options, planes=planes)
+    if show and (settings != ContactSettings() or options["write"] or options["replace"]):
+        raise click.UsageError("--show cannot be combined with options for detection or --write")
     if options["replace"] and not options["write"]:
         raise click.UsageError("--replace requires --write")
     if options["write"] and options["output"]:
         raise click.UsageError("--write annotates FILE itself, -o writes a copy; give only one")
+    return settings
 
 
-def _detect(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
+def _detect(file: str, motion: Motion, settings: ContactSettings) -> tuple[dict[str, Any], Motion]:
     """Detect contacts. Returns the report and the annotated motion."""
     from dataclasses import replace
 
-    from marey.clean import Thresholds, find_contacts
+    from marey.clean import find_contacts
     from marey.errors import InvalidValue
 
-    thresholds = Thresholds(**{name: options[name] for name in _THRESHOLDS if options[name] is not None})
-    planes = () if options["floor_only"] else options["planes"] or None
-    found = find_contacts(motion, hands=options["hands"], floor=options["floor"], planes=planes, thresholds=thresholds)
+    found = find_contacts(motion, settings=settings)
     if not found.contacts.mask.any():
         raise InvalidValue(
             f"{file}: nothing touches the floor at {found.floor:.3f} m in {plural(len(motion), 'frame')}; correct "

@@ -52,7 +52,7 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         write_sidecar(motions[0], path)
 
 
-def _parts(motions: list[Motion], suffix: str, settings: SaveSettings) -> Iterable[bytes]:
+def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> Iterable[bytes]:
     """Return the file's content in parts; each writer is imported only when needed."""
     if settings.rigid:
         from dataclasses import replace
