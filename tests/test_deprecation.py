@@ -40,11 +40,14 @@ RENAMED = {
         "Followed": "PathResult",
         "Function": "FunctionObjective",
         "GraphFigures": "GraphStatistics",
+        "GraphOptions": "GraphSettings",
         "How": "BuildInfo",
         "Landing": "LandingResult",
         "Part": "WalkPart",
         "Partial": "PartialWalk",
+        "SearchLimits": "GraphSearchSettings",
         "Searched": "SearchResult",
+        "SimilarityOptions": "SimilaritySettings",
         "Thinning": "ReductionResult",
         "described": "measure_path",
         "ended": "replan_end",
@@ -107,43 +110,42 @@ PARAMETERS = {
     "marey.graph.approach.extend_to": {"at": "position"},
     "marey.graph.approach.reach": {"at": "position", "begin": "start_clip", "within": "max_error"},
     "marey.graph.approach.replan_end": {"at": "position"},
-    "marey.graph.crowd.crowd": {"apart": "min_distance"},
-    "marey.graph.follow.follow": {"others": "other_characters", "apart": "min_distance", "early": "style_overlap"},
-    "marey.graph.landing.land_at": {"at": "position", "most": "max_shift", "most_turn": "max_turn", "clean": "feet"},
+    "marey.graph.build.build_graph": {"options": "settings", "coarse": "coarse_step", "least_seconds": "min_seconds"},
+    "marey.graph.crowd.crowd": {"apart": "min_distance", "width": "beam_width"},
+    "marey.graph.follow.follow": {
+        "others": "other_characters",
+        "apart": "min_distance",
+        "early": "style_overlap",
+        "width": "beam_width",
+    },
+    "marey.graph.landing.land_at": {
+        "at": "position",
+        "most": "max_shift",
+        "most_turn": "max_turn",
+        "seconds": "landing_seconds",
+        "clean": "feet",
+    },
     "marey.graph.random_walk.random_walk": {"between": "transition_interval"},
     "marey.graph.registered.with_registered_transitions": {"most": "max_transitions"},
     "marey.graph.routes.shortest_walk": {"before": "start", "after": "goal"},
-    "marey.graph.search.search": {"among": "tolerance"},
+    "marey.graph.search.search": {
+        "limits": "settings",
+        "among": "tolerance",
+        "good_enough": "cost_threshold",
+        "most_expanded": "max_expanded",
+        "most_of_piece": "max_expanded_per_window",
+        "most_seconds": "max_seconds",
+    },
+    "marey.graph.similar.build_by_similarity": {
+        "options": "settings",
+        "least_seconds": "min_seconds",
+        "most_apart": "max_distance",
+    },
     "marey.graph.skate.foot_skate": {"made": "motion"},
     "marey.register.dtw.dtw_around": {"centre": "center"},
     "marey.graph.variations.variations": {"enforce": "feet"},
     "marey.io.saving.save": {"figure": "body"},
     "marey.layer.steadiness.phase_errors": {"found": "times"},
-}
-
-# Parameters that moved into a settings object.
-BUNDLED = {
-    "marey.graph.build.build_graph": {
-        "coarse": r"options=GraphOptions\(coarse_step=\)",
-        "least_seconds": r"options=GraphOptions\(min_seconds=\)",
-        "markers": r"options=GraphOptions\(markers=\)",
-        "max_memory": r"options=GraphOptions\(max_memory=\)",
-        "rng": r"options=GraphOptions\(rng=\)",
-        "variations": r"options=GraphOptions\(variations=\)",
-        "window": r"options=GraphOptions\(window=\)",
-    },
-    "marey.graph.search.search": {
-        "good_enough": r"limits=SearchLimits\(cost_threshold=\)",
-        "most_expanded": r"limits=SearchLimits\(max_expanded=\)",
-        "most_of_piece": r"limits=SearchLimits\(max_expanded_per_window=\)",
-        "most_seconds": r"limits=SearchLimits\(max_seconds=\)",
-    },
-    "marey.graph.similar.build_by_similarity": {
-        "fade": r"options=SimilarityOptions\(fade=\)",
-        "least_seconds": r"options=SimilarityOptions\(min_seconds=\)",
-        "most_apart": r"options=SimilarityOptions\(max_distance=\)",
-        "velocity": r"options=SimilarityOptions\(velocity=\)",
-    },
 }
 
 # Methods and properties of public classes.
@@ -205,21 +207,6 @@ def test_old_parameters_are_accepted_and_name_the_new_one(function: str, old: st
         pytest.raises((TypeError, InvalidValue), match="missing|expected|must be"),
     ):
         call(**{old: False})
-
-
-@pytest.mark.parametrize(
-    ("function", "old", "new"),
-    [(function, old, new) for function, names in BUNDLED.items() for old, new in names.items()],
-)
-def test_parameters_that_moved_into_a_settings_object_are_accepted(function: str, old: str, new: str) -> None:
-    module, name = function.rsplit(".", 1)
-    call = getattr(importlib.import_module(module), name)
-    with (
-        pytest.warns(DeprecationWarning, match=rf"{name}\({old}=\) is deprecated, use {new}$") as caught,
-        pytest.raises(TypeError, match="missing"),
-    ):
-        call(**{old: "walk" if old == "labels" else 1})
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from marey.core.motion import Motion
 from marey.edit.retarget_map import RetargetMap
 from marey.errors import UnknownFormat, UnknownVersion
 from marey.find import MatchWeb
-from marey.graph import DirectionTable, GraphOptions, MotionGraph, direction_table
+from marey.graph import DirectionTable, MotionGraph, direction_table
 from marey.io import archive
 from marey.io.archive import KINDS
 from marey.layer import GazeMap, SpliceSet
@@ -54,7 +54,7 @@ def pair() -> tuple[Motion, Motion]:
 
 @cache
 def graph() -> MotionGraph:
-    return MotionGraph.build((*walks(), *sneaks()), 0.2, options=GraphOptions(window=0.4))
+    return MotionGraph.build((*walks(), *sneaks()), 0.2, window=0.4)
 
 
 @cache

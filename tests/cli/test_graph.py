@@ -146,6 +146,41 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     assert main([*arguments, "--clip", "walk1", "--at", "1,6,0", "--label", "walk"]) == 0
 
 
+def test_objectives_are_searched(built, tmp_path, capsys):
+    out = tmp_path / "w.npz"
+    arguments = ["graph", "search", str(built), "-o", str(out), "--feet", "none"]
+    assert main([*arguments, "--speed", "1", "--seconds", "2", "--window", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["complete"]
+    assert 60 <= len(load_motion(out)) == told["frames"]
+    first = load_motion(out).travel[0, [0, 2]]
+    (tmp_path / "p.csv").write_text("0,0\n0,3\n")
+    start = ["--start", f"0,{-first[0]},{-first[1]},0"]
+    for objective in (["--style", "walk"], ["--point", "0,1"], ["--path", str(tmp_path / "p.csv")]):
+        limits = ["--max-expanded", "300", "--max-expanded-per-window", "100"]
+        assert main([*arguments, *objective, *start, *limits]) in (0, 1)
+        assert "partial walks expanded" in capsys.readouterr().out
+
+
+def test_other_characters_are_avoided(built, tmp_path):
+    (tmp_path / "p.csv").write_text("0,0\n0,4\n")
+    path = ["graph", "path", str(built), "--path", str(tmp_path / "p.csv"), "--style", "walk", "--feet", "none", "-o"]
+    assert main([*path, str(tmp_path / "one.npz")]) == 0
+    others = ["--other-characters", str(tmp_path / "one.npz"), "--min-distance", "0.4"]
+    assert main([*path, str(tmp_path / "two.npz"), "--avoid", "9,9,1"]) == 0
+    # The same path at the same time begins within the distance, so there is no walk.
+    assert main([*path, str(tmp_path / "three.npz"), *others]) == 1
+
+
+def test_registered_transitions_are_added_to_a_graph(built, tmp_path, capsys):
+    out = tmp_path / "more.npz"
+    register = ["graph", "register", str(built), "-o", str(out), "--threshold", "0.3", "--max-transitions", "4"]
+    assert main([*register, "--lengths", "1,0.8", "--json"]) == 0
+    more = json.loads(capsys.readouterr().out)["transitions"]
+    assert main(["graph", "info", str(built), "--no-response", "--json"]) == 0
+    assert 0 < more - json.loads(capsys.readouterr().out)["transitions"] <= 12
+
+
 def test_it_is_steered(built, tmp_path):
     out = tmp_path / "w.npz"
     commands = [
@@ -249,7 +284,7 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["build", "CLIPS", "-o", "OUT", "--pair", "walk"], 2, "FROM:TO=LIMIT"),
         (["build", "CLIPS", "-o", "OUT", "--pair", "walk:fly=0.1"], 2, "not 'fly'"),
         (["walk", "GRAPH", "-o", "OUT", "--label", "fly"], 2, "no label 'fly'"),
-        (["walk", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "--seconds must be at least 0.0333 (one frame)"),
+        (["walk", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "--seconds must be greater than 0 seconds, not 0"),
         (["walk", "GRAPH", "-o", "GRAPH"], 2, "is an input"),
         (["path", "GRAPH", "-o", "OUT"], 2, "either --path FILE or --word WORD"),
         (["path", "GRAPH", "-o", "OUT", "--word", "4-2"], 2, "word must contain only the letters"),
@@ -270,6 +305,13 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
             2,
             "cannot be combined with --similarity",
         ),
+        (["build", "CLIPS", "-o", "OUT", "--fade", "0.2"], 2, "--fade applies only with --similarity"),
+        (["build", "CLIPS", "-o", "OUT", "--weight", "hips"], 2, "NAME=NUMBER such as"),
+        (["search", "GRAPH", "-o", "OUT"], 2, "give one objective"),
+        (["search", "GRAPH", "-o", "OUT", "--clip", "walk0"], 2, "--clip needs a position and direction"),
+        (["search", "GRAPH", "-o", "OUT", "--speed", "1", "--step", "3"], 2, "--step must be at most the --window"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--start", "1.5,0,0,0"], 2, "the number of a node first"),
+        (["register", "GRAPH", "-o", "OUT", "--lengths", "20", "--threshold", "0.21"], 1, "lower --lengths"),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "7"], 2, "greater than 0 and at most 1"),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the largest that works is 0."),
         (["build", "CLIPS", "-o", "OUT", "--variations", "-2"], 2, "--variations"),
@@ -284,12 +326,12 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["reach", "GRAPH", "-o", "OUT", "--clip", "walk9"], 2, "no clip 'walk9' in this graph"),
         (["steer", "GRAPH", "-o", "OUT", "--command", "3:up=1"], 2, "SECONDS:direction=DEGREES"),
         (["steer", "GRAPH", "-o", "OUT", "--command", "1:label=fly"], 2, "no label 'fly'"),
-        (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least 0.0333 (one frame)"),
+        (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "--seconds must be at least one frame of 0.0333 s"),
         (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
         (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "--seconds must be at most 86400 (a day)"),
         (["steer", "GRAPH", "-o", "OUT", "--seconds", "nan"], 2, "--seconds must be at most 86400 (a day)"),
-        (["build", "CLIPS", "-o", "OUT", "--window", "0"], 2, "--window must be greater than 0 s, not 0"),
-        (["build", "CLIPS", "-o", "OUT", "--coarse", "0"], 2, "--coarse must be at least 1"),
+        (["build", "CLIPS", "-o", "OUT", "--window", "0"], 2, "--window must be greater than 0 seconds, not 0"),
+        (["build", "CLIPS", "-o", "OUT", "--coarse", "0"], 2, "--coarse-step must be at least 1"),
         (["path", "GRAPH", "-o", "OUT", "--path", "TWICE"], 2, "twice.csv:2: the point 0,0 repeats"),
         (["label", "WALK", "(unlabeled)"], 2, "is reserved for frames without a label"),
         (["crowd", "GRAPH", "-o", "OUT_FOLDER", "--paths", "MISSING"], 2, "no such folder"),

@@ -139,7 +139,7 @@ def walk_a_graph() -> Results:
     clips = [walk_of(k, 8.0, turn) for k, turn in enumerate((0.0, 0.8, -0.8))]
     tiny = marey.MotionGraph.build([clip[:75] for clip in clips[:2]], threshold=0.2)
     yield "led_to, tiny graph", tiny.random_walk(1.0, rng=1).extend_to((1.0, 1.8)).edges
-    coarse = marey.MotionGraph.build(clips[:2], threshold=0.08, options=marey.graph.GraphOptions(coarse_step=3))
+    coarse = marey.MotionGraph.build(clips[:2], threshold=0.08, coarse_step=3)
     yield "coarse graph", [coarse.nodes, coarse.edges.heads]
     graph = marey.MotionGraph.build(clips, threshold=0.08)
     yield "graph", motion_parts(graph.random_walk(seconds=8.0).motion())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from marey.core.placement import find_placement
-from marey.errors import InvalidValue, NoResult, UnknownName
+from marey.errors import InvalidValue, MareyWarning, NoResult, UnknownName
 from marey.graph import MotionGraph, Walk
 from marey.graph.follow import find_walked_path
 from marey.graph.reach_kernels import measure_dubins_path
@@ -95,7 +97,7 @@ def test_a_walk_goes_on_into_a_clip_at_a_place(graph, walk, clip):
 
 
 def test_invalid_targets_are_refused(walk):
-    with pytest.raises(InvalidValue, match="an angle in radians"):
+    with pytest.raises(InvalidValue, match="heading must be a number of radians or None"):
         walk.extend_to((3.0, 4.0), np.nan)
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
         walk.extend_into_clip("walk7", (1.0, 1.0), 0.0)
@@ -182,3 +184,14 @@ def test_clips_without_a_connection_are_named():
     apart = MotionGraph.build(two_styles().clips, 0.06)
     with pytest.raises(NoResult, match="no walk leads from clip 'walk0' to clip 'sneak1'"):
         apart.shortest_walk("walk0", "sneak1")
+
+
+def test_a_long_detour_is_reported(graph):
+    walk = graph.follow([[0.0, 0.0], [0.0, 6.0]]).walk
+    with pytest.warns(MareyWarning, match=r"makes a detour of \d+\.\d s, up to \d\.\d m away; leave out") as caught:
+        longer = walk.replan_end((0.1, 6.0), 3.0)
+    assert len(longer) > len(walk) + 2.0 * graph.fps
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        walk.replan_end((0.4, 6.2), 0.6)

@@ -12,7 +12,7 @@ import pytest
 from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
-from marey.graph import Edges, GraphOptions, MotionGraph, Transitions
+from marey.graph import Edges, MotionGraph, Transitions
 from marey.graph.minima import find_transitions, split_into_blocks
 from marey.graph.network import add_reverses, compact, connect_clips
 from marey.graph.prune import prune
@@ -277,8 +277,8 @@ def test_what_is_no_clips_is_refused(clips, told):
 
 
 def test_windows_labels_edges_and_names_that_cannot_be_are_refused(graph, tmp_path):
-    with pytest.raises(InvalidValue, match="window must be longer than 0 s, not 0"):
-        MotionGraph.build(walks(), options=GraphOptions(window=0.0))
+    with pytest.raises(InvalidValue, match="window must be greater than 0 seconds, not 0"):
+        MotionGraph.build(walks(), window=0.0)
     with pytest.raises(InvalidValue, match="label '\\(unlabeled\\)', which is reserved"):
         MotionGraph.build([one_label(walks()[0], "(unlabeled)")])
     with pytest.raises(InvalidValue, match="edges must be numbers from 0 to"):

@@ -7,7 +7,7 @@ import pytest
 
 from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, NoResult
-from marey.graph import GraphOptions, MotionGraph, Transitions
+from marey.graph import MotionGraph, Transitions
 from marey.graph.minima import find_transitions
 from tests.graph.clips import sneaks, walks
 
@@ -72,13 +72,13 @@ def test_progress_ends_at_one_and_never_goes_back(clouds, weights):
 @pytest.mark.parametrize(("coarse", "told"), [(0, "at least 1, not 0"), (-1, "at least 1, not -1"), (8, "from 2 to 7")])
 def test_a_step_that_leaves_no_window_is_refused(coarse, told):
     with pytest.raises(InvalidValue, match=told):
-        MotionGraph.build(walks(), 0.08, options=GraphOptions(coarse_step=coarse))
+        MotionGraph.build(walks(), 0.08, coarse_step=coarse)
 
 
 def test_a_graph_built_coarsely_has_the_same_transitions():
     full, coarse = (
         MotionGraph.build(walks(), 0.08),
-        MotionGraph.build(walks(), 0.08, options=GraphOptions(coarse_step=2)),
+        MotionGraph.build(walks(), 0.08, coarse_step=2),
     )
     assert 0.99 * full.n_transitions <= coarse.n_transitions <= full.n_transitions
 
@@ -86,7 +86,7 @@ def test_a_graph_built_coarsely_has_the_same_transitions():
 def test_shares_are_of_all_places():
     full, coarse = (
         MotionGraph.build(walks(), "30%"),
-        MotionGraph.build(walks(), "30%", options=GraphOptions(coarse_step=2)),
+        MotionGraph.build(walks(), "30%", coarse_step=2),
     )
     assert coarse.n_transitions == pytest.approx(full.n_transitions, rel=0.02)
 
@@ -95,7 +95,7 @@ def test_no_graph_names_the_same_threshold_as_a_full_search():
     told = []
     for coarse in (1, 3):
         with pytest.raises(NoResult) as caught:
-            MotionGraph.build(walks()[:1], 0.001, options=GraphOptions(coarse_step=coarse))
+            MotionGraph.build(walks()[:1], 0.001, coarse_step=coarse)
         told.append(str(caught.value))
     assert told[0] == told[1]
     assert "the smallest that works is" in told[0]
@@ -103,4 +103,4 @@ def test_no_graph_names_the_same_threshold_as_a_full_search():
 
 def test_a_wrong_threshold_is_refused_before_the_search():
     with pytest.raises(InvalidValue, match="threshold must be at least"):
-        MotionGraph.build(walks(), "near", options=GraphOptions(coarse_step=2))
+        MotionGraph.build(walks(), "near", coarse_step=2)

@@ -55,8 +55,8 @@ def test_a_character_that_left_is_no_obstacle(graph):
     ("paths", "options", "message"),
     [
         ([], {}, "paths must contain at least one path"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"min_distance": 0.0}, "min_distance must be a distance greater than 0 m"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "seconds must be at least one frame"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"min_distance": 0.0}, "min_distance must be greater than 0 m"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "seconds must be greater than 0"),
     ],
 )
 def test_bad_input(graph, paths, options, message):

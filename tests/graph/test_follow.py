@@ -40,7 +40,7 @@ def test_paths_are_followed(graph, path):
 
 
 def test_distances_are_those_of_the_motion(graph):
-    found = follow(graph, wave(), width=50)
+    found = follow(graph, wave(), beam_width=50)
     made = found.walk.motion(feet=None).travel[:, [0, 2]]
     course, _ = resample_path(wave())
     away = np.sqrt(((made[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
@@ -86,14 +86,14 @@ def test_staying_in_one_place_costs(graph):
 def test_a_wider_beam_is_never_worse(graph):
     bent = np.stack([1.6 * np.sin(np.linspace(0.0, 9.0, 150)), np.linspace(0.0, 11.0, 150)], axis=1)
     for path in (wave(), bent):
-        costs = [follow(graph, path, width=width).cost for width in (25, 40, 50, 75, 100, 150, 200)]
+        costs = [follow(graph, path, beam_width=width).cost for width in (25, 40, 50, 75, 100, 150, 200)]
         assert costs == sorted(costs, reverse=True)
         assert len(set(costs)) > 1
 
 
 def test_cost_is_the_sum_of_the_definition(graph):
     path = wave()
-    found = follow(graph, path, width=50)
+    found = follow(graph, path, beam_width=50)
     course, total = resample_path(path)
     ways = edge_paths(graph)
     way = find_walked_path(found.walk)
@@ -148,7 +148,7 @@ def test_a_given_start_is_kept(graph):
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must contain at least one label"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "at increasing"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"width": 24}, "width must be at least 25, not 24"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"beam_width": 24}, "beam_width must be at least 25, not 24"),
     ],
 )  # fmt: skip
 def test_bad_input(graph, path, options, message):

@@ -34,7 +34,7 @@ def landing(request, walk, plain) -> tuple[Motion, LandingResult, np.ndarray]:
     away, turn = request.param
     end = end_of(plain)
     goal = end + [turn, away * 0.6, -away * 0.8]
-    report = land_at(walk, goal[1:], goal[0], seconds=SECONDS)
+    report = land_at(walk, goal[1:], goal[0], landing_seconds=SECONDS)
     return report.motion(), report, goal
 
 
@@ -108,10 +108,10 @@ def test_an_adjustment_beyond_the_limit_is_refused_with_its_size(walk, plain, sh
     ("options", "told"),
     [
         ({"position": (1.0,)}, "the position to land at"),
-        ({"position": (0.0, 0.0), "heading": np.nan}, "an angle in radians"),
-        ({"position": (0.0, 0.0), "seconds": 30.0}, "lasts 6.97 s"),
-        ({"position": (0.0, 0.0), "seconds": 0.0}, "seconds"),
-        ({"position": (0.0, 0.0), "max_shift": -1.0}, "max_shift in meters"),
+        ({"position": (0.0, 0.0), "heading": np.nan}, "heading must be a number of radians"),
+        ({"position": (0.0, 0.0), "landing_seconds": 30.0}, "lasts 6.97 s"),
+        ({"position": (0.0, 0.0), "landing_seconds": 0.0}, "seconds"),
+        ({"position": (0.0, 0.0), "max_shift": -1.0}, "max_shift must be at least 0 meters"),
     ],
 )
 def test_what_makes_no_sense_is_refused(walk, options, told):

@@ -22,7 +22,7 @@ def graph() -> MotionGraph:
 
 def test_every_result_is_json_ready(graph):
     walk = graph.random_walk(4.0, rng=1)
-    followed, searched = graph.follow(AHEAD, width=25), graph.search(KeepSpeed(1.0, 1.0), start=0)
+    followed, searched = graph.follow(AHEAD, beam_width=25), graph.search(KeepSpeed(1.0, 1.0), start=0)
     crowd = graph.crowd([AHEAD], 1.0)
     reports = (walk, followed, searched, crowd, graph.statistics(), connectivity(graph), foot_skate(walk))
     assert all(json.loads(json.dumps(each.to_dict())) for each in reports)
@@ -70,7 +70,9 @@ def test_a_loaded_graph_behaves_like_the_saved_one(graph, tmp_path):
     graph.save(tmp_path / "g.npz")
     loaded = MotionGraph.load(tmp_path / "g.npz")
     np.testing.assert_array_equal(loaded.random_walk(9.0, rng=5).edges, graph.random_walk(9.0, rng=5).edges)
-    np.testing.assert_array_equal(loaded.follow(AHEAD, width=25).walk.edges, graph.follow(AHEAD, width=25).walk.edges)
+    np.testing.assert_array_equal(
+        loaded.follow(AHEAD, beam_width=25).walk.edges, graph.follow(AHEAD, beam_width=25).walk.edges
+    )
     assert loaded.statistics().to_dict() == graph.statistics().to_dict()
 
 

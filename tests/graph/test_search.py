@@ -10,7 +10,7 @@ import pytest
 from marey.errors import InvalidValue, NoResult
 from marey.graph.objectives import FollowPath, KeepOut, KeepSpeed, KeepStyle, ReachClip, ReachPoint
 from marey.graph.routes import count_frames_to_label, find_first_edges, shortest_walk
-from marey.graph.search import FunctionObjective, PartialWalk, SearchLimits, search
+from marey.graph.search import FunctionObjective, PartialWalk, search
 from marey.maths import rigid2d
 from tests.graph.clips import two_styles, walking_graph
 
@@ -62,11 +62,9 @@ def test_bounds_leave_the_optimum_where_it_is(graph, start):
     way = graph.clips[graph.nodes[start, 0]].travel[graph.nodes[start, 1], [0, 2]]
     for objective in (ReachPoint(way + [0.3, 1.5], 0.6), FollowPath(np.stack([way, way + [0.2, 1.2]]))):
         place = np.zeros(3)
-        with_bound = search(
-            graph, objective, start=(start, place), window=None, limits=SearchLimits(max_expanded=20_000)
-        )
+        with_bound = search(graph, objective, start=(start, place), window=None, max_expanded=20_000)
         bare = SimpleNamespace(begin=objective.begin, add=objective.add, complete=objective.complete)
-        without = search(graph, bare, start=(start, place), window=None, limits=SearchLimits(max_expanded=200_000))
+        without = search(graph, bare, start=(start, place), window=None, max_expanded=200_000)
         assert with_bound.proven
         assert without.proven
         assert with_bound.cost == pytest.approx(without.cost, abs=1e-12)
@@ -119,9 +117,7 @@ def test_a_path_is_followed_piece_by_piece(graph):
     node = next(k for k, (c, _) in enumerate(graph.nodes) if c == 1)
     start = way[graph.nodes[node, 1]]
     ahead = np.stack([start, start + [1.5, 3.5], start + [3.0, 5.0]])
-    found = search(
-        graph, FollowPath(ahead), start=(node, np.zeros(3)), window=2, step=1, limits=SearchLimits(max_expanded=20_000)
-    )
+    found = search(graph, FollowPath(ahead), start=(node, np.zeros(3)), window=2, step=1, max_expanded=20_000)
     gone = found.walk.motion(feet=None).travel[:, [0, 2]]
     assert np.hypot(*np.diff(gone, axis=0).T).sum() >= 3.5
     assert found.n_expanded > 0
@@ -131,11 +127,11 @@ def test_more_budget_is_never_worse_and_none_says_so(graph):
     objective = KeepSpeed(0.8, 3.0)
     costs = []
     for budget in (50, 400, 5_000):
-        found = search(graph, objective, start=0, window=None, limits=SearchLimits(max_expanded=budget))
+        found = search(graph, objective, start=0, window=None, max_expanded=budget)
         costs.append(found.cost)
         assert found.n_expanded <= 4 * budget
     assert costs == sorted(costs, reverse=True)
-    assert not search(graph, objective, start=0, window=None, limits=SearchLimits(max_expanded=50)).proven
+    assert not search(graph, objective, start=0, window=None, max_expanded=50).proven
 
 
 def test_a_point_is_reached(graph):
@@ -145,7 +141,7 @@ def test_a_point_is_reached(graph):
         start=(0, np.zeros(3)),
         window=1,
         step=20 / 30,
-        limits=SearchLimits(max_expanded=5_000),
+        max_expanded=5_000,
     )
     assert found.complete
     end = found.walk.motion(feet=None).travel[-1]
@@ -159,7 +155,7 @@ def test_circles_are_kept_out_of(graph):
         start=(0, np.zeros(3)),
         window=1,
         step=20 / 30,
-        limits=SearchLimits(max_expanded=5_000),
+        max_expanded=5_000,
     )
     ways = free.walk.motion(feet=None).travel[:, [0, 2]]
     middle = ways[len(ways) // 2]
@@ -170,7 +166,7 @@ def test_circles_are_kept_out_of(graph):
         start=(0, np.zeros(3)),
         window=1,
         step=20 / 30,
-        limits=SearchLimits(max_expanded=5_000),
+        max_expanded=5_000,
     )
     away = np.hypot(*(held.walk.motion(feet=None).travel[:, [0, 2]] - middle).T)
     assert away.min() > 0.25  # the search sees the way without the sway of the hips
@@ -178,7 +174,7 @@ def test_circles_are_kept_out_of(graph):
 
 def test_a_style_is_kept():
     graph = two_styles()
-    found = search(graph, KeepStyle("sneak", 2.0), window=3, step=2, limits=SearchLimits(max_expanded=50_000))
+    found = search(graph, KeepStyle("sneak", 2.0), window=3, step=2, max_expanded=50_000)
     assert found.cost == 0.0
     made = found.walk.motion(feet=None)
     assert made.labels.mask("sneak", len(made)).all()
@@ -194,7 +190,7 @@ def test_a_clip_is_reached_at_a_place(graph):
         start=(0, np.zeros(3)),
         window=2,
         step=1,
-        limits=SearchLimits(max_expanded=5_000),
+        max_expanded=5_000,
     )
     assert found.complete
     assert graph.edges.clips[int(found.walk.edges[-1]), 1] == 2
@@ -233,7 +229,7 @@ def test_ways_to_a_label_lead_there():
 def test_what_cannot_be_is_said(graph):
     with pytest.raises(NoResult, match="no walk satisfies the objective and its constraints"):
         search(graph, KeepOut(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
-    with pytest.raises(InvalidValue, match="step must be greater than 0 and at most window=0.3 s, not 0.6"):
+    with pytest.raises(InvalidValue, match="step must be at most the `window=` of 0.3 s, not 0.6"):
         search(graph, KeepSpeed(1.0, 2.0), window=0.3, step=0.6)
     with pytest.raises(InvalidValue, match="must return costs of at least 0, not -1.0"):
         search(graph, FunctionObjective(lambda walk, edge: -1.0, lambda walk: False), start=0)

@@ -12,7 +12,7 @@ import pytest
 from marey.compare import pose_cost, similarity
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
-from marey.graph.similar import SimilarityOptions, build_by_similarity
+from marey.graph.similar import build_by_similarity
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from tests.graph.clips import sneaks, walks
@@ -104,9 +104,9 @@ def test_too_different_clips_are_reported():
     [
         ({"threshold": 0.0}, "greater than 0 and at most 1"),
         ({"threshold": 1.5}, "greater than 0 and at most 1"),
-        ({"options": SimilarityOptions(fade=0.0)}, "fade in seconds"),
-        ({"options": SimilarityOptions(fade=8.0)}, "too short for fade"),
-        ({"options": SimilarityOptions(velocity=-1.0)}, "velocity"),
+        ({"fade": 0.0}, "fade must be greater than 0 seconds"),
+        ({"fade": 8.0}, "too short for transitions of 8 s; use longer clips or a smaller `fade=`"),
+        ({"velocity": -1.0}, "velocity"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, told):
@@ -130,7 +130,7 @@ def test_frames_at_other_heights_are_not_joined_even_if_similar():
     for edge in jumps(graph):
         a, _, b, _ = ends(graph, edge)
         assert a == b
-    both = build_by_similarity((low, up), 0.8, options=SimilarityOptions(max_distance=1.0))
+    both = build_by_similarity((low, up), 0.8, max_distance=1.0)
     assert any(a != b for a, _, b, _ in (ends(both, edge) for edge in jumps(both)))
 
 

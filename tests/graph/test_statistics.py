@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from marey.graph import GraphOptions, MotionGraph, connectivity
+from marey.graph import MotionGraph, connectivity
 from marey.graph.bridges import count_recorded_clips, plays_own_clips
 from marey.graph.statistics import own_threshold
 from tests.graph.clips import sneaks, two_styles, walks
@@ -44,7 +44,7 @@ def test_graphs_by_similarity_are_shown_up_to_what_they_have(apart):
 
 
 def test_graphs_with_other_markers_are_not_compared_again():
-    graph = MotionGraph.build(walks(), 0.08, options=GraphOptions(markers="large"))
+    graph = MotionGraph.build(walks(), 0.08, markers="large")
     assert connectivity(graph).limits[-1] == pytest.approx(graph.edges.distances.max())
 
 

@@ -10,7 +10,7 @@ import pytest
 from marey.blend import blend
 from marey.core import Label, Labels, Motion
 from marey.errors import InvalidValue, MareyWarning, NoResult, NotBlendable
-from marey.graph import GraphOptions, MotionGraph, SimilarityOptions
+from marey.graph import MotionGraph
 from marey.graph.variations import more_takes, variations
 from marey.register import register
 from marey.samples import sample
@@ -108,16 +108,13 @@ def test_a_build_adds_variations_of_each_action(takes):
     assert sorted(motion.name for motion in found) == [
         "sneak variation 1", "sneak variation 2", "walk variation 1", "walk variation 2",
     ]  # fmt: skip
-    graph = MotionGraph.build(takes, 0.1, options=GraphOptions(variations=2, rng=3))
+    graph = MotionGraph.build(takes, 0.1, variations=2, rng=3)
     assert [clip.name for clip in graph.clips[3:]] == ["walk variation 1", "walk variation 2"]
     np.testing.assert_array_equal(
         graph.clips[3].rotations,
-        MotionGraph.build(takes, 0.1, options=GraphOptions(variations=2, rng=3)).clips[3].rotations,
+        MotionGraph.build(takes, 0.1, variations=2, rng=3).clips[3].rotations,
     )
-    assert (
-        len(MotionGraph.build_by_similarity(takes, 0.8, options=SimilarityOptions(variations=1)).random_walk(5.0))
-        == 150
-    )
+    assert len(MotionGraph.build_by_similarity(takes, 0.8, variations=1).random_walk(5.0)) == 150
 
 
 def test_clips_without_their_like_are_named(takes):

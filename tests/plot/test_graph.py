@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.graph import GraphOptions, MotionGraph, connectivity
+from marey.graph import MotionGraph, connectivity
 from marey.plot.graph import draw_followed, draw_graph, draw_threshold
 from tests.graph.clips import two_styles, walking_graph, walks
 
@@ -44,7 +44,7 @@ def test_the_legend_does_not_cover_the_lines():
 
 
 def test_graphs_that_cannot_be_compared_again_say_so():
-    figure = draw_threshold(MotionGraph.build(walks(), 0.08, options=GraphOptions(markers="large")))
+    figure = draw_threshold(MotionGraph.build(walks(), 0.08, markers="large"))
     assert [text.get_text() for text in figure.texts] == ["this graph's clips were not compared beyond its threshold"]
 
 

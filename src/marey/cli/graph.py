@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from marey.cli import graph_build, graph_walks
 from marey.cli.files import check_output, check_plot, plural
-from marey.cli.graph_report import JSON, SEED, print_graph
+from marey.cli.graph_report import JSON, print_graph
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment
 
 
@@ -25,8 +27,8 @@ def command() -> None:
     """
 
 
-command.add_command(graph_build.build)
-for _subcommand in (graph_walks.walk, graph_walks.path, graph_walks.reach, graph_walks.steer, graph_walks.crowd):
+_WALKS = ("walk", "path", "reach", "search", "steer", "crowd")
+for _subcommand in (graph_build.build, graph_build.register, *(getattr(graph_walks, name) for name in _WALKS)):
     command.add_command(_subcommand)
 
 
@@ -53,14 +55,12 @@ def info(file: str, response: bool, as_json: bool) -> int:
     return 1 if graph.findings else 0
 
 
-@command.command("table", short_help="Compute a table for steering.")
+@command.command("table", cls=SettingsCommand, short_help="Compute a table for steering.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The table to write, an .npz file.")
-@click.option("--directions", type=int, default=16, show_default=True, help="Number of directions.")
-@click.option("--label", help="Use only this label.")
-@click.option("--speed", type=float, help="Desired speed in m/s.  [default: as fast as possible]")
+@add_settings("marey.graph.settings:DirectionSettings")
 @JSON
-def table(file: str, output: str, directions: int, label: str | None, speed: float | None, as_json: bool) -> None:
+def table(file: str, output: str, as_json: bool, **options: Any) -> None:
     """Compute the best next transition for every node and direction, for steering.
 
     \b
@@ -69,11 +69,12 @@ def table(file: str, output: str, directions: int, label: str | None, speed: flo
     """
     from pathlib import Path
 
-    from marey.graph import MotionGraph, response_time
+    from marey.graph import DirectionSettings, MotionGraph, response_time
 
     check_output(output, [file], what="a table", suffixes=(".npz",))
-    graph = MotionGraph.load(file)
-    directions_table = graph.direction_table(directions, label=label, speed=speed)
+    settings = read_settings(DirectionSettings, options)
+    directions, graph = settings.n_directions, MotionGraph.load(file)
+    directions_table = graph.direction_table(settings=settings)
     directions_table.save(output)
     data = sum(clip.rotations.nbytes + clip.root_positions.nbytes for clip in graph.clips)
     fraction = Path(output).stat().st_size / data
@@ -93,27 +94,29 @@ def table(file: str, output: str, directions: int, label: str | None, speed: flo
     click.echo(f"{100 * fraction:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
 
 
-@command.command("thin", short_help="Remove transitions that are hardly needed.")
+@command.command("thin", cls=SettingsCommand, short_help="Remove transitions that are hardly needed.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The graph to write, an .npz file.")
 @click.option(
     "--loss", type=float, default=10.0, show_default=True,
     help="Allowed loss of responsiveness and path accuracy, in percent; labels lose nothing.",
 )  # fmt: skip
-@SEED
+@add_settings("marey.graph.settings:ReductionSettings", skip=("loss",))
 @JSON
-def thin(file: str, output: str, loss: float, seed: int, as_json: bool) -> None:
+def thin(file: str, output: str, loss: float, as_json: bool, **options: Any) -> None:
     """Remove transitions that are hardly needed, at a small loss of control.
 
     \b
     Example:
       marey graph thin g.npz -o small.npz --loss 10
     """
-    from marey.graph import MotionGraph
+    from marey.graph import MotionGraph, ReductionSettings
 
+    if not 0.0 <= loss < 100.0:
+        raise click.UsageError(f"--loss must be at least 0 and below 100 percent, not {loss:g}")
     check_output(output, [file], what="a graph", suffixes=(".npz",))
     graph = MotionGraph.load(file)
-    result = graph.reduce_transitions(loss=loss / 100.0, rng=seed)
+    result = graph.reduce_transitions(settings=read_settings(ReductionSettings, options, loss=loss / 100.0))
     result.graph.save(output)
     if as_json:
         click.echo(json.dumps({"written": output, **result.to_dict()}, indent=1))

@@ -10,55 +10,53 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output
-from marey.cli.graph_params import Limit, Pair
-from marey.cli.graph_report import JSON, SEED, print_graph
-from marey.cli.options import of_folder, open_folder, running, running_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.graph_params import Limit, Pair, Weight
+from marey.cli.graph_report import JSON, print_graph
+from marey.cli.options import markers_option, of_folder, open_folder, renamed_option, running, running_options
+from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
+from marey.cli.values import NumberList
 
 if TYPE_CHECKING:
-    from marey.graph import MotionGraph
-    from marey.store import MotionSet
+    from marey.graph import GraphSettings, SimilaritySettings
 
 # Seconds after which the total time is estimated, and the shortest total time (s) worth printing.
 _MEASURED, _WORTH_PRINTING = 0.5, 2.0
-# Options that apply only to graphs built by distance, with the reason.
-_DISTANCES_ONLY = (
-    ("threshold", "--threshold", "--similarity S is itself the threshold"),
-    ("pairs", "--pair", "thresholds for pairs of labels are distances"),
-    ("coarse", "--coarse", "similarity has no coarse search"),
-    ("registered", "--registered", "registered transitions need a graph built by distance"),
-)
+_LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="seconds,...")
 
 
 @click.command("build", cls=SettingsCommand)
 @click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
-    "--threshold", type=Limit(), default="0.06", show_default=True,
-    help="Maximum distance of a transition: meters, or the best part of all candidates such as 10%.",
+    "--threshold", type=Limit(),
+    help="Maximum distance of a transition: meters, or the best part of all candidates such as 10%.  [default: 0.06]",
 )  # fmt: skip
 @click.option(
     "--pair",
-    "pairs",
+    "thresholds",
     type=Pair(),
     multiple=True,
     help="Threshold from one label to another; 0 forbids transitions. May be repeated.",
 )
+@add_settings("marey.graph.settings:GraphSettings", skip=("fps",))
+@renamed_option("--coarse", "--coarse-step", type=int)
+@markers_option()
+@click.option("--registered", is_flag=True, help="Add longer, registered transitions where plain ones fail.")
 @click.option(
     "--similarity", type=float, metavar="S",
     help="Instead of by distance, make transitions where poses, velocities and accelerations have at least this "
-    "similarity (0 to 1, such as 0.7) and the bodies are within 15 cm of each other.",
+    "similarity (0 to 1, such as 0.7). --window is then the same as --fade.",
 )  # fmt: skip
-@click.option("--window", type=float, help="Length of a transition in seconds.  [default: 0.5; with --similarity 0.3]")
-@click.option("--registered", is_flag=True, help="Add longer, registered transitions where plain ones fail.")
+@add_settings("marey.graph.settings:SimilaritySettings", skip=("threshold", "fps", "min_seconds", "variations", "rng"))
 @click.option(
-    "--variations", type=click.IntRange(min=0), default=0, metavar="N",
-    help="Add N random blends of each action that has several takes.",
-)  # fmt: skip
+    "--weight",
+    "weights",
+    type=Weight(),
+    multiple=True,
+    help="Weight of a joint in the cost of a pose. May be repeated.",
+)
 @of_folder
 @running
-@click.option("--coarse", type=int, default=1, show_default=True, help="Compare every n-th frame first.")
-@SEED
 @JSON
 @click.pass_context
 def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **options: Any) -> int:
@@ -75,8 +73,9 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
       marey graph build clips/ -o g.npz --similarity 0.7
     """
     from marey.cli.progress import bar
+    from marey.graph import GraphSettings, MotionGraph
 
-    _check(ctx, options)
+    settings = _read_settings(ctx, options)
     check_output(output, what="a graph", suffixes=(".npz",))
     began = time.monotonic()
     clips = open_folder(folder, options, output)
@@ -85,7 +84,11 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
         clips.prepare(run=here, progress=progress)
     n_frames = sum(clips.lengths)
     with bar("comparing") as progress:
-        graph = _build_graph(clips, options, run, None if progress is None else _with_estimate(progress, n_frames))
+        report = None if progress is None else _with_estimate(progress, n_frames)
+        if isinstance(settings, GraphSettings):
+            graph = MotionGraph.build(clips, settings=settings, cache=clips.cache, run=run, progress=report)
+        else:
+            graph = MotionGraph.build_by_similarity(clips, settings=settings, progress=report)
     if options["registered"]:
         with bar("adding registered transitions") as progress:
             graph = graph.with_registered_transitions(progress=progress)
@@ -95,39 +98,60 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
     return 1 if graph.findings else 0
 
 
-def _check(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Reject options that are invalid or exclude each other."""
-    if options["window"] is not None and not 0.0 < options["window"] < float("inf"):
-        raise click.UsageError(f"--window must be greater than 0 s, not {options['window']:g}")
-    if options["coarse"] < 1:
-        raise click.UsageError(f"--coarse must be at least 1, not {options['coarse']}")
-    if options["similarity"] is None:
-        return
-    default = click.core.ParameterSource.DEFAULT
-    for name, flag, why in _DISTANCES_ONLY:
-        if ctx.get_parameter_source(name) != default:
-            raise click.UsageError(f"{flag} cannot be combined with --similarity: {why}")
+def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings | SimilaritySettings:
+    """Return the settings; refuse options that apply only to the other way to build a graph."""
+    from marey.core.settings import options_of
+    from marey.graph import GraphSettings, SimilaritySettings
 
-
-def _build_graph(
-    clips: MotionSet, options: dict[str, Any], run: Callable[..., Any], progress: Callable[[float], None] | None
-) -> MotionGraph:
-    from marey.graph import GraphOptions, MotionGraph, SimilarityOptions
-
-    extra = {"variations": options["variations"], "rng": options["seed"]}
-    window = options["window"]
-    if options["similarity"] is not None:
-        similarity = SimilarityOptions(**extra) if window is None else SimilarityOptions(fade=window, **extra)
-        return MotionGraph.build_by_similarity(clips, options["similarity"], options=similarity, progress=progress)
-    return MotionGraph.build(
-        clips,
-        options["threshold"],
-        thresholds=dict(options["pairs"]),
-        options=GraphOptions(window=0.5 if window is None else window, coarse_step=options["coarse"], **extra),
-        cache=clips.cache,
-        run=run,
-        progress=progress,
+    defaults = (None, click.core.ParameterSource.DEFAULT)
+    given = {name for name in options if ctx.get_parameter_source(name) not in defaults}
+    by_distance, by_similarity = (
+        {each.name for each in options_of(kind)} for kind in (GraphSettings, SimilaritySettings)
     )
+    similarity = options["similarity"]
+    # These are read by `open_folder`.
+    folder: dict[str, Any] = dict.fromkeys(("fps", "cache"))
+    if similarity is None:
+        for name in given & (by_similarity - by_distance):
+            raise click.UsageError(f"{name_option(name)} applies only with --similarity")
+        own = {"thresholds": dict(options["thresholds"]), "threshold": options["threshold"]}
+        return read_settings(GraphSettings, options, **own, markers=options["markers"], **folder)
+    for name in given & (by_distance - by_similarity - {"window"} | {"threshold", "registered"}):
+        raise click.UsageError(f"{name_option(name)} cannot be combined with --similarity, which compares poses")
+    if not 0.0 < similarity <= 1.0:
+        raise click.UsageError(f"--similarity must be greater than 0 and at most 1, not {similarity:g}")
+    options["fade"] = options["window"] if options["fade"] is None else options["fade"]
+    weights = dict(options["weights"]) or None
+    return read_settings(SimilaritySettings, options, threshold=similarity, weights=weights, **folder)
+
+
+@click.command("register", cls=SettingsCommand, short_help="Add longer, registered transitions.")
+@click.argument("file", metavar="GRAPH")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The graph to write, an .npz file.")
+@add_settings("marey.graph.settings:RegisteredSettings")
+@click.option(
+    "--lengths", type=_LENGTHS, help="Lengths of a transition in seconds, tried in order.  [default: 1.2,0.8]"
+)
+@JSON
+def register(file: str, output: str, lengths: tuple[float, ...] | None, as_json: bool, **options: Any) -> int:
+    """Add longer transitions, with both clips aligned in time, where plain ones fail.
+
+    `marey graph build --registered` does the same with default settings.
+
+    \b
+    Example:
+      marey graph register g.npz -o more.npz --threshold 0.2 --lengths 1.5,1
+    """
+    from marey.cli.progress import bar
+    from marey.graph import MotionGraph, RegisteredSettings
+
+    check_output(output, [file], what="a graph", suffixes=(".npz",))
+    settings = read_settings(RegisteredSettings, options, lengths=lengths)
+    with bar("adding registered transitions") as progress:
+        graph = MotionGraph.load(file).with_registered_transitions(settings=settings, progress=progress)
+    graph.save(output)
+    print_graph(graph, as_json, written=output)
+    return 1 if graph.findings else 0
 
 
 def _with_estimate(progress: Callable[[float], None], n_frames: int) -> Callable[[float], None]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from marey.cli.values import NumberList
+
 
 class Limit(click.ParamType):  # type: ignore[type-arg]
     """A threshold: meters, or a percentage such as ``10%``."""
@@ -34,6 +36,22 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
         if not before or not after:
             self.fail(f"expected FROM:TO=LIMIT such as walk:run=0.08, got {value!r}", param, ctx)
         return (before.strip(), after.strip()), Limit().convert(limit, param, ctx)
+
+
+class Weight(click.ParamType):  # type: ignore[type-arg]
+    """The weight of a joint or role, such as ``left_arm=2``."""
+
+    name = "name=number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, float]:
+        name, _, number = str(value).rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not name or not 0.0 <= weight < float("inf"):
+            self.fail(f"expected NAME=NUMBER such as hips=2, got {value!r}", param, ctx)
+        return name.strip(), weight
 
 
 class Style(click.ParamType):  # type: ignore[type-arg]
@@ -70,6 +88,22 @@ class Command(click.ParamType):  # type: ignore[type-arg]
         if what not in ("direction", "speed", "label") or not wanted or not (isfinite(number) and seconds >= 0.0):
             self.fail(f"expected SECONDS:direction=DEGREES, :speed=M_PER_S or :label=NAME, got {value!r}", param, ctx)
         return seconds, what, wanted if what == "label" else radians(number) if what == "direction" else number
+
+
+class StartParam(NumberList):
+    """A start node with the placement of its clip: ``12,0,0,90``; converted to (node, (radians, x, z))."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Convert to a node and a rigid2d."""
+        from math import radians
+
+        node, *place = super().convert(value, param, ctx)
+        if node != int(node) or node < 0:
+            self.fail(f"expected the number of a node first, got {value!r}", param, ctx)
+        return (int(node), (radians(place[2]), place[0], place[1]))
+
+
+START = StartParam("NODE,X,Z,DEG", "12,0,0,90", 4, name="node,x,z,deg")
 
 
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,10 +13,16 @@ from marey.cli.files import plural
 
 if TYPE_CHECKING:
     from marey.core.feet import Feet
-    from marey.graph import GraphStatistics, LandingResult, MotionGraph, PathResult, Walk
+    from marey.graph import (
+        GraphStatistics,
+        LandingResult,
+        LandingSettings,
+        MotionGraph,
+        PathResult,
+        SearchResult,
+        Walk,
+    )
     from marey.graph.skate import Sliding
-
-    Place = tuple[tuple[float, float], float | None]
 
 # A path counts as followed if its mean distance from the walk and the distance at its end do not exceed these (m).
 _COVERED, _AT_END = 0.35, 0.5
@@ -24,7 +30,14 @@ _COVERED, _AT_END = 0.35, 0.5
 _LISTED = 12
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+
+
+class Landing(NamedTuple):
+    """Where a walk ends exactly: position (x, z) in meters, heading in radians or None, and the landing's settings."""
+
+    position: tuple[float, float]
+    settings: LandingSettings
+    heading: float | None
 
 
 def print_graph(
@@ -149,31 +162,31 @@ def _listed(names: Any, word: str = "and") -> str:
 def write(
     walk: Walk,
     output: str,
-    as_json: bool,
+    options: dict[str, Any],
     *,
-    feet: Feet,
-    rigid: bool,
     found: PathResult | None = None,
-    picture: str | None = None,
-    land: Place | None = None,
+    search: SearchResult | None = None,
+    landing: Landing | None = None,
 ) -> int:
     """Write a walk's motion and a plot of its path, and print a report. Returns the exit code.
 
     The exit code is 1 if the path was not followed to its end, else 0.
 
-    found : how well the walk follows a path, if there is one.
-    picture : the plot to write, if any.
-    land : exact end position (x, z) in meters and heading in radians, if given.
+    options : the command's options "feet", "rigid", "as_json" and, if there is a plot, "picture".
+    found, search : how well the walk follows a path, and how it was searched for, if it was.
+    landing : the exact end, if given.
     """
     from pathlib import Path
 
     from marey.graph import foot_skate
     from marey.io import save
 
-    name = Path(output).stem
-    landing = None if land is None else walk.land_at(*land, feet=feet, name=name)
-    motion = walk.motion(feet=feet, name=name) if landing is None else landing.motion()
-    save(motion, output, rigid=rigid)
+    name, feet, picture = Path(output).stem, options["feet"], options.get("picture")
+    landed = None
+    if landing is not None:
+        landed = walk.land_at(landing.position, landing.heading, name=name, settings=landing.settings)
+    motion = walk.motion(feet=feet, name=name) if landed is None else landed.motion()
+    save(motion, output, rigid=options["rigid"])
     if picture is not None and found is not None:
         from marey.plot.graph import followed
 
@@ -181,22 +194,26 @@ def write(
     slides = foot_skate(walk, motion).planted
     # With a landing, the walk ends where requested, which need not be the end of the path.
     missed = found is not None and (
-        found.mean_uncovered > _COVERED or (landing is None and found.end_distance > _AT_END)
+        found.mean_uncovered > _COVERED or (landed is None and found.end_distance > _AT_END)
     )
-    if as_json:
+    if options["as_json"]:
         report = {
             "written": output,
-            **(walk if found is None else found).to_dict(),
+            **(search or found or walk).to_dict(),
             "foot_skate_m_per_s": slides._asdict(),
             **({} if picture is None else {"picture": picture}),
-            **({} if landing is None else landing.to_dict()),
+            **({} if landed is None else landed.to_dict()),
         }
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return int(missed)
     jumps = sum(part.into is not None for part in walk.parts)
     click.echo(f"wrote {output}: {len(walk) / walk.graph.fps:.1f} s with {plural(jumps, 'transition')}")
-    for line in _walk_lines(slides, feet, found, landing):
+    for line in _walk_lines(slides, feet, found, landed):
         click.echo(line)
+    if search is not None:
+        result = "complete" if search.complete else "incomplete: a budget ran out"
+        proven = ", proven optimal" if search.proven else ""
+        click.echo(f"cost {search.cost:.4g}, {result}{proven}; {search.n_expanded} partial walks expanded")
     if missed:
         click.echo(
             "  ! the path is not followed well: the clips cannot turn like that, or there are too few transitions"

@@ -1,31 +1,66 @@
-"""Generate motion from a graph: `marey graph walk`, `path`, `reach`, `steer` and `crowd`."""
+"""Generate motion from a graph: `marey graph walk`, `path`, `reach`, `search`, `steer` and `crowd`."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import check_output, check_plot, plural
-from marey.cli.graph_params import Command, Style, place_and_heading
-from marey.cli.graph_report import JSON, SEED, write
+from marey.cli.graph_params import START, Command, Style, place_and_heading
+from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
-from marey.cli.values import CIRCLE, POSITION_OR_POSE
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
 
 if TYPE_CHECKING:
-    from marey.core.feet import Feet
+    from marey.core.arrays import Floats
     from marey.graph import MotionGraph, Walk
 
 _MOTIONS = (".bvh", ".glb", ".npz")
-_OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-_FEET = feet_option(no_cleanup="none")
-_RIGID = click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+_SETTINGS = "marey.graph.settings:"
 # Seconds of the start clip to play before the route, and of the target clip after it.
 _BEFORE, _AFTER = 1.0, 2.0
 # Maximum seconds to write: a day of motion is a few gigabytes.
 _LONGEST = 86_400.0
-_LABEL = click.option("--label", help="Use only this label.")
+_AVOID = click.option("--avoid", type=CIRCLE, multiple=True, help="Circle to avoid, in meters. May be repeated.")
+_START = click.option("--start", type=START, help="Start node, with the position and direction of its clip.")
+
+
+def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the arguments and options of every command that writes a walk."""
+    options = (
+        click.argument("file", metavar="GRAPH"),
+        click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ."),
+        feet_option(no_cleanup="none"),
+        click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT."),
+        JSON,
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _landing(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --land and the options of the landing."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet", "name"))(function)
+        return click.option("--land", type=POSITION_OR_POSE, help=text)(function)
+
+    return add
+
+
+def _read_landing(options: dict[str, Any], target: tuple[float, ...] | None) -> Landing | None:
+    from marey.graph import LandingSettings
+
+    if target is None:
+        return None
+    position, heading = place_and_heading(target)
+    feet = options["feet"] or "none"
+    return Landing(position, read_settings(LandingSettings, options, heading=None, feet=feet), heading)
 
 
 def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
@@ -37,59 +72,47 @@ def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
     return MotionGraph.load(file)
 
 
-def _frames(seconds: float, graph: MotionGraph) -> int:
+def _count_frames(seconds: float, graph: MotionGraph) -> int:
     """Convert seconds to frames. Raises an error if the walk would be too long or empty."""
-    from marey.errors import InvalidValue
+    from marey.graph.settings import count_frames
 
     if not seconds <= _LONGEST:
-        raise InvalidValue(
+        raise click.UsageError(
             f"--seconds must be at most {_LONGEST:g} (a day), not {seconds:g}; write several walks and join them"
         )
-    n_frames = round(max(seconds, 0.0) * graph.fps)
-    if n_frames < 1:
-        raise InvalidValue(f"--seconds must be at least {1.0 / graph.fps:.3g} (one frame), not {seconds:g}")
-    return n_frames
+    return count_frames(seconds, graph.fps)
 
 
-@click.command("walk")
-@click.argument("file", metavar="GRAPH")
-@_OUT
-@click.option(
-    "--seconds", type=float, default=30.0, show_default=True, help="Length of the walk in seconds, up to a day."
-)
-@_LABEL
-@click.option("--between", type=float, default=2.0, show_default=True, help="Mean time between transitions in seconds.")
-@click.option(
-    "--land", type=POSITION_OR_POSE,
-    help="Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.",
-)  # fmt: skip
-@SEED
-@_FEET
-@_RIGID
-@JSON
-def walk(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, seed: int, **options: Any) -> int:
+@click.command("walk", cls=SettingsCommand)
+@_writing
+@add_settings(f"{_SETTINGS}GraphWalkSettings")
+@renamed_option("--between", "--transition-interval", type=float)
+@_landing("Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.")
+def walk(file: str, output: str, **options: Any) -> int:
     """Generate a random walk through a graph.
 
-    With --land X,Z or X,Z,DEG, the walk then goes to that position and heading. To end there exactly, its last 2 s are
-    adjusted by at most 30 cm and 29 degrees; if more is needed, the command fails.
+    With --land X,Z or X,Z,DEG, the walk then goes to that position and heading. To end there exactly, its last seconds
+    are adjusted; if more than --max-shift or --max-turn is needed, the command fails.
 
     \b
     Example:
       marey graph walk g.npz -o walk.bvh --seconds 60 --seed 3
       marey graph walk g.npz -o there.bvh --seconds 5 --land 3,4,90
     """
+    from marey.graph import GraphWalkSettings
+
+    settings = read_settings(GraphWalkSettings, options)
     graph = _open_graph(file, output)
-    _frames(options["seconds"], graph)
-    taken = graph.random_walk(options["seconds"], seed, label=options["label"], transition_interval=options["between"])
-    land = None if options["land"] is None else place_and_heading(options["land"])
-    if land is not None:
-        taken = taken.extend_to(*land, label=options["label"])
-    return write(taken, output, as_json, feet=feet, rigid=rigid, land=land)
+    _count_frames(settings.seconds, graph)
+    taken = graph.random_walk(settings=settings)
+    landing = _read_landing(options, options["land"])
+    if landing is not None:
+        taken = taken.extend_to(landing.position, landing.heading, label=settings.label)
+    return write(taken, output, options, landing=landing)
 
 
-@click.command("path")
-@click.argument("file", metavar="GRAPH")
-@_OUT
+@click.command("path", cls=SettingsCommand)
+@_writing
 @click.option("--path", "path_file", metavar="FILE", help="The path: CSV lines x,z in meters, or an SVG drawing.")
 @click.option("--length", type=float, help="Scale the path of FILE to this length in meters; required for drawings.")
 @click.option("--word", help="Walk along this handwritten word instead of a file.")
@@ -101,26 +124,21 @@ def walk(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, seed: i
     multiple=True,
     help="Label to use, or LABEL@METERS to use it up to that distance along the path. May be repeated.",
 )
-@click.option("--avoid", type=CIRCLE, multiple=True, help="Circle to avoid, in meters. May be repeated.")
+@_AVOID
 @click.option(
-    "--beam", type=click.IntRange(min=25),
-    help="Beam width: states kept per frame, at least 25.  [default: chosen automatically, 50 to 200]",
+    "--other-characters", metavar="MOTION", multiple=True,
+    help="A motion that plays at the same time, to keep --min-distance from. May be repeated.",
 )  # fmt: skip
-@click.option(
-    "--land",
-    type=POSITION_OR_POSE,
-    help="Exact end position near the end of the path, facing DEG degrees to the left of +Z.",
-)
+@_START
+@add_settings(f"{_SETTINGS}GraphPathSettings", skip=("start",))
+@renamed_option("--beam", "--beam-width", type=int)
+@_landing("Exact end position near the end of the path, facing DEG degrees to the left of +Z.")
 @click.option("--plot", "picture", metavar="PNG", help="Plot the requested and the walked path.")
-@SEED
-@_FEET
-@_RIGID
-@JSON
-def path(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
+def path(file: str, output: str, path_file: str | None, word: str | None, **options: Any) -> int:
     """Generate a walk along a path.
 
-    With --land, the last seconds may leave the path, and the last 2 s are bent by at most 30 cm and 29 degrees. The
-    exit code is 1 if the path is not followed to its end.
+    With --land, the last seconds may leave the path, with a warning about long detours, and the end is bent by at most
+    --max-shift and --max-turn. The exit code is 1 if the path is not followed to its end.
 
     \b
     Example:
@@ -129,92 +147,102 @@ def path(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **optio
       marey graph path g.npz --path path.csv --style walk@5 --style sneak -o along.bvh
       marey graph path g.npz --path path.csv --avoid 1,4,0.5 --land 0,9,45 -o along.bvh
     """
-    from marey.graph import measure_path, read_path, word_path
+    from marey.graph import GraphPathSettings, measure_path, read_path, word_path
 
-    if (options["path_file"] is None) == (options["word"] is None):
+    if (path_file is None) == (word is None):
         raise click.UsageError("give the path with either --path FILE or --word WORD")
-    if options["word"] is None and options["width"] is not None:
+    if word is None and options["width"] is not None:
         raise click.UsageError("--width applies to --word; scale the path of a file with --length")
-    if options["word"] is not None and options["length"] is not None:
+    if word is not None and options["length"] is not None:
         raise click.UsageError("--length applies to --path; scale a word with --width")
     check_plot(options["picture"])
-    graph = _open_graph(file, output, options["path_file"])
-    if options["word"] is not None:
-        points = word_path(options["word"], 12.0 if options["width"] is None else options["width"])
-    else:
-        points = read_path(options["path_file"], length=options["length"])
-    found = graph.follow(
-        points,
+    others, avoid = options.pop("other_characters"), list(options["avoid"])
+    graph = _open_graph(file, output, path_file, *others)
+    settings = read_settings(
+        GraphPathSettings,
+        options,
         styles=list(options["styles"]) or None,
-        avoid=list(options["avoid"]),
-        width=options["beam"],
-        rng=options["seed"],
+        avoid=avoid,
+        other_characters=_read_others(others, graph.fps) if others else None,
     )
-    land = None if options["land"] is None else place_and_heading(options["land"])
-    if land is not None:
+    if word is not None:
+        points = word_path(word, 12.0 if options["width"] is None else options["width"])
+    else:
+        points = read_path(str(path_file), length=options["length"])
+    found = graph.follow(points, settings=settings)
+    landing = _read_landing(options, options["land"])
+    if landing is not None:
         style = options["styles"][-1][1] if options["styles"] else None
-        found = measure_path(
-            found.walk.replan_end(*land, label=style, avoid=list(options["avoid"])), points, found.cost
-        )
-    return write(
-        found.walk, output, as_json, feet=feet, rigid=rigid, found=found, picture=options["picture"],
-        land=land,
-    )  # fmt: skip
+        replanned = found.walk.replan_end(landing.position, landing.heading, label=style, avoid=avoid)
+        found = measure_path(replanned, points, found.cost)
+    return write(found.walk, output, options, found=found, landing=landing)
 
 
-@click.command("reach", short_help="Go to a position or a clip.")
-@click.argument("file", metavar="GRAPH")
-@_OUT
+def _read_others(files: tuple[str, ...], fps: float) -> Floats:
+    """Return the positions (T, M, 2) of M motions on the floor, NaN after their end."""
+    import numpy as np
+
+    from marey.core.resample import resample
+    from marey.io import load_motion
+
+    paths = [resample(load_motion(each), fps).travel[:, [0, 2]] for each in files]
+    out = np.full((max(map(len, paths)), len(paths), 2), np.nan)
+    for k, each in enumerate(paths):
+        out[: len(each), k] = each
+    return out
+
+
+@click.command("reach", cls=SettingsCommand, short_help="Go to a position or a clip.")
+@_writing
 @click.option("--at", type=POSITION_OR_POSE, help="Target position in meters, facing DEG degrees to the left of +Z.")
-@click.option("--clip", metavar="NAME", help="Target clip; with --at, it begins at that position.")
-@click.option("--from", "begin", metavar="NAME", help="Start clip.  [default: random]")
-@_LABEL
-@SEED
-@_FEET
-@_RIGID
-@JSON
-def reach(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
+@add_settings(f"{_SETTINGS}GraphReachSettings")
+@renamed_option("--from", "--start-clip")
+@_AVOID
+@add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet", "name"))
+def reach(file: str, output: str, at: tuple[float, ...] | None, **options: Any) -> int:
     """Go from the origin, facing +Z, to a position, to a clip, or to a clip at a position.
 
     A position alone is reached exactly. The route to a clip is the fastest one; 1 s of the start clip precedes it, and
-    2 s of the target clip follow. A clip at a position begins within half a meter of it and continues for 2 s.
+    2 s of the target clip follow. A clip at a position begins within --max-error of it and continues for 2 s.
 
     \b
     Example:
       marey graph reach g.npz --at 3,5,90 -o there.bvh
-      marey graph reach g.npz --from walk --clip kick -o kick.bvh
+      marey graph reach g.npz --start-clip walk --clip kick -o kick.bvh
       marey graph reach g.npz --clip kick --at 1,4,0 -o kick_it.bvh
     """
-    at, clip = options["at"], options["clip"]
-    if at is None and clip is None:
+    from marey.graph import GraphReachSettings
+
+    if at is not None and len(at) == 3:
+        options["heading"] = at[2]
+    elif at is not None and options["heading"] is not None:
+        at = (*at, options["heading"])
+    settings = read_settings(GraphReachSettings, options, avoid=list(options["avoid"]))
+    if at is None and settings.clip is None:
         raise click.UsageError("no target given; use --at X,Z[,DEG], --clip NAME, or both")
-    if clip is not None and at is not None and len(at) != 3:
+    if settings.clip is not None and at is not None and len(at) != 3:
         raise click.UsageError("a clip at a position also needs a direction: --at X,Z,DEG")
-    if clip is not None and at is None and options["label"] is not None:
+    if settings.clip is not None and at is None and settings.label is not None:
         raise click.UsageError(
             "--label cannot be combined with --clip alone, because the fastest route to a clip may use any label"
         )
     graph = _open_graph(file, output)
-    land = None
     if at is None:
-        taken = _find_fastest(graph, options["begin"], clip, options["seed"])
-    else:
-        taken = graph.reach(
-            *place_and_heading(at), clip=clip, start_clip=options["begin"], label=options["label"], rng=options["seed"]
-        )
-        if clip is None:
-            land = place_and_heading(at)
-        else:
-            taken = taken.pad(0.0, _AFTER)
-    return write(taken, output, as_json, feet=feet, rigid=rigid, land=land)
+        return write(_find_fastest(graph, settings.start_clip, str(settings.clip), settings.rng), output, options)
+    taken = graph.reach(at[:2], settings=settings)
+    if settings.clip is None:
+        return write(taken, output, options, landing=_read_landing(options, at))
+    return write(taken.pad(0.0, _AFTER), output, options)
 
 
-def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
+def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: Any) -> Walk:
     """Find the fastest route from one clip to another, starting at the origin and facing +Z.
 
     1 s of the start clip precedes it and 2 s of the target clip follow.
     """
     import numpy as np
+
+    from marey.graph.routes import find_shortest_walk
 
     if begin is None:
         # Start from a random other clip.
@@ -222,8 +250,6 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
         if not len(others):
             raise click.UsageError(f"the graph contains only {clip!r}, so there is no other clip to start from")
         begin = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
-    from marey.graph.routes import find_shortest_walk
-
     ends = []
     for name, before, after in ((begin, _BEFORE, 0.0), (clip, 0.0, _AFTER)):
         number = graph.index(name)
@@ -235,16 +261,78 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -
     return find_shortest_walk(graph, *ends).pad(_BEFORE, _AFTER).place_at(heading=0.0)
 
 
-@click.command("steer", short_help="Steer with timed commands.")
-@click.argument("file", metavar="GRAPH")
-@_OUT
+@click.command("search", cls=SettingsCommand, short_help="Minimize an objective.")
+@_writing
+@click.option("--path", "path_file", metavar="FILE", help="Follow a path: CSV lines x,z in meters.")
+@click.option("--point", type=POSITION, help="Go to a point, in meters.")
+@click.option("--clip", metavar="NAME", help="Enter this clip, placed by --at.")
+@click.option("--at", type=POSE_2D, help="--clip: position and direction of its first frame.")
+@click.option("--speed", type=float, metavar="M/S", help="Keep this speed.")
+@click.option("--style", metavar="LABEL", help="Keep this label.")
+@click.option("--seconds", type=float, default=4.0, show_default=True, help="--speed and --style: for how long.")
+@click.option("--max-error", type=float, metavar="METERS",
+              help="--point and --clip: accepted error.  [default: 0.3 for a point, 0.5 for a clip]")  # fmt: skip
+@click.option("--min-step", type=float, default=0.01, metavar="METERS", show_default=True,
+              help="--path: progress that each frame counts for at least.")  # fmt: skip
+@_AVOID
+@_START
+@add_settings(f"{_SETTINGS}GraphSearchSettings")
+def search(file: str, output: str, **options: Any) -> int:
+    """Find the walk with the lowest cost for one objective, by branch and bound.
+
+    The objective is one of --path, --point, --clip, --speed and --style. The exit code is 1 if a budget ran out before
+    the walk was complete.
+
+    \b
+    Example:
+      marey graph search g.npz --point 2,4 -o there.bvh
+      marey graph search g.npz --speed 1.2 --seconds 6 --window 3 -o steady.bvh
+    """
+    from marey.graph import GraphSearchSettings
+
+    graph = _open_graph(file, output, options["path_file"])
+    settings = read_settings(GraphSearchSettings, options, start=options.pop("start"))
+    found = graph.search(_make_objective(graph, options), settings=settings)
+    code = write(found.walk, output, options, search=found)
+    return code if found.complete else 1
+
+
+def _make_objective(graph: MotionGraph, options: dict[str, Any]) -> Any:
+    from marey.core.placement import find_placement
+    from marey.graph import FollowPath, KeepOut, KeepSpeed, KeepStyle, ReachClip, ReachPoint, read_path
+    from marey.maths import rigid2d
+
+    error, seconds = options["max_error"], options["seconds"]
+
+    def reach_clip(name: str) -> ReachClip:
+        if options["at"] is None:
+            raise click.UsageError("--clip needs a position and direction: --at X,Z,DEG")
+        (x, z), heading = place_and_heading(options["at"])
+        first = graph.clips[graph.index(name)][:1]
+        place = rigid2d.compose((heading or 0.0, x, z), rigid2d.invert(find_placement(first, 0)))
+        return ReachClip(name, place, 0.5 if error is None else error)
+
+    kinds: dict[str, Callable[[Any], Any]] = {
+        "path_file": lambda name: FollowPath(read_path(name), options["min_step"]),
+        "point": lambda point: ReachPoint(point, 0.3 if error is None else error),
+        "clip": reach_clip,
+        "speed": lambda speed: KeepSpeed(speed, seconds),
+        "style": lambda label: KeepStyle(label, seconds),
+    }
+    given = [name for name in kinds if options[name] is not None]
+    if len(given) != 1:
+        raise click.UsageError("give one objective: --path, --point, --clip, --speed or --style")
+    objective = kinds[given[0]](options[given[0]])
+    return KeepOut(objective, list(options["avoid"])) if options["avoid"] else objective
+
+
+@click.command("steer", cls=SettingsCommand, short_help="Steer with timed commands.")
+@_writing
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
 @click.option("--command", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated.")
 @renamed_option("--wish", "--command", multiple=True)
-@_FEET
-@_RIGID
-@JSON
-def steer(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **options: Any) -> int:
+@add_settings(f"{_SETTINGS}GraphStreamSettings", skip=("feet",))
+def steer(file: str, output: str, **options: Any) -> int:
     """Steer through the graph with timed commands, as a game would.
 
     A command is SECONDS:direction=DEGREES (to the left of +Z), SECONDS:speed=METERS_PER_SECOND, or SECONDS:label=NAME.
@@ -255,24 +343,25 @@ def steer(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **opti
       marey graph steer g.npz -o out.bvh --command 0:direction=0 --command 5:direction=90 \\
           --command 10:label=sneak
     """
+    from marey.graph import GraphStreamSettings
+
+    settings = read_settings(GraphStreamSettings, options, feet="none", place=(0.0, 0.0, 0.0))
     graph = _open_graph(file, output)
-    n_frames = _frames(options["seconds"], graph)
+    n_frames = _count_frames(options["seconds"], graph)
     commands = sorted(options["command"], key=lambda command: float(command[0]))
     initial = {name: value for at, name, value in commands if at <= 0.0}
-    stream = graph.stream(feet=None, place=(0.0, 0.0, 0.0), **initial)
+    stream = graph.stream(settings=settings, **initial)
     waiting = [command for command in commands if command[0] > 0.0]
     for frame in range(n_frames):
         while waiting and waiting[0][0] * graph.fps <= frame:
             _, name, value = waiting.pop(0)
             stream.request(**{name: value})
         stream.frame()
-    taken = graph.walk(stream.edges, n_frames=n_frames).place_at()
-    return write(taken, output, as_json, feet=feet, rigid=rigid)
+    return write(graph.walk(stream.edges, n_frames=n_frames).place_at(), output, options)
 
 
-@click.command("crowd", short_help="Many characters, each on its own path.")
-@click.argument("file", metavar="GRAPH")
-@click.option("-o", "--output", required=True, metavar="OUT", help="A folder for BVH files, or one GLB file.")
+@click.command("crowd", cls=SettingsCommand, short_help="Many characters, each on its own path.")
+@_writing
 @click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one per character.")
 @click.option(
     "--characters",
@@ -283,18 +372,12 @@ def steer(file: str, output: str, as_json: bool, feet: Feet, rigid: bool, **opti
     help="Without --paths: number of characters, which cross a circle.",
 )
 @click.option("--radius", type=float, default=8.0, show_default=True, help="Radius of that circle in meters.")
-@click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
-@click.option(
-    "--apart", type=float, default=0.6, show_default=True, help="Minimum distance between two characters, in meters."
-)
-@SEED
-@_FEET
-@_RIGID
-@JSON
-def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet, **options: Any) -> int:
+@add_settings(f"{_SETTINGS}GraphCrowdSettings")
+@renamed_option("--apart", "--min-distance", type=float)
+def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: Any) -> int:
     """Generate many characters from one graph, each on its own path and avoiding the others.
 
-    The exit code is 1 if a character found no path and was left out.
+    OUT is a folder for BVH files, or one GLB file. The exit code is 1 if a character found no path and was left out.
 
     \b
     Example:
@@ -305,9 +388,10 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet,
 
     from marey.cli.progress import bar
     from marey.errors import UnreadableFile, UnwritableFile
-    from marey.graph import MotionGraph, crossing_paths, read_path
+    from marey.graph import GraphCrowdSettings, MotionGraph, crossing_paths, read_path
     from marey.io import save
 
+    settings = read_settings(GraphCrowdSettings, options)
     target = Path(output)
     single = target.suffix.lower() == ".glb"
     if target.suffix.lower() in _MOTIONS:
@@ -320,7 +404,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet,
             path=output,
         )
     if folder is None:
-        paths = crossing_paths(options["characters"], options["radius"], options["seed"])
+        paths = crossing_paths(options["characters"], options["radius"], settings.rng)
     else:
         if not Path(folder).is_dir():
             reason = "is a file, expected a folder of .csv paths" if Path(folder).exists() else "no such folder"
@@ -331,10 +415,8 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet,
         paths = [read_path(each) for each in files]
     graph = MotionGraph.load(file)
     with bar("walking") as progress:
-        result = graph.crowd(
-            paths, options["seconds"], min_distance=options["apart"], rng=options["seed"], progress=progress
-        )
-    motions = result.motions(feet=feet, name="figure")
+        result = graph.crowd(paths, settings=settings, progress=progress)
+    motions = result.motions(feet=options["feet"], name="figure")
     if single:
         from dataclasses import replace
 
@@ -348,12 +430,12 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, feet: Feet,
             raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=output) from None
         for motion in motions:
             save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
-    report = {"written": output, **result.to_dict(), "seconds": options["seconds"]}
+    report = {"written": output, **result.to_dict(), "seconds": settings.seconds}
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
         near = f", minimum distance {100 * result.nearest:.0f} cm" if len(motions) > 1 else ""
-        click.echo(f"wrote {output}: {plural(len(motions), 'character')} for {options['seconds']:g} s{near}")
+        click.echo(f"wrote {output}: {plural(len(motions), 'character')} for {settings.seconds:g} s{near}")
         if report["left_out"]:
             click.echo(f"  ! {plural(report['left_out'], 'character')} left out: no path avoids the others")
     return 1 if report["left_out"] else 0

@@ -21,7 +21,10 @@ _METAVARS = {
     "m": "METERS", "s": "SECONDS", "rad": "DEGREES", "fraction": "FRACTION", "1/s": "HZ", "m/s": "M/S", "": "NUMBER",
 }  # fmt: skip
 # Options that are not named after the parameter that they stand for.
-_OTHER_NAMES = {"rng=": "--seed", "target_pose=": "--onto-pose", "trim_rest=False": "--keep-rest-pose"}
+_OTHER_NAMES = {
+    "n_directions=": "--directions", "rng=": "--seed", "target_pose=": "--onto-pose",
+    "trim_rest=False": "--keep-rest-pose",
+}  # fmt: skip
 # The options of the command that runs, by their parameters.
 _running_names: dict[str, str] = {}
 
@@ -117,7 +120,7 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) 
     for each in options_of(kind):
         value = more[each.name] if each.name in more else options.pop(each.name, None)
         if value is not None:
-            is_none = value == "none" and each.is_optional and each.kind != "text"
+            is_none = isinstance(value, str) and value == "none" and each.is_optional and each.kind != "text"
             given[each.name] = None if is_none else _convert(each, value)
     return kind(**given)
 
@@ -167,6 +170,8 @@ def _describe_default(each: Option) -> str:
 
 
 def _show(each: Option, value: float) -> str:
+    if each.kind == "integer":
+        return str(value)
     return f"{math.degrees(value) if each.unit == 'rad' else value:g}"
 
 

@@ -396,7 +396,7 @@ def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
     rows = [own.rstrip("\n")] if own.strip() else []
     for each in options:
         limits = each.describe_range()
-        unit = UNITS.get(each.unit, each.unit)
+        unit = "integer or generator" if each.is_seed else UNITS.get(each.unit, each.unit)
         facts = ", ".join(part for part in (unit, limits) if part)
         text = f"{each.name} : {each.help}" + (f" ({facts})" if facts else "")
         rows.append(textwrap.fill(text, 116, subsequent_indent="    "))

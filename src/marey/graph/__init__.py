@@ -2,7 +2,7 @@
 
 from marey.deprecation import renamed_names
 from marey.graph.approach import extend_into_clip, extend_to, reach, replan_end
-from marey.graph.build import BuildInfo, GraphOptions
+from marey.graph.build import BuildInfo
 from marey.graph.crowd import Crowd, crossing_paths, crowd
 from marey.graph.direction_table import DirectionTable, direction_table
 from marey.graph.follow import PathResult, follow, measure_path
@@ -16,8 +16,24 @@ from marey.graph.random_walk import random_walk
 from marey.graph.reduction import ReductionResult, Usefulness, reduce_transitions
 from marey.graph.registered import with_registered_transitions
 from marey.graph.routes import shortest_walk
-from marey.graph.search import FunctionObjective, Objective, PartialWalk, SearchLimits, SearchResult, search
-from marey.graph.similar import SimilarityOptions, build_by_similarity
+from marey.graph.search import FunctionObjective, Objective, PartialWalk, SearchResult, search
+from marey.graph.settings import (
+    ApproachSettings,
+    ClipApproachSettings,
+    DirectionSettings,
+    GraphCrowdSettings,
+    GraphPathSettings,
+    GraphReachSettings,
+    GraphSearchSettings,
+    GraphSettings,
+    GraphStreamSettings,
+    GraphWalkSettings,
+    LandingSettings,
+    ReductionSettings,
+    RegisteredSettings,
+    SimilaritySettings,
+)
+from marey.graph.similar import build_by_similarity
 from marey.graph.skate import FootSkate, foot_skate
 from marey.graph.statistics import Connectivity, GraphStatistics, connectivity, graph_statistics
 from marey.graph.stream import GraphStream, response_time
@@ -26,22 +42,32 @@ from marey.graph.variations import more_takes, variations
 from marey.graph.walk import Walk, WalkPart
 
 __all__ = [
+    "ApproachSettings",
     "BuildInfo",
+    "ClipApproachSettings",
     "Component",
     "Connectivity",
     "Crowd",
+    "DirectionSettings",
     "DirectionTable",
     "Edges",
     "FollowPath",
     "FootSkate",
     "FunctionObjective",
-    "GraphOptions",
+    "GraphCrowdSettings",
+    "GraphPathSettings",
+    "GraphReachSettings",
+    "GraphSearchSettings",
+    "GraphSettings",
     "GraphStatistics",
     "GraphStream",
+    "GraphStreamSettings",
+    "GraphWalkSettings",
     "KeepOut",
     "KeepSpeed",
     "KeepStyle",
     "LandingResult",
+    "LandingSettings",
     "MotionGraph",
     "Objective",
     "PartialWalk",
@@ -49,9 +75,10 @@ __all__ = [
     "ReachClip",
     "ReachPoint",
     "ReductionResult",
-    "SearchLimits",
+    "ReductionSettings",
+    "RegisteredSettings",
     "SearchResult",
-    "SimilarityOptions",
+    "SimilaritySettings",
     "Transitions",
     "Usefulness",
     "Walk",
@@ -88,11 +115,14 @@ __getattr__ = renamed_names(
         "Followed": "PathResult",
         "Function": "FunctionObjective",
         "GraphFigures": "GraphStatistics",
+        "GraphOptions": "GraphSettings",
         "How": "BuildInfo",
         "Landing": "LandingResult",
         "Part": "WalkPart",
         "Partial": "PartialWalk",
+        "SearchLimits": "GraphSearchSettings",
         "Searched": "SearchResult",
+        "SimilarityOptions": "SimilaritySettings",
         "Thinning": "ReductionResult",
         "described": "measure_path",
         "ended": "replan_end",

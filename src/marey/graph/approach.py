@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Bools, Floats, Ints, freeze_array
 from marey.core.placement import find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, NoResult
+from marey.errors import MareyWarning, NoResult
 from marey.graph.beam import run_beam
 from marey.graph.beam_kernels import N_NUMBERS, Limits, Starts
 from marey.graph.edge_paths import EdgePaths, edge_layout, edge_paths, edge_poses
-from marey.graph.follow import check_circles
+from marey.graph.follow import check_circles, find_walked_path
 from marey.graph.reach_kernels import (
     InEdges,
     ReachGoal,
@@ -26,6 +28,7 @@ from marey.graph.reach_kernels import (
     search_reach,
 )
 from marey.graph.routes import count_frames_to
+from marey.graph.settings import ApproachSettings, ClipApproachSettings, GraphReachSettings
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
@@ -61,6 +64,8 @@ _ALIKE = 0.2
 _REPLANNED_SECONDS = (1.0, 2.0, 3.5, 5.0, 7.0)
 # A walk that ends farther than this from the target, in meters, is not replanned.
 _FAR = 3.0
+# A replanned end is reported if it takes this many seconds longer, or leads this many meters away from the walk.
+_LONG_DETOUR, _WIDE_DETOUR = 2.0, 1.0
 _N_STARTS = 64
 _MAX_RECORDS = 2_000_000
 
@@ -85,14 +90,8 @@ class _Goal(NamedTuple):
 
 
 @renamed_parameters(at="position")
-def extend_to(
-    walk: Walk,
-    position: ArrayLike,
-    heading: float | None = None,
-    *,
-    label: str | None = None,
-    avoid: ArrayLike = (),
-) -> Walk:
+@operation(ApproachSettings)
+def extend_to(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> Walk:
     """Extend a walk from the end of its last edge to a position, as near as the graph allows.
 
     Of the walks that end near enough, the shortest is chosen. Use `land_at` to arrive exactly.
@@ -101,28 +100,17 @@ def extend_to(
     ----------
     walk : the walk to extend.
     position : (2,) target of the hips, x, z in meters.
-    heading : direction that hips and shoulders face at the end, radians from +Z, positive to the left; by default any.
-    label : use only motion with this label on the way; by default any.
-    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
 
     Raises
     ------
     NoResult : if no walk leads there.
     """
-    return _extend(walk, _position_goal(walk.graph, position, heading, label, avoid))
+    return _extend(walk, _position_goal(walk.graph, position, settings))
 
 
 @renamed_parameters(at="position", within="max_error")
-def extend_into_clip(
-    walk: Walk,
-    clip: str,
-    position: ArrayLike,
-    heading: float,
-    *,
-    label: str | None = None,
-    avoid: ArrayLike = (),
-    max_error: float = 0.5,
-) -> Walk:
+@operation(ClipApproachSettings)
+def extend_into_clip(walk: Walk, clip: str, position: ArrayLike, settings: ClipApproachSettings) -> Walk:
     """Extend a walk into a clip that is placed in the world: its first frame lies at `position` and faces `heading`.
 
     The walk may enter the clip a few seconds after the clip's first frame. It then joins the placed clip at that point.
@@ -132,55 +120,33 @@ def extend_into_clip(
     walk : the walk to extend.
     clip : name of the clip to enter.
     position : (2,) position of the hips on the clip's first frame, x, z in meters.
-    heading : direction that hips and shoulders face on that frame, radians from +Z, positive to the left.
-    label : use only motion with this label on the way; by default any.
-    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
-    max_error : largest placement error of the clip in meters; a radian of rotation counts as a meter.
 
     Raises
     ------
     NoResult : if no walk places the clip that accurately.
     """
-    return _extend(walk, _clip_goal(walk.graph, clip, position, heading, label, avoid, max_error))
+    return _extend(walk, _clip_goal(walk.graph, clip, position, settings))
 
 
 @renamed_parameters(at="position", begin="start_clip", within="max_error")
-def reach(
-    graph: MotionGraph,
-    position: ArrayLike,
-    heading: float | None = None,
-    *,
-    clip: str | None = None,
-    start_clip: str | None = None,
-    label: str | None = None,
-    avoid: ArrayLike = (),
-    max_error: float = 0.5,
-    rng: int | np.random.Generator = 0,
-) -> Walk:
+@operation(GraphReachSettings)
+def reach(graph: MotionGraph, position: ArrayLike, settings: GraphReachSettings) -> Walk:
     """Find a walk from the origin, initially along +Z, to a position, or into a clip at that position.
 
     Parameters
     ----------
     graph : the graph.
     position : (2,) x, z in meters: where the hips end, or where they are on the first frame of `clip`.
-    heading : direction that hips and shoulders face there, radians from +Z, positive to the left. By default any, or 0
-        if `clip` is given.
-    clip : name of the clip to enter; by default the walk ends at the position.
-    start_clip : name of the clip to start in; by default any.
-    label : use only motion with this label; by default any.
-    avoid : (M, 3) x, z, radius in meters of M circles to stay out of.
-    max_error : largest error in meters at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a
-        clip.
-    rng : seed or generator that chooses the start nodes to try.
 
     Raises
     ------
     NoResult : if no walk ends that accurately.
     """
+    clip, start_clip, label = settings.clip, settings.start_clip, settings.label
     if clip is None:
-        goal = _position_goal(graph, position, heading, label, avoid)._replace(max_error=max_error)
+        goal = _position_goal(graph, position, settings)._replace(max_error=settings.max_error)
     else:
-        goal = _clip_goal(graph, clip, position, 0.0 if heading is None else heading, label, avoid, max_error)
+        goal = _clip_goal(graph, clip, position, settings)
     able = graph.allowed(label) & ~graph.edges.blends
     if start_clip is not None:
         able = able & (graph.nodes[graph.edges.tails, 0] == graph.index(start_clip))
@@ -189,7 +155,7 @@ def reach(
         raise NoResult(
             f"clip {start_clip!r} has no motion with label {label!r} that can continue forever; start in another clip"
         )
-    nodes = np.sort(np.random.default_rng(rng).choice(nodes, min(_N_STARTS, len(nodes)), replace=False))
+    nodes = np.sort(np.random.default_rng(settings.rng).choice(nodes, min(_N_STARTS, len(nodes)), replace=False))
     paths = edge_paths(graph)
     angles = -paths.headings[nodes]
     here = paths.points[paths.first[graph.first_out[nodes]]]
@@ -201,19 +167,18 @@ def reach(
 
 
 @renamed_parameters(at="position")
-def replan_end(
-    walk: Walk, position: ArrayLike, heading: float | None = None, *, label: str | None = None, avoid: ArrayLike = ()
-) -> Walk:
+@operation(ApproachSettings)
+def replan_end(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> Walk:
     """Replan the last 1 to 7 seconds of a walk to end as close to a position and heading as the graph allows.
 
     A walk that already ends within 0.15 m, or more than 3 m away, is returned unchanged; a radian of heading counts as
-    0.6 m.
+    0.6 m. A long detour is reported as a `MareyWarning`.
 
     Parameters
     ----------
-    walk, position, heading, label, avoid : see `extend_to`.
+    walk, position : see `extend_to`.
     """
-    goal = _position_goal(walk.graph, position, heading, label, avoid)
+    goal = _position_goal(walk.graph, position, settings)
     best = _off(walk, goal.goal.position), walk
     played = np.cumsum(walk.graph.edges.n_frames[walk.edges])
     for seconds in _REPLANNED_SECONDS if best[0] <= _FAR else ():
@@ -227,7 +192,26 @@ def replan_end(
         except NoResult:
             continue
         best = min(best, (_off(other, goal.goal.position), other), key=lambda each: each[0])
+    _warn_of_detour(walk, best[1], goal.goal.position[:2])
     return best[1]
+
+
+def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
+    """Warn if a replanned walk takes much longer than the walk, or leads far away from its way to the goal."""
+    from scipy.spatial import cKDTree
+
+    seconds = (len(replanned) - len(walk)) / walk.graph.fps
+    way, other = find_walked_path(walk), find_walked_path(replanned)
+    line = np.linspace(way[-1], goal, 100)
+    away = float(cKDTree(np.concatenate([way, line])).query(other)[0].max())
+    if seconds > _LONG_DETOUR or away > _WIDE_DETOUR:
+        warnings.warn(
+            f"to end at this position and heading, the walk makes a detour of {max(seconds, 0.0):.1f} s, up to "
+            f"{away:.1f} m away; leave out the heading, choose another position, or {walk.graph.build_info.remedy} of "
+            "the graph",
+            MareyWarning,
+            stacklevel=5,
+        )
 
 
 def _off(walk: Walk, at: Floats) -> float:
@@ -249,13 +233,9 @@ def _extend(walk: Walk, goal: _Goal) -> Walk:
     return graph.walk(np.concatenate([walk.edges, edges]), walk.start, len(played) + n_frames)
 
 
-def _position_goal(
-    graph: MotionGraph, position: ArrayLike, heading: float | None, label: str | None, avoid: ArrayLike
-) -> _Goal:
-    goal = freeze_array(position, "the position to go to", (2,))
-    if heading is not None and not np.isfinite(heading):
-        raise InvalidValue(f"heading must be an angle in radians, not {heading!r}")
-    there = np.array([[*goal, np.nan if heading is None else float(heading)]])
+def _position_goal(graph: MotionGraph, position: ArrayLike, settings: ApproachSettings) -> _Goal:
+    goal, heading = freeze_array(position, "the position to go to", (2,)), settings.heading
+    there = np.array([[*goal, np.nan if heading is None else heading]])
     n = len(graph.nodes)
     none = Tails(
         first=np.zeros(n + 1, np.int64),
@@ -266,25 +246,16 @@ def _position_goal(
         wait=np.zeros(n),
     )
     reached = ReachGoal(there, there[0], np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(2))
-    return _Goal(reached, none, None, label, check_circles(avoid), np.inf)
+    return _Goal(reached, none, None, settings.label, check_circles(settings.avoid), np.inf)
 
 
-def _clip_goal(
-    graph: MotionGraph,
-    clip: str,
-    position: ArrayLike,
-    heading: float,
-    label: str | None,
-    avoid: ArrayLike,
-    max_error: float,
-) -> _Goal:
+def _clip_goal(graph: MotionGraph, clip: str, position: ArrayLike, settings: ClipApproachSettings) -> _Goal:
     goal = freeze_array(position, "the position of the clip", (2,))
-    if not np.isfinite(heading):
-        raise InvalidValue(f"heading must be an angle in radians, not {heading!r}")
+    heading, label = settings.heading or 0.0, settings.label
     number = graph.index(clip)
     motion = graph.clips[number]
     first = motion[:1]
-    wanted = rigid2d.compose(np.array([float(heading), *goal]), rigid2d.invert(find_placement(first, 0)))
+    wanted = rigid2d.compose(np.array([heading, *goal]), rigid2d.invert(find_placement(first, 0)))
     edges, allowed = graph.edges, graph.allowed(label)
     into = edges.blends & allowed & (graph.nodes[edges.heads, 0] == number)
     if not into.any():
@@ -309,7 +280,7 @@ def _clip_goal(
     steer = np.concatenate([there, (from_here[:, 0] + paths.headings[nodes])[:, None]], axis=1)
     transform = np.array([np.cos(wanted[0]), np.sin(wanted[0]), *wanted[1:]])
     reached = ReachGoal(_spread(steer, _GOALS), np.zeros(0), transform, np.ascontiguousarray(entry))
-    return _Goal(reached, tails, clip, label, check_circles(avoid), max_error)
+    return _Goal(reached, tails, clip, label, check_circles(settings.avoid), settings.max_error)
 
 
 def _routes_into(graph: MotionGraph, paths: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,18 +14,18 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.core.clips import make_names_unique, prepare_clips
 from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
-from marey.deprecation import bundled_parameters
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, compact, connect_clips
 from marey.graph.prune import UNLABELED, components, findings, prune
+from marey.graph.settings import ClipGraphSettings, GraphSettings, Threshold
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
-
-Threshold = float | str
 
 
 class BuildInfo(NamedTuple):
@@ -45,102 +44,50 @@ class BuildInfo(NamedTuple):
         return "lower the similarity" if self.kind == "similarity" else "raise the threshold"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphOptions:
-    """Options of `MotionGraph.build` that rarely need to be changed.
-
-    Attributes
-    ----------
-    window : length of a transition, and of the window over which frames are compared, in seconds.
-    markers : the markers to compare; see `marey.compare.point_clouds`.
-    min_seconds : report labels with less endless motion than this in `MotionGraph.findings`.
-    coarse_step : compare every n-th frame first, then all frames around promising cells; 1 compares all frames.
-    variations : number of random blends to add as extra clips for each action that has several takes; see
-        `marey.graph.more_takes`.
-    rng : seed or generator for the variations.
-    max_memory : maximum memory for distance grids, in bytes.
-    """
-
-    window: float = 0.5
-    markers: str | Sequence[str] = "body"
-    min_seconds: float = 2.0
-    coarse_step: int = 1
-    variations: int = 0
-    rng: int | np.random.Generator = 0
-    max_memory: int = 256 * 2**20
-
-
-@bundled_parameters(
-    "options",
-    GraphOptions,
-    least_seconds="min_seconds",
-    coarse="coarse_step",
-    **{name: name for name in ("window", "markers", "variations", "rng", "max_memory")},
-)
-def build_graph(
-    clips: Clips | Sequence[Motion],
-    threshold: Threshold = 0.06,
-    *,
-    thresholds: Mapping[tuple[str, str], Threshold] | None = None,
-    fps: float | None = None,
-    options: GraphOptions | None = None,
-    run: Callable[..., Any] = map,
-    cache: ResultCache | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> MotionGraph:
+@renamed_parameters(options="settings", least_seconds="min_seconds", coarse="coarse_step")
+@operation(GraphSettings)
+def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> MotionGraph:
     """Find similar frames, add transitions between them, and keep the part of the graph without dead ends.
 
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    threshold : largest distance of a transition in meters, or a percentage such as ``"10%"``, which keeps the best 10 %
-        of all local minima.
-    thresholds : thresholds keyed by pairs of labels (from, to), used in place of `threshold`; 0 forbids transitions
-        between them.
-    fps : frame rate of the graph; by default the highest rate of the clips.
-    options : length of a transition, markers, coarse search, variations; see `GraphOptions`.
-    run : function that maps work over blocks, like ``map``. The default uses the threads of this process;
-        `marey.store.processes` uses several processes.
-    cache : a `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared before,
-        for any graph, are not compared again.
-    progress : called with the fraction done, from 0 to 1.
     """
-    options = GraphOptions() if options is None else options
-    thresholds = thresholds or {}
-    window, markers, coarse_step = options.window, options.markers, options.coarse_step
-    if not (np.isfinite(window) and window > 0.0):
-        raise InvalidValue(f"window must be longer than 0 s, not {window!r}")
-    if not (isinstance(coarse_step, int | np.integer) and coarse_step >= 1):
-        raise InvalidValue(f"coarse_step must be a whole number of frames of at least 1, not {coarse_step!r}")
-    motions = prepare_graph_clips(clips, fps)
-    if options.variations:
-        takes = more_takes(motions, options.variations, options.rng)
-        motions = prepare_graph_clips((*motions, *takes), motions[0].fps)
+    threshold, thresholds, cache = settings.threshold, settings.thresholds or {}, settings.cache
+    markers = settings.markers
+    motions = prepare_graph_clips(clips, settings)
     clouds = [point_clouds(motion, markers) for motion in motions]
-    weights = frame_weights(window, motions[0].fps, "triangle")
+    weights = frame_weights(settings.window, motions[0].fps, settings.window_shape)
     half = len(weights) // 2
-    if max(len(motion) for motion in motions) < 4 * half + 4:
-        longest = max(motion.duration for motion in motions)
-        raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; use "
-            "longer clips or a shorter window"
-        )
+    check_lengths(motions, half, "window", settings.window)
     poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
     work: dict[str, Any] = {
-        "max_memory": options.max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses,
+        "max_memory": settings.max_memory, "run": settings.run, "progress": settings.progress, "cache": cache,
+        "poses": poses,
     }  # fmt: skip
-    if coarse_step != 1:
+    if settings.coarse_step != 1:
         # A distance in meters limits the search. A percentage refers to all minima, so there is no limit then.
         limit = _largest([threshold, *thresholds.values()])
-        found = find_transitions(clouds, weights, limit, coarse_step=coarse_step, **work)
+        found = find_transitions(clouds, weights, limit, coarse_step=settings.coarse_step, **work)
         try:
-            return assemble_graph(motions, found, half, threshold, thresholds, options.min_seconds)
+            return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
         except NoResult:
             if limit is None:
                 raise
             # The error message names a threshold that works. That needs minima beyond the limit: search again below.
     found = find_transitions(clouds, weights, None, **work)
-    return assemble_graph(motions, found, half, threshold, thresholds, options.min_seconds)
+    return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
+
+
+def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds: float) -> None:
+    """Raise an error if no clip is long enough for transitions of `seconds`, which are set by a parameter."""
+    if max(len(motion) for motion in motions) < 4 * half + 4:
+        longest = max(motion.duration for motion in motions)
+        raise InvalidValue(
+            f"the longest clip lasts {longest:.2f} s, too short for transitions of {seconds:g} s",
+            parameter=parameter,
+            remedy=f"use longer clips or a smaller `{parameter}=`",
+        )
 
 
 def _largest(given: Sequence[Threshold]) -> float | None:
@@ -158,11 +105,16 @@ def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) 
     return cache.key(motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps, tree, what)
 
 
-def prepare_graph_clips(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
+def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSettings) -> tuple[Motion, ...]:
     """Prepare clips for a graph: one frame rate (see `marey.core.clips`), root motion on joint 0, contacts, unique
-    names."""
+    names, and variations."""
     detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
-    return make_names_unique(prepare_clips(clips, "a graph", fps=fps, detect=detect).motions)
+    motions = make_names_unique(prepare_clips(clips, "a graph", fps=settings.fps, detect=detect).motions)
+    if not settings.variations:
+        return motions
+    takes = more_takes(motions, settings.variations, settings.rng)
+    fps = motions[0].fps
+    return make_names_unique(prepare_clips((*motions, *takes), "a graph", fps=fps, detect=detect).motions)
 
 
 def assemble_graph(
@@ -180,7 +132,7 @@ def assemble_graph(
     motions : the clips.
     found : all local minima of the distance grids, each listed once, for one direction.
     half : L; transitions blend 2 L + 1 frames.
-    threshold, thresholds, min_seconds : see `build_graph` and `GraphOptions`.
+    threshold, thresholds, min_seconds : see `GraphSettings`.
     """
     names, frame_labels = collect_labels(motions)
     directed = add_reverses(found)

@@ -6,7 +6,7 @@ characters are moving obstacles for later ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats
 from marey.core.feet import Feet
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.follow import PathResult, follow
+from marey.graph.settings import GraphCrowdSettings, count_frames
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -53,43 +55,27 @@ class Crowd:
         return {"figures": n, "left_out": len(self.found) - n, "nearest_m": self.nearest if n > 1 else None}
 
 
-@renamed_parameters(apart="min_distance")
-def crowd(
-    graph: MotionGraph,
-    paths: Sequence[ArrayLike],
-    seconds: float,
-    *,
-    min_distance: float = 0.6,
-    width: int = 50,
-    rng: int | np.random.Generator = 0,
-    progress: Callable[[float], None] | None = None,
-) -> Crowd:
+@renamed_parameters(apart="min_distance", width="beam_width")
+@operation(GraphCrowdSettings)
+def crowd(graph: MotionGraph, paths: Sequence[ArrayLike], settings: GraphCrowdSettings) -> Crowd:
     """Find a walk along each path, with the characters kept apart.
 
     Parameters
     ----------
     graph : the graph.
     paths : one path per character, each (N, 2) x, z in meters. A character that reaches the end of its path before
-        `seconds` disappears there.
-    seconds : duration in seconds.
-    min_distance : minimum distance in meters between the hips of any two characters; if there is no walk, 0.8 and 0.6
-        times this distance are tried.
-    width : beam width; see `follow`. Up to 8 times this width is tried if there is no walk.
-    rng : seed or generator; each character gets its own seed, so walks differ.
-    progress : called with the fraction done, from 0 to 1.
+        the time is up disappears there.
     """
     if not len(paths):
         raise InvalidValue("paths must contain at least one path, not none")
-    if not (np.isfinite(min_distance) and min_distance > 0.0):
-        raise InvalidValue(f"min_distance must be a distance greater than 0 m, not {min_distance}")
-    n_frames = round(seconds * graph.fps) if np.isfinite(seconds) else 0
-    places = np.full((max(n_frames, 0), len(paths), 2), np.nan)
+    rng, progress = settings.rng, settings.progress
+    places = np.full((count_frames(settings.seconds, graph.fps), len(paths), 2), np.nan)
     found: list[PathResult | None] = []
     seeds = (
         rng.integers(2**31, size=len(paths)) if isinstance(rng, np.random.Generator) else rng + np.arange(len(paths))
     )
     for k, path in enumerate(paths):
-        walk = _find_walk(graph, path, seconds, places[:, :k], min_distance, width, int(seeds[k]))
+        walk = _find_walk(graph, path, places[:, :k], settings, int(seeds[k]))
         found.append(walk)
         if walk is not None:
             places[: len(walk.walked_path), k] = walk.walked_path
@@ -133,7 +119,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
 
 
 def _find_walk(
-    graph: MotionGraph, path: ArrayLike, seconds: float, others: Floats, min_distance: float, width: int, seed: int
+    graph: MotionGraph, path: ArrayLike, others: Floats, settings: GraphCrowdSettings, seed: int
 ) -> PathResult | None:
     """Find the walk that keeps the largest distance in `_NEARER`; return None if there is none."""
     for fraction, wider in _NEARER:
@@ -142,9 +128,9 @@ def _find_walk(
                 graph,
                 path,
                 other_characters=others,
-                min_distance=fraction * min_distance,
-                seconds=seconds,
-                width=wider * width,
+                min_distance=fraction * settings.min_distance,
+                seconds=settings.seconds,
+                beam_width=wider * settings.beam_width,
                 rng=seed,
             )
         except NoResult:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, Ints
-from marey.errors import InvalidValue
+from marey.core.settings import operation
 from marey.graph.edge_paths import edge_paths
+from marey.graph.settings import DirectionSettings
 from marey.graph.table_kernels import EdgeGains, iterate_values
 from marey.io.stored import FileFormat, Part, Stored
 
@@ -83,26 +84,20 @@ class DirectionTable(FrozenRecord, Stored):
         return cls(**parts | {"label": parts["label"] or None, "speed": speed})
 
 
-def direction_table(
-    graph: MotionGraph, n_directions: int = 16, *, label: str | None = None, speed: float | None = None
-) -> DirectionTable:
+@operation(DirectionSettings)
+def direction_table(graph: MotionGraph, settings: DirectionSettings) -> DirectionTable:
     """Compute the best edge at every node for every direction.
 
     The value to maximize is the discounted distance that the hips travel in the requested direction. With a speed, it
     is the negative discounted squared difference between their velocity and the requested one, scaled to meters.
+    Directions are evenly spaced: column d is d * 360 / n_directions degrees to the left of +Z in the coordinates of the
+    clip.
 
     Parameters
     ----------
     graph : the graph.
-    n_directions : number of evenly spaced directions; column d is d * 360 / n degrees to the left of +Z in the
-        coordinates of the clip.
-    label : use only edges inside this label's component; by default all edges.
-    speed : requested speed in meters per second; by default as fast as possible.
     """
-    if n_directions < 2:
-        raise InvalidValue(f"n_directions must be at least 2, not {n_directions}")
-    if speed is not None and not (np.isfinite(speed) and speed >= 0.0):
-        raise InvalidValue(f"speed must be at least 0 m/s, not {speed}")
+    n_directions, label, speed = settings.n_directions, settings.label, settings.speed
     allowed = graph.allowed(label)
     edges = graph.edges
     gain, fade = _gains(graph, n_directions, speed)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, convert_array, freeze_array
 from marey.core.feet import Feet
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.beam import run_beam
@@ -26,6 +27,7 @@ from marey.graph.follow_kernels import (
     FollowSettings,
     search_follow,
 )
+from marey.graph.settings import GraphPathSettings, count_frames
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
@@ -105,21 +107,9 @@ class PathResult:
         }
 
 
-@renamed_parameters(others="other_characters", apart="min_distance", early="style_overlap")
-def follow(
-    graph: MotionGraph,
-    path: ArrayLike,
-    *,
-    styles: Sequence[tuple[float, str]] | str | None = None,
-    start: tuple[int, ArrayLike] | None = None,
-    avoid: ArrayLike = (),
-    other_characters: ArrayLike | None = None,
-    min_distance: float = 0.5,
-    seconds: float | None = None,
-    style_overlap: float = 0.9,
-    width: int | None = None,
-    rng: int | np.random.Generator = 0,
-) -> PathResult:
+@renamed_parameters(others="other_characters", apart="min_distance", early="style_overlap", width="beam_width")
+@operation(GraphPathSettings)
+def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> PathResult:
     """Find a walk whose hips travel along `path`.
 
     The cost of a walk is the sum over frames of the squared distance to the path point at the same arc length (Kovar
@@ -130,38 +120,24 @@ def follow(
     ----------
     graph : the graph.
     path : (N, 2) x, z in meters.
-    styles : a label for the whole path, or pairs (meters, label): use this label up to this arc length. The last label
-        holds to the end.
-    start : a node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at the
-        start of the path and facing along it.
-    avoid : (K, 3) x, z, radius in meters of K circles to stay out of.
-    other_characters : (T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent.
-    min_distance : minimum distance in meters to the other characters.
-    seconds : stop after this time, anywhere along the path; by default the walk stops at the end of the path.
-    style_overlap : the next style may begin this many meters before the current one ends. The default is half a
-        person's height (Kovar 4.3.1).
-    width : beam width, in states per frame. Widths 25, 50, 100 and so on up to this one are searched and the best walk
-        is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to the path.
-    rng : seed or generator that chooses the start nodes to try.
 
     Raises
     ------
     NoResult : if no walk covers the path.
     """
+    styles, width, others = settings.styles, settings.beam_width, settings.other_characters
     course, total = resample_path(path)
     ends, carried = _styles(graph, styles, total)
-    circles = check_circles(avoid)
-    moving = np.zeros((0, 0, 2)) if other_characters is None else convert_array(other_characters, "other_characters")
+    circles = check_circles(settings.avoid)
+    moving = np.zeros((0, 0, 2)) if others is None else convert_array(others, "other_characters")
     if moving.ndim != 3 or moving.shape[2] != 2:
         raise InvalidValue(f"other_characters must have shape (frames, characters, 2), not {moving.shape}")
-    if seconds is not None and not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
-        raise InvalidValue(f"seconds must be at least one frame, not {seconds} s")
-    last_frame = 0 if seconds is None else round(seconds * graph.fps)
-    starts = _starts(graph, course, carried, start, np.random.default_rng(rng))
+    last_frame = 0 if settings.seconds is None else count_frames(settings.seconds, graph.fps)
+    starts = _starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
     search = FollowSearch(
         edge_layout(graph, _ALIKE),
-        Course(course, SPACING, ends, carried, style_overlap),
-        Bounds(circles, np.ascontiguousarray(moving), min_distance, last_frame),
+        Course(course, SPACING, ends, carried, settings.style_overlap),
+        Bounds(circles, np.ascontiguousarray(moving), settings.min_distance, last_frame),
         FollowSettings(
             min_step=_MIN_SPEED / graph.fps,
             spot=_SPOT,
@@ -174,8 +150,6 @@ def follow(
         Limits(_NARROWEST, int(np.ceil(total / _MIN_SPEED * graph.fps)) + 10, 0.0, 0.0),
     )
     best: tuple[float, Walk] | None = None
-    if width is not None and width < _NARROWEST:
-        raise InvalidValue(f"width must be at least {_NARROWEST}, not {width}")
     beam_width = _NARROWEST
     while beam_width <= (max(_WIDTHS) if width is None else width):
         better = _search_beam(graph, starts, search, beam_width, best)

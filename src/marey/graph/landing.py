@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.arrays import Floats, freeze_array, set_readonly
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion, move_frames
 from marey.core.placement import bake_hips_into_root, find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit.path import hold_planted_feet
 from marey.edit.replant import mix_poses, replant_feet, set_contacts
 from marey.errors import InvalidValue, NoResult
+from marey.graph.settings import LandingSettings
 from marey.maths import rigid2d
 from marey.maths.ease import ease_in
 
@@ -74,42 +76,26 @@ class LandingResult:
         return (self._motion, self)[k]
 
 
-@renamed_parameters(at="position", most="max_shift", most_turn="max_turn", clean=("feet", feet_from_flag))
-def land_at(
-    walk: Walk | Motion,
-    position: ArrayLike,
-    heading: float | None = None,
-    *,
-    seconds: float = 2.0,
-    max_shift: float = 0.3,
-    max_turn: float = 0.5,
-    feet: Feet = "clean",
-    name: str | None = None,
-) -> LandingResult:
+@renamed_parameters(
+    at="position", most="max_shift", most_turn="max_turn", seconds="landing_seconds", clean=("feet", feet_from_flag)
+)
+@operation(LandingSettings)
+def land_at(walk: Walk | Motion, position: ArrayLike, settings: LandingSettings) -> LandingResult:
     """Adjust the end of a motion to put the hips of the last frame exactly above a position, facing exactly `heading`.
 
-    Frames before the last `seconds`, except 0.3 s over which cleanup blends in, keep their exact values.
+    Frames before the adjusted part, except 0.3 s over which cleanup blends in, keep their exact values.
 
     Parameters
     ----------
     walk : a walk, whose motion is cleaned first, or any motion.
     position : (2,) target of the hips, x, z in meters.
-    heading : direction that hips and shoulders face, radians from +Z, positive to the left; None leaves it unchanged.
-    seconds : duration of the adjusted part, in seconds.
-    max_shift, max_turn : largest adjustment allowed, in meters and radians.
-    feet : ``"clean"`` keeps planted feet in place; with None they move with the adjustment.
-    name : name of the motion; by default that of the given motion.
 
     Raises
     ------
     NoResult : if the adjustment would exceed `max_shift` or `max_turn`.
     """
     goal = freeze_array(position, "the position to land at", (2,))
-    if heading is not None and not np.isfinite(heading):
-        raise InvalidValue(f"heading must be an angle in radians, not {heading!r}")
-    span = check_number(seconds, "seconds", above=True)
-    bounds = check_number(max_shift, "max_shift in meters"), check_number(max_turn, "max_turn in radians")
-    check_feet(feet)
+    heading, span, feet, name = settings.heading, settings.landing_seconds, settings.feet, settings.name
     clean = feet == "clean"
     given = bake_hips_into_root(walk if isinstance(walk, Motion) else walk.motion(feet=feet))
     n = round(span * given.fps)
@@ -118,16 +104,19 @@ def land_at(
         takes = (max(n, 2) + lead + 1) / given.fps
         raise InvalidValue(
             f"adjusting the last {span:g} s needs more than {takes:.2f} s of motion, but the walk lasts "
-            f"{given.duration:.2f} s; use a longer walk, or adjust a shorter part"
+            f"{given.duration:.2f} s",
+            parameter="landing_seconds",
+            remedy="use a longer walk, or lower `landing_seconds=`",
         )
     end = _end(given)
     wanted = np.array([end[0] if heading is None else float(heading), *goal])
     shift, turn = float(np.hypot(*(wanted - end)[1:])), float(rigid2d.wrap_angle(wanted[0] - end[0]))
-    if shift > bounds[0] or abs(turn) > bounds[1]:
-        missing, allowed = np.degrees(abs(turn)), np.degrees(bounds[1])
+    if shift > settings.max_shift or abs(turn) > settings.max_turn:
+        missing, allowed = np.degrees(abs(turn)), np.degrees(settings.max_turn)
         raise NoResult(
             f"the walk ends {shift:.3f} m and {missing:.1f} degrees from the target, but it may be adjusted by at most "
-            f"{bounds[0]:g} m and {allowed:.1f} degrees; choose another target or seed, or add clips to the graph"
+            f"{settings.max_shift:g} m and {allowed:.1f} degrees",
+            remedy="choose another target or `rng=`, raise `max_shift=` or `max_turn=`, or add clips to the graph",
         )
     first = len(given) - 1 - n - lead
     tail = set_contacts(given)[first:] if clean else given[first:]

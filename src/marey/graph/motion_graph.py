@@ -10,8 +10,8 @@ import numpy as np
 
 from marey.core.arrays import Bools, Ints, freeze_array, set_readonly
 from marey.core.clips import SharedClips
-from marey.core.feet import Feet
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, warn_renamed
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
 from marey.graph.approach import reach as _reach
@@ -26,6 +26,7 @@ from marey.graph.reduction import reduce_transitions as _reduce_transitions
 from marey.graph.registered import with_registered_transitions as _with_registered_transitions
 from marey.graph.routes import shortest_walk as _shortest_walk
 from marey.graph.search import search as _search
+from marey.graph.settings import GraphStreamSettings
 from marey.graph.similar import build_by_similarity as _build_by_similarity
 from marey.graph.statistics import graph_statistics
 from marey.graph.walk import Walk
@@ -171,30 +172,12 @@ class MotionGraph(SharedClips):
         total = int(self.edges.n_frames[known].sum())
         return Walk(self, taken, np.asarray(start, dtype=np.float64), total if n_frames is None else n_frames)
 
-    def stream(
-        self,
-        *,
-        n_directions: int = 16,
-        start: int | None = None,
-        place: ArrayLike | None = None,
-        direction: float = 0.0,
-        speed: float | None = None,
-        label: str | None = None,
-        feet: Feet = "clean",
-    ) -> GraphStream:
+    @operation(GraphStreamSettings)
+    def stream(self, settings: GraphStreamSettings) -> GraphStream:
         """Create a stream of endless motion that can be steered while it plays; see `marey.graph.GraphStream`."""
         from marey.graph.stream import GraphStream
 
-        return GraphStream(
-            self,
-            n_directions=n_directions,
-            start=start,
-            place=place,
-            direction=direction,
-            speed=speed,
-            label=label,
-            feet=feet,
-        )
+        return GraphStream(self, settings=settings)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph and its clips to an .npz file. The original motion files are not needed to play it."""

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, NoResult
+from marey.errors import NoResult
+from marey.graph.settings import GraphWalkSettings, count_frames
 from marey.graph.table_kernels import EdgeGains, iterate_values
 
 if TYPE_CHECKING:
@@ -34,35 +36,19 @@ _SETTLED, _MAX_SWEEPS = 0.02, 200
 
 
 @renamed_parameters(between="transition_interval")
-def random_walk(
-    graph: MotionGraph,
-    seconds: float,
-    rng: int | np.random.Generator = 0,
-    *,
-    transition_interval: float = 2.0,
-    label: str | None = None,
-    start: int | None = None,
-) -> Walk:
+@operation(GraphWalkSettings)
+def random_walk(graph: MotionGraph, settings: GraphWalkSettings) -> Walk:
     """Make a random walk; the same seed gives the same walk.
 
     Parameters
     ----------
     graph : the graph.
-    seconds : duration in seconds.
-    rng : seed or generator.
-    transition_interval : mean time in seconds between transitions. The probability of leaving a clip at a node grows
-        with the time until the clip's next node, so places with many transitions are not favored.
-    label : use only edges inside this label's component; by default all edges.
-    start : start node; by default random, with equal probability for each frame of each clip.
     """
-    if not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
-        raise InvalidValue(f"seconds must be at least one frame, not {seconds} s")
-    n_frames = round(seconds * graph.fps)
-    if not (np.isfinite(transition_interval) and transition_interval >= 0.0):
-        raise InvalidValue(f"transition_interval must be at least 0 s, not {transition_interval}")
-    generator = np.random.default_rng(rng)
+    n_frames = count_frames(settings.seconds, graph.fps)
+    start, transition_interval = settings.start, settings.transition_interval
+    generator = np.random.default_rng(settings.rng)
     edges = graph.edges
-    allowed = graph.allowed(label)
+    allowed = graph.allowed(settings.label)
     runs = allowed & ~edges.blends
     worth = _Worth(graph, allowed)
     if start is None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
+from marey.core.settings import operation
 from marey.deprecation import warn_renamed
-from marey.errors import InvalidValue, NoResult
+from marey.errors import NoResult
 from marey.graph.bridges import count_recorded_clips
 from marey.graph.build import find_nodes
 from marey.graph.direction_table import direction_table
@@ -23,6 +24,7 @@ from marey.graph.follow import follow
 from marey.graph.network import compact
 from marey.graph.prune import components, findings, prune
 from marey.graph.routes import count_frames_to_label, find_first_edges
+from marey.graph.settings import ReductionSettings
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -93,7 +95,8 @@ class ReductionResult:
         return (self.graph, self)[k]
 
 
-def reduce_transitions(graph: MotionGraph, *, loss: float = 0.1, rng: int | np.random.Generator = 0) -> ReductionResult:
+@operation(ReductionSettings)
+def reduce_transitions(graph: MotionGraph, settings: ReductionSettings) -> ReductionResult:
     """Remove transitions that a graph does not need, and report what was lost.
 
     Every label keeps all of its endless motion and can still reach the same labels. The progress of the direction table
@@ -103,12 +106,9 @@ def reduce_transitions(graph: MotionGraph, *, loss: float = 0.1, rng: int | np.r
     Parameters
     ----------
     graph : the graph to reduce.
-    loss : fraction from 0 (nothing may get worse) to below 1.
-    rng : seed or generator for the curves.
     """
-    if not (np.isfinite(loss) and 0.0 <= loss < 1.0):
-        raise InvalidValue(f"loss must be a fraction of at least 0 and below 1, not {loss!r}")
-    generator = np.random.default_rng(rng)
+    loss = settings.loss
+    generator = np.random.default_rng(settings.rng)
     learn, check = (tuple(_make_curve(generator) for _ in range(n)) for n in (_N_LEARN, _N_CHECK))
     jumps = np.flatnonzero(graph.edges.blends)
     spine = _backbone(graph)
@@ -154,7 +154,7 @@ def _measure(graph: MotionGraph, full: MotionGraph, curves: tuple[Floats, ...]) 
     away_from = []
     for curve in curves:
         try:
-            followed = follow(graph, curve, width=_WIDTH)
+            followed = follow(graph, curve, beam_width=_WIDTH)
         except NoResult:
             away_from.append(np.inf)
         else:
@@ -180,7 +180,7 @@ def _rank_transitions(graph: MotionGraph, curves: tuple[Floats, ...], spine: Boo
         use[first_edges] += 1.0
     for curve in curves:
         try:
-            walked = follow(graph, curve, width=_WIDTH).walk.edges
+            walked = follow(graph, curve, beam_width=_WIDTH).walk.edges
         except NoResult:
             continue
         # Use by one walk counts as much as use by a direction table in all directions.

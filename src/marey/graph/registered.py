@@ -7,7 +7,6 @@ blend hides more of the difference. Such transitions are added to a graph as bri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,13 @@ from marey.blend.handover import Handover, TransitionPoint, make_handover
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.bridges import Bridge, build_with_bridges, get_plain_transitions
 from marey.graph.minima import find_transitions
 from marey.graph.network import add_reverses
+from marey.graph.settings import RegisteredSettings
 from marey.graph.transitions import Transitions
 from marey.maths import quat, rigid2d
 
@@ -36,15 +37,8 @@ _MAX_MEMORY = 256 * 2**20
 
 
 @renamed_parameters(most="max_transitions")
-def with_registered_transitions(
-    graph: MotionGraph,
-    *,
-    threshold: float | None = None,
-    lengths: Sequence[float] = (1.2, 0.8),
-    max_transitions: int = 200,
-    markers: str = "body",
-    progress: Callable[[float], None] | None = None,
-) -> MotionGraph:
+@operation(RegisteredSettings)
+def with_registered_transitions(graph: MotionGraph, settings: RegisteredSettings) -> MotionGraph:
     """Add registered transitions to a graph: longer transitions with both clips time-aligned.
 
     They are created at the most similar frame pairs that the graph does not already join, in both directions. The graph
@@ -53,25 +47,18 @@ def with_registered_transitions(
     Parameters
     ----------
     graph : a graph from `MotionGraph.build`.
-    threshold : maximum distance in meters, both at the middle of a transition and between the registered clips; by
-        default 1.5 times the largest distance of the graph's own transitions.
-    lengths : lengths of a transition in seconds, tried in order; the first that fits is used.
-    max_transitions : maximum number of new transitions; each direction counts as one and is stored as two short clips.
-    markers : the markers to compare; see `marey.compare.point_clouds`.
-    progress : called with the fraction done, from 0 to 1.
 
     Raises
     ------
     NoResult : if no registered transition is possible.
     """
-    tried = [check_number(length, "lengths in seconds", above=True) for length in lengths]
+    markers, max_transitions, progress = settings.markers, settings.max_transitions, settings.progress
+    tried = [check_number(length, "lengths in seconds", above=True) for length in settings.lengths]
     if not tried:
-        raise InvalidValue("lengths must contain at least one length in seconds")
-    if max_transitions < 1:
-        raise InvalidValue(f"max_transitions must be at least 1, not {max_transitions}")
+        raise InvalidValue("lengths must contain at least one length in seconds", parameter="lengths")
     plain = get_plain_transitions(graph)
     largest = float(plain.distances.max(initial=0.0))
-    limit = 1.5 * largest if threshold is None else check_number(threshold, "threshold in meters")
+    limit = 1.5 * largest if settings.threshold is None else settings.threshold
     places = _find_frame_pairs(graph, largest, limit, markers)
     bridges: list[Bridge] = []
     for n, k in enumerate(np.argsort(places.distances, kind="stable")):
@@ -85,11 +72,13 @@ def with_registered_transitions(
     if not bridges:
         raise NoResult(
             f"no registered transition is possible at any of {len(places)} frame pairs between "
-            f"{largest:.3f} and {limit:.3f} m; raise the threshold or use shorter lengths"
+            f"{largest:.3f} and {limit:.3f} m",
+            parameter="threshold",
+            remedy="raise `threshold=` or lower `lengths=`",
         )
     out = build_with_bridges(graph.clips, graph.half_width, plain, bridges, graph.build_info)
     if out is None:
-        raise NoResult("with these transitions the graph has only dead ends; raise the threshold")
+        raise NoResult("with these transitions the graph has only dead ends", remedy="raise `threshold=`")
     return out
 
 

@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Bools, Floats, freeze_array
 from marey.core.feet import Feet
-from marey.deprecation import bundled_parameters, renamed_parameters, warn_renamed
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, NoResult
+from marey.graph.settings import GraphSearchSettings
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -147,29 +149,6 @@ class SearchResult:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SearchLimits:
-    """Budgets of a search. When one runs out, the best walk so far is returned.
-
-    Attributes
-    ----------
-    max_expanded : maximum number of partial walks to expand in the whole search.
-    max_expanded_per_window : maximum number of partial walks to expand in each window. A few thousand take a second.
-    max_seconds : maximum computing time of the whole search in seconds; None for no limit.
-    cost_threshold : stop at the first complete walk that costs less than this.
-    """
-
-    max_expanded: int = 50_000
-    max_expanded_per_window: int = 1_500
-    max_seconds: float | None = None
-    cost_threshold: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("max_expanded", "max_expanded_per_window"):
-            if getattr(self, name) < 1:
-                raise InvalidValue(f"{name} must be at least 1, not {getattr(self, name)}")
-
-
 def _accept_frames(function: Callable[P, R]) -> Callable[P, R]:
     """Accept the old parameters `frames` and `keep`, which were numbers of frames."""
 
@@ -187,66 +166,43 @@ def _accept_frames(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @_accept_frames
-@bundled_parameters(
-    "limits",
-    SearchLimits,
+@renamed_parameters(
+    limits="settings",
+    among="tolerance",
     most_expanded="max_expanded",
     most_of_piece="max_expanded_per_window",
     most_seconds="max_seconds",
     good_enough="cost_threshold",
 )
-@renamed_parameters(among="tolerance")
-def search(
-    graph: MotionGraph,
-    objective: Objective | Cost,
-    *,
-    start: int | tuple[int, ArrayLike] | None = None,
-    window: float | None = 1.5,
-    step: float = 0.5,
-    label: str | None = None,
-    limits: SearchLimits | None = None,
-    tolerance: float = 0.0,
-    rng: int | np.random.Generator = 0,
-) -> SearchResult:
-    """Find the walk with the lowest cost, by branch and bound over windows of `window` seconds.
+@operation(GraphSearchSettings)
+def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearchSettings) -> SearchResult:
+    """Find the walk with the lowest cost, by branch and bound over windows.
 
     Children are expanded in order of cost. A branch is cut when its cost, plus the objective's lower bound if it has
-    one, reaches that of the best known walk. After each window, the first `step` seconds are kept and the search
-    continues from there until a walk is complete. At a dead end it backtracks and looks farther ahead. When a budget
-    runs out, it returns the best walk so far.
+    one, reaches that of the best known walk. After each window, its first part is kept and the search continues from
+    there until a walk is complete. At a dead end it backtracks and looks farther ahead. When a budget runs out, it
+    returns the best walk so far.
 
     Parameters
     ----------
     graph : the graph.
     objective : costs and the stopping condition; see `marey.graph.objectives`. A plain function ``cost(walk, edge)`` is
         minimized over 4 s; use ``FunctionObjective(cost, done)`` to choose when to stop.
-    start : a node, or a node and the rigid2d (theta, x, z) that places its clip in the world; by default all nodes are
-        tried. Without a rigid2d, clips stay where they were recorded; with `FollowPath`, they start at the start of the
-        path.
-    window : length of a window in seconds. None searches for the whole walk at once, which proves the optimum but takes
-        exponential time.
-    step : seconds of each window that are kept.
-    label : use only edges inside this label's component; by default all edges.
-    limits : budgets; see `SearchLimits`.
-    tolerance : in each window, choose at random among the walks that cost at most this much more than the best.
-    rng : seed or generator for that choice.
 
     Raises
     ------
     NoResult : if no walk satisfies the objective, or none was found within the budgets.
     """
-    limits = SearchLimits() if limits is None else limits
-    if window is not None and not 0.0 < step <= window:
-        raise InvalidValue(f"step must be greater than 0 and at most window={window:g} s, not {step:g}")
+    window, label, tolerance = settings.window, settings.label, settings.tolerance
     n_window = None if window is None else max(1, round(window * graph.fps))
-    n_step = max(1, round(step * graph.fps))
+    n_step = max(1, round(settings.step * graph.fps))
     objective = _as_objective(objective)
     if n_window is None:
-        limits = replace(limits, max_expanded_per_window=limits.max_expanded)
-    hunt = _BranchAndBound(graph, objective, graph.allowed(label), limits, tolerance)
-    generator = np.random.default_rng(rng)
+        settings = GraphSearchSettings(settings=settings, max_expanded_per_window=settings.max_expanded)
+    hunt = _BranchAndBound(graph, objective, graph.allowed(label), settings)
+    generator = np.random.default_rng(settings.rng)
     ahead = n_window
-    trail = [list(_beginnings(graph, objective, start, hunt.allowed))]
+    trail = [list(_beginnings(graph, objective, settings.start, hunt.allowed))]
     while trail:
         heads = trail[-1]
         found = hunt.search_window(heads, None if ahead is None else heads[0].n_frames + ahead)
@@ -264,7 +220,7 @@ def search(
             return SearchResult(walk, best.cost, done, done and n_window is None and not hunt.is_cut, hunt.n_expanded)
         trail.append([_cut_back(best, heads[0].n_frames + n_step)])
     if hunt.is_spent:
-        raise NoResult(f"no walk was found within {hunt.n_expanded} steps; raise the search budget")
+        raise NoResult(f"no walk was found within {hunt.n_expanded} steps", remedy="raise `max_expanded=`")
     what = "" if label is None else f" in {label!r}"
     raise NoResult(
         f"no walk{what} satisfies the objective and its constraints from any allowed start; relax them, or "
@@ -286,11 +242,9 @@ def _as_objective(given: Objective | Cost) -> Objective:
 class _BranchAndBound:
     """Depth-first branch and bound with budgets."""
 
-    def __init__(
-        self, graph: MotionGraph, objective: Objective, allowed: Bools, limits: SearchLimits, tolerance: float
-    ) -> None:
+    def __init__(self, graph: MotionGraph, objective: Objective, allowed: Bools, limits: GraphSearchSettings) -> None:
         self.graph, self.objective, self.allowed, self.limits = graph, objective, allowed, limits
-        self.tolerance = tolerance
+        self.tolerance = limits.tolerance
         self.bound: Callable[[PartialWalk], float] = getattr(objective, "bound", _no_bound)
         self.until = None if limits.max_seconds is None else time.monotonic() + limits.max_seconds
         self.n_expanded = 0

@@ -15,24 +15,25 @@ cleanup pins it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from marey.compare import frame_distances, local_minima, point_clouds, pose_cost, similarity
 from marey.compare.clouds import Clouds
-from marey.core.arrays import Floats, Ints, check_number, set_readonly
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Clips
-from marey.deprecation import bundled_parameters
-from marey.errors import InvalidValue, NoResult
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters
+from marey.errors import NoResult
 from marey.graph.bridges import Bridge, build_with_bridges
-from marey.graph.build import BuildInfo, collect_labels, prepare_graph_clips, prune_graph
+from marey.graph.build import BuildInfo, check_lengths, collect_labels, prepare_graph_clips, prune_graph
 from marey.graph.network import connect_clips
+from marey.graph.settings import SimilaritySettings
 from marey.graph.transitions import Transitions
-from marey.graph.variations import more_takes
 from marey.maths import quat
 
 if TYPE_CHECKING:
@@ -42,44 +43,9 @@ if TYPE_CHECKING:
 _AROUND = 0.2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SimilarityOptions:
-    """Options of `MotionGraph.build_by_similarity`.
-
-    Attributes
-    ----------
-    fade : seconds over which the offset between two poses fades out.
-    weights, velocity, acceleration : weights of the cost; see `marey.compare.pose_cost`.
-    max_distance : maximum distance in meters between the aligned bodies. Frames farther apart are not joined, however
-        similar their poses, for example on a stair and next to it.
-    min_seconds, variations, rng : see `GraphOptions`.
-    """
-
-    fade: float = 0.3
-    weights: Mapping[str, float] | None = None
-    velocity: float = 0.1
-    acceleration: float = 0.01
-    max_distance: float = 0.15
-    min_seconds: float = 2.0
-    variations: int = 0
-    rng: int | np.random.Generator = 0
-
-
-@bundled_parameters(
-    "options",
-    SimilarityOptions,
-    most_apart="max_distance",
-    least_seconds="min_seconds",
-    **{name: name for name in ("fade", "weights", "velocity", "acceleration", "variations", "rng")},
-)
-def build_by_similarity(
-    clips: Clips | Sequence[Motion],
-    threshold: float = 0.7,
-    *,
-    fps: float | None = None,
-    options: SimilarityOptions | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> MotionGraph:
+@renamed_parameters(options="settings", most_apart="max_distance", least_seconds="min_seconds")
+@operation(SimilaritySettings)
+def build_by_similarity(clips: Clips | Sequence[Motion], settings: SimilaritySettings) -> MotionGraph:
     """Build a graph whose transitions go from a frame to the successor of a similar frame.
 
     Similarity grids are held in memory, one pair of clips at a time. Each transition stores the frames over which its
@@ -89,34 +55,18 @@ def build_by_similarity(
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
-    threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, greater than 0 and at most 1.
-    fps : frame rate of the graph; by default the highest rate of the clips.
-    options : fade, weights of the cost, maximum distance, variations; see `SimilarityOptions`.
-    progress : called with the fraction done, from 0 to 1.
     """
-    options = SimilarityOptions() if options is None else options
-    if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
-        raise InvalidValue(f"threshold must be a similarity greater than 0 and at most 1, not {threshold!r}")
-    seconds = check_number(options.fade, "fade in seconds", above=True)
-    limit = check_number(options.max_distance, "max_distance in meters")
-    motions = prepare_graph_clips(clips, fps)
-    if options.variations:
-        takes = more_takes(motions, options.variations, options.rng)
-        motions = prepare_graph_clips((*motions, *takes), motions[0].fps)
-    half = max(1, round(0.5 * (seconds * motions[0].fps - 1.0)))
-    if max(len(motion) for motion in motions) < 4 * half + 4:
-        longest = max(motion.duration for motion in motions)
-        raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for fade={seconds:g} s; use longer clips "
-            "or a shorter fade"
-        )
+    threshold, limit = settings.threshold, settings.max_distance
+    motions = prepare_graph_clips(clips, settings)
+    half = max(1, round(0.5 * (settings.fade * motions[0].fps - 1.0)))
+    check_lengths(motions, half, "fade", settings.fade)
     clouds = [point_clouds(motion) for motion in motions]
-    costs = {"weights": options.weights, "velocity": options.velocity, "acceleration": options.acceleration}
-    joins = list(_find_joins(motions, clouds, half, limit, threshold, costs, progress))
+    costs = {"weights": settings.weights, "velocity": settings.velocity, "acceleration": settings.acceleration}
+    joins = list(_find_joins(motions, clouds, half, limit, threshold, costs, settings.progress))
     nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
     bridges = [bridge for each in joins for bridge in _make_bridges(motions, each, half)]
-    info = BuildInfo("similarity", float(threshold))
-    graph = build_with_bridges(motions, half, nothing, bridges, info, options.min_seconds)
+    info = BuildInfo("similarity", threshold)
+    graph = build_with_bridges(motions, half, nothing, bridges, info, settings.min_seconds)
     if graph is None:
         all_joins = list(_find_joins(motions, clouds, half, limit, 0.0, costs, None))
         raise NoResult(_explain_no_graph(motions, all_joins, half, threshold))

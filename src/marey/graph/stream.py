@@ -6,19 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.clean import get_floor
 from marey.core.annotations import join_contacts
 from marey.core.arrays import Floats, Ints, freeze_array
 from marey.core.contacts import ContactPoint, Contacts
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.direction_table import DirectionTable, direction_table
 from marey.graph.edge_paths import edge_paths
 from marey.graph.routes import find_first_edges
+from marey.graph.settings import GraphStreamSettings
 from marey.maths import rigid2d
 from marey.play import PlayedStream, Player, SourceFrame, take_frame
 
@@ -34,41 +35,25 @@ class GraphStream(PlayedStream):
     Parameters
     ----------
     graph : the graph.
-    n_directions : number of directions in the direction tables.
-    start : start node; by default the node with the best value for the first direction.
-    place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
-        origin.
-    direction, speed, label : the first command; see `request`.
-    feet : ``"clean"`` removes foot skate and delays the output by `delay` frames. ``"lock"`` locks planted feet without
-        delay by rotating the legs. None leaves the feet as they are.
+
+    The options are those of `GraphStreamSettings`.
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def __init__(
-        self,
-        graph: MotionGraph,
-        *,
-        n_directions: int = 16,
-        start: int | None = None,
-        place: ArrayLike | None = None,
-        direction: float = 0.0,
-        speed: float | None = None,
-        label: str | None = None,
-        feet: Feet = "clean",
-    ) -> None:
-        check_feet(feet, live=True)
+    @operation(GraphStreamSettings)
+    def __init__(self, graph: MotionGraph, settings: GraphStreamSettings) -> None:
         floor = float(np.median([get_floor(clip, 0.0) for clip in graph.clips]))
         super().__init__(graph.skeleton, graph.fps, _collect_points(graph), floor)
         self.graph = graph
-        self._n_directions = n_directions
+        self._settings = settings
         self._tables: dict[tuple[str | None, float | None], DirectionTable] = {}
         self._routes: dict[str, Ints] = {}
-        self._command: dict[str, Any] = {"direction": 0.0, "speed": None, "label": None}
-        self.request(direction=direction, speed=speed, label=label)
-        table = self.prepare(label, speed)
-        node = int(np.argmax(table.values[:, table.column(direction)])) if start is None else start
+        self._command: dict[str, Any] = {}
+        self.request(**{name: getattr(settings, name) for name in _COMMANDS})
+        table, start, place = self.prepare(settings.label, settings.speed), settings.start, settings.place
+        node = int(np.argmax(table.values[:, table.column(settings.direction)])) if start is None else start
         if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {start}")
+            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {start}", parameter="start")
         self._node = node
         clip, frame = graph.nodes[node]
         here = graph.clips[clip].travel[min(frame, len(graph.clips[clip]) - 1)]
@@ -78,7 +63,7 @@ class GraphStream(PlayedStream):
         self._edges: list[int] = []
         self._played: Motion | None = None
         self._next = 0
-        self.player = Player(self, feet, name="motion graph")
+        self.player = Player(self, settings.feet, name="motion graph")
 
     @property
     def edges(self) -> tuple[int, ...]:
@@ -103,20 +88,20 @@ class GraphStream(PlayedStream):
         for name, value in command.items():
             if name not in _COMMANDS:
                 raise InvalidValue(f"a graph stream takes the commands {', '.join(_COMMANDS)}, not {name!r}")
+            # The settings of a stream check the value.
+            checked = getattr(GraphStreamSettings(**{name: value}), name)
             if name == "label" and value is not None:
                 self.graph.index(label=value)
-            if name == "direction" and not np.isfinite(value):
-                raise InvalidValue(f"direction must be an angle in radians, not {value!r}")
-            if name == "speed" and value is not None and not (np.isfinite(value) and value >= 0.0):
-                raise InvalidValue(f"speed must be at least 0 m/s, or None, not {value!r}")
-            self._command[name] = value
+            self._command[name] = checked
 
     def prepare(self, label: str | None = None, speed: float | None = None) -> DirectionTable:
         """Return the direction table for a label and a speed, building it on first use. Call this ahead of time to
         avoid a pause when the command changes."""
         key = (label, None if speed is None else float(speed))
         if key not in self._tables:
-            self._tables[key] = direction_table(self.graph, self._n_directions, label=label, speed=key[1])
+            self._tables[key] = direction_table(
+                self.graph, n_directions=self._settings.n_directions, label=label, speed=key[1]
+            )
         return self._tables[key]
 
     def next_frame(self) -> SourceFrame:

@@ -49,13 +49,14 @@ def find_candidates(
     from marey.graph.build import collect_labels, prepare_graph_clips
     from marey.graph.minima import find_transitions
     from marey.graph.network import add_reverses, connect_clips
+    from marey.graph.settings import GraphSettings
 
     given, skipped = _load_clips(progress, motions, files)
     if not given:
         why = f"; first error: {skipped[0]}" if skipped else ""
         raise InvalidValue(f"a graph needs at least one clip{why}")
     progress(0.2, "detecting contacts")
-    clips = prepare_graph_clips(given, rate)
+    clips = prepare_graph_clips(given, GraphSettings(fps=rate))
     weights = frame_weights(window, clips[0].fps, "triangle")
     half = len(weights) // 2
     if max(map(len, clips)) < 4 * half + 4:
@@ -131,7 +132,7 @@ def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]]
         if found.mean_distance <= _NEAR and found.end_distance <= _NEAR_END:
             break
         progress(0.4 + 0.2 * k, "searching for a closer walk")
-        other = graph.follow(path, styles=styles, width=width)
+        other = graph.follow(path, styles=styles, beam_width=width)
         # The search minimizes a cost that includes transitions; the user sees the distance.
         found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
     progress(0.9, "locking feet")

@@ -1,0 +1,345 @@
+"""Settings of the operations on motion graphs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
+from marey.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Threshold = float | str
+
+
+class ClipGraphSettings(ProgressSettings):
+    """Settings of both ways to build a graph from clips."""
+
+    fps: float | None = option(
+        default=None, help="Frame rate of the graph. By default the highest rate of the clips.",
+        label="Frame rate", unit="1/s", above=0, advanced=True,
+    )  # fmt: skip
+    min_seconds: float = option(
+        default=2.0, help="Report labels with less endless motion than this among the findings.",
+        label="Report labels shorter than", unit="s", min=0, advanced=True,
+    )  # fmt: skip
+    variations: int = option(
+        default=0, help="Number of random blends to add as extra clips for each action that has several takes.",
+        label="Variations per action", min=0, advanced=True,
+    )  # fmt: skip
+    rng: Seed = option(default=0, help="Random seed of the variations.", label="Random seed", min=0, advanced=True)
+
+
+class GraphSettings(ClipGraphSettings, WorkSettings):
+    """Settings of `MotionGraph.build`."""
+
+    threshold: Threshold = option(
+        default=0.06,
+        help="Largest distance of a transition in meters, or a percentage such as ``10%``, which keeps the best 10 % "
+        "of all local minima.",
+        kw_only=False,
+    )
+    thresholds: Mapping[tuple[str, str], Threshold] | None = option(
+        default=None,
+        help="Thresholds keyed by pairs of labels (from, to), used in place of `threshold`; 0 forbids transitions "
+        "between them.",
+    )
+    window: float = option(
+        default=0.5, help="Length of a transition, and of the window over which frames are compared.",
+        label="Transition length", unit="s", above=0,
+    )  # fmt: skip
+    window_shape: Literal["triangle", "box", "gaussian"] = option(
+        default="triangle",
+        help='How much the frames of the window count: "triangle" weighs the middle most, "box" all the same.',
+        label="Weights of the window", advanced=True,
+    )  # fmt: skip
+    markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
+    coarse_step: int = option(
+        default=1,
+        help="Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.",
+        min=1, advanced=True,
+    )  # fmt: skip
+    max_memory: int = option(
+        default=256 * 2**20, help="Maximum memory for distance grids, in bytes.",
+        label="Max memory (bytes)", min=1, advanced=True,
+    )  # fmt: skip
+
+
+class SimilaritySettings(ClipGraphSettings):
+    """Settings of `MotionGraph.build_by_similarity`."""
+
+    threshold: float = option(
+        default=0.7, help="Minimum similarity ``1 / (1 + cost)`` of frames to join.",
+        label="Min similarity", above=0, max=1, kw_only=False,
+    )  # fmt: skip
+    fade: float = option(default=0.3, help="Time over which the offset between two poses fades out.", unit="s", above=0)
+    weights: Mapping[str, float] | None = option(
+        default=None, help="Weights of joints in the cost; see `marey.compare.pose_cost`."
+    )
+    velocity: float = option(default=0.1, help="Weight of angular velocities in the cost.", min=0, advanced=True)
+    acceleration: float = option(
+        default=0.01, help="Weight of angular accelerations in the cost.", min=0, advanced=True
+    )
+    max_distance: float = option(
+        default=0.15,
+        help="Maximum distance between the aligned bodies. Frames farther apart are not joined, however similar their "
+        "poses, for example on a stair and next to it.",
+        unit="m", min=0, advanced=True,
+    )  # fmt: skip
+
+
+class RegisteredSettings(ProgressSettings):
+    """Settings of `MotionGraph.with_registered_transitions`."""
+
+    threshold: float | None = option(
+        default=None,
+        help="Maximum distance, both at the middle of a transition and between the registered clips. By default 1.5 "
+        "times the largest distance of the graph's own transitions.",
+        unit="m", min=0,
+    )  # fmt: skip
+    lengths: Sequence[float] = option(
+        default=(1.2, 0.8), help="Lengths of a transition in seconds, tried in order; the first that fits is used."
+    )
+    max_transitions: int = option(
+        default=200,
+        help="Maximum number of new transitions; each direction counts as one and is stored as two short clips.",
+        min=1,
+    )
+    markers: str = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.", advanced=True)
+
+
+class ReductionSettings(Settings):
+    """Settings of `MotionGraph.reduce_transitions`."""
+
+    loss: float = option(
+        default=0.1, help="How much worse each measure may get; 0 allows no loss.", unit="fraction", min=0, below=1
+    )
+    rng: Seed = option(default=0, help="Random seed of the curves.", label="Random seed", min=0)
+
+
+class LabelSettings(Settings):
+    """Settings of everything that can be limited to one label."""
+
+    label: str | None = option(default=None, help="Use only motion with this label. By default any.", label="Action")
+
+
+class GraphWalkSettings(LabelSettings):
+    """Settings of `MotionGraph.random_walk`."""
+
+    seconds: float = option(default=30.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False)
+    rng: Seed = option(
+        default=0, help="Random seed; the same seed gives the same walk.",
+        label="Random seed", min=0, kw_only=False,
+    )  # fmt: skip
+    transition_interval: float = option(
+        default=2.0,
+        help="Mean time between transitions. The probability of leaving a clip at a node grows with the time until the "
+        "clip's next node, so places with many transitions are not favored.",
+        label="Time between transitions", unit="s", min=0, advanced=True,
+    )  # fmt: skip
+    start: int | None = option(
+        default=None,
+        help="Number of the start node. By default random, with equal probability for each frame of each clip.",
+        label="Start node", min=0, advanced=True,
+    )  # fmt: skip
+
+
+class GraphPathSettings(Settings):
+    """Settings of `MotionGraph.follow`."""
+
+    styles: Sequence[tuple[float, str]] | str | None = option(
+        default=None,
+        help="A label for the whole path, or pairs (meters, label): use this label up to this arc length. The last "
+        "label holds to the end.",
+    )
+    start: tuple[int, ArrayLike] | None = option(
+        default=None,
+        help="A node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at "
+        "the start of the path and facing along it.",
+    )
+    avoid: ArrayLike = option(default=(), help="(K, 3) x, z, radius in meters of K circles to stay out of.")
+    other_characters: ArrayLike | None = option(
+        default=None,
+        help="(T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent.",
+    )
+    min_distance: float = option(
+        default=0.5, help="Minimum distance to the other characters.",
+        label="Distance to others", unit="m", min=0, advanced=True,
+    )  # fmt: skip
+    seconds: float | None = option(
+        default=None,
+        help="Stop after this time, anywhere along the path. By default the walk stops at the end of the path.",
+        label="Stop after", unit="s", above=0, advanced=True,
+    )  # fmt: skip
+    style_overlap: float = option(
+        default=0.9,
+        help="The next style may begin this far before the current one ends. The default is half a person's height "
+        "(Kovar 4.3.1).",
+        label="Overlap of actions", unit="m", min=0, advanced=True,
+    )  # fmt: skip
+    beam_width: int | None = option(
+        default=None,
+        help="States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "
+        "best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to "
+        "the path.",
+        label="Search width", min=25, advanced=True,
+    )  # fmt: skip
+    rng: Seed = option(
+        default=0, help="Random seed that chooses the start nodes to try.",
+        label="Random seed", min=0, advanced=True,
+    )  # fmt: skip
+
+
+class GraphCrowdSettings(ProgressSettings):
+    """Settings of `MotionGraph.crowd`."""
+
+    seconds: float = option(default=20.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False)
+    min_distance: float = option(
+        default=0.6,
+        help="Minimum distance between the hips of any two characters; if there is no walk, 0.8 and 0.6 times this "
+        "distance are tried.",
+        unit="m", above=0,
+    )  # fmt: skip
+    beam_width: int = option(
+        default=50, help="Width of the beam search. Up to 8 times this width is tried if there is no walk.", min=25
+    )
+    rng: Seed = option(
+        default=0, help="Random seed; each character gets its own, so walks differ.",
+        label="Random seed", min=0,
+    )  # fmt: skip
+
+
+class ApproachSettings(LabelSettings):
+    """Settings of walks to a position."""
+
+    heading: float | None = option(
+        default=None,
+        help="Direction that hips and shoulders face at the target, from +Z, positive to the left. By default any; a "
+        "clip faces 0.",
+        unit="rad", kw_only=False,
+    )  # fmt: skip
+    avoid: ArrayLike = option(default=(), help="(M, 3) x, z, radius in meters of M circles to stay out of.")
+
+
+class ClipApproachSettings(ApproachSettings):
+    """Settings of walks into a clip that is placed in the world."""
+
+    max_error: float = option(
+        default=0.5,
+        help="Largest error at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a clip.",
+        unit="m", min=0,
+    )  # fmt: skip
+
+
+class GraphReachSettings(ClipApproachSettings):
+    """Settings of `MotionGraph.reach`."""
+
+    clip: str | None = option(
+        default=None, help="Name of the clip to enter at the position. By default the walk ends there."
+    )
+    start_clip: str | None = option(default=None, help="Name of the clip to start in. By default any.")
+    rng: Seed = option(default=0, help="Random seed that chooses the start nodes to try.", min=0)
+
+
+class LandingSettings(Settings):
+    """Settings of `Walk.land_at`."""
+
+    heading: float | None = option(
+        default=None,
+        help="Direction that hips and shoulders face at the end, from +Z, positive to the left. By default unchanged.",
+        unit="rad", kw_only=False,
+    )  # fmt: skip
+    landing_seconds: float = option(default=2.0, help="Duration of the adjusted part.", unit="s", above=0)
+    max_shift: float = option(default=0.3, help="Largest distance by which the end may be moved.", unit="m", min=0)
+    max_turn: float = option(
+        default=0.5, help="Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi
+    )
+    feet: Literal["clean"] | None = option(
+        default="clean", help='"clean" keeps planted feet in place; otherwise they move with the adjustment.'
+    )
+    name: str | None = option(default=None, help="Name of the motion. By default that of the given motion.")
+
+
+class GraphSearchSettings(LabelSettings):
+    """Settings of `MotionGraph.search`. When a budget runs out, the search returns the best walk so far."""
+
+    start: int | tuple[int, ArrayLike] | None = option(
+        default=None,
+        help="A node, or a node and the rigid2d (theta, x, z) that places its clip in the world. By default all nodes "
+        "are tried. Without a rigid2d, clips stay where they were recorded; with `FollowPath`, they start at the start "
+        "of the path.",
+    )
+    window: float | None = option(
+        default=1.5,
+        help="Length of a window. None searches for the whole walk at once, which proves the optimum but takes "
+        "exponential time.",
+        unit="s", above=0,
+    )  # fmt: skip
+    step: float = option(default=0.5, help="Part of each window that is kept.", unit="s", above=0)
+    tolerance: float = option(
+        default=0.0,
+        help="In each window, choose at random among the walks that cost at most this much more than the best.",
+        min=0,
+    )
+    rng: Seed = option(default=0, help="Random seed of that choice.", min=0)
+    max_expanded: int = option(
+        default=50_000, help="Maximum number of partial walks to expand in the whole search.", min=1
+    )
+    max_expanded_per_window: int = option(
+        default=1_500,
+        help="Maximum number of partial walks to expand in each window. A few thousand take a second.",
+        min=1,
+    )
+    max_seconds: float | None = option(
+        default=None, help="Maximum computing time of the whole search. By default no limit.", unit="s", min=0
+    )
+    cost_threshold: float = option(default=0.0, help="Stop at the first complete walk that costs less than this.")
+
+    def check(self) -> None:
+        if self.window is not None and self.step > self.window:
+            raise InvalidValue(
+                f"step must be at most the `window=` of {self.window:g} s, not {self.step:g}", parameter="step"
+            )
+
+
+class DirectionSettings(LabelSettings):
+    """Settings of `MotionGraph.direction_table`."""
+
+    n_directions: int = option(default=16, help="Number of directions.", min=2, advanced=True, kw_only=False)
+    speed: float | None = option(
+        default=None, help="Requested speed. By default as fast as possible.", unit="m/s", min=0
+    )
+
+
+class GraphStreamSettings(DirectionSettings):
+    """Settings of `GraphStream`."""
+
+    start: int | None = option(
+        default=None, help="Number of the start node. By default the best one for the first direction.",
+        label="Start node", min=0, advanced=True,
+    )  # fmt: skip
+    place: ArrayLike | None = option(
+        default=None,
+        help="Rigid2d (theta, x, z) that places the first clip in the world. By default the character starts at the "
+        "origin.",
+    )
+    direction: float = option(
+        default=0.0, help="First direction of travel, from +Z, positive to the left.", unit="rad", advanced=True
+    )
+    feet: Literal["clean", "lock"] | None = option(
+        default="clean",
+        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
+        "the legs. Otherwise the feet stay as they are.",
+    )
+
+
+def count_frames(seconds: float, fps: float) -> int:
+    """Convert a duration to frames; raise an error if it is shorter than a frame."""
+    if round(seconds * fps) < 1:
+        raise InvalidValue(
+            f"seconds must be at least one frame of {1.0 / fps:.3g} s, not {seconds:g}", parameter="seconds"
+        )
+    return round(seconds * fps)
