@@ -181,6 +181,22 @@ def test_registered_transitions_are_added_to_a_graph(built, tmp_path, capsys):
     assert 0 < more - json.loads(capsys.readouterr().out)["transitions"] <= 12
 
 
+def test_all_commands_report_the_same_duration(built, tmp_path, capsys):
+    out = tmp_path / "w.npz"
+    capsys.readouterr()
+    seconds = []
+    for arguments in (
+        ["graph", "walk", str(built), "-o", str(out), "--seconds", "3"],
+        ["info", str(out)],
+        ["measure", str(out)],
+    ):
+        assert main([*arguments, "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        report = report[0] if isinstance(report, list) else report
+        seconds.append(report.get("seconds") or report["motion"]["seconds"])
+    assert seconds == [load_motion(out).duration] * 3
+
+
 def test_it_is_steered(built, tmp_path):
     out = tmp_path / "w.npz"
     commands = [

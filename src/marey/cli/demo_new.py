@@ -76,7 +76,7 @@ def walk_graph(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     centimeters = 100.0 * found.mean_distance
     click.echo(
         f"Built a motion graph of {len(walks)} walks with {graph.n_transitions} transitions and followed a path for"
-        f" {len(found.walk) / graph.fps:.1f} s with a mean distance of {centimeters:.1f} cm.\n"
+        f" {found.walk.duration:.1f} s with a mean distance of {centimeters:.1f} cm.\n"
     )
     accuracy = f"{centimeters:.1f} cm from the path"
     yield DemoFile(

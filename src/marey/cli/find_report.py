@@ -57,7 +57,7 @@ def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
     if written is None:
         width = max(map(len, web.names))
         for name, clip in zip(web.names, web.clips, strict=True):
-            click.echo(f"  {name:<{width}}  {len(clip) / web.fps:8.2f} s  {len(clip):6d} frames")
+            click.echo(f"  {name:<{width}}  {clip.duration:8.2f} s  {len(clip):6d} frames")
 
 
 def print_matches(found: MatchResult, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:

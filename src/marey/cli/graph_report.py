@@ -207,7 +207,7 @@ def write(
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return int(missed)
     jumps = sum(part.into is not None for part in walk.parts)
-    click.echo(f"wrote {output}: {len(walk) / walk.graph.fps:.1f} s with {plural(jumps, 'transition')}")
+    click.echo(f"wrote {output}: {walk.duration:.2f} s with {plural(jumps, 'transition')}")
     for line in _walk_lines(slides, feet, found, landed):
         click.echo(line)
     if search is not None:

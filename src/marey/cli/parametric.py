@@ -353,7 +353,7 @@ def _print_result(space: ParametricMotion, result: ReachResult, written: list[st
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
         return
-    click.echo(f"wrote {written[0]}: {plural(n_frames, 'frame')}, {n_frames / space.registration.fps:.2f} s")
+    click.echo(f"wrote {written[0]}: {plural(n_frames, 'frame')}, {(n_frames - 1) / space.registration.fps:.2f} s")
     for k, name in enumerate(space.names):
         got = f", reached {report['reached'][k]:.3f}" if is_measured else ""
         click.echo(f"  {name}: target {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())

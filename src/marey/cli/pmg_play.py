@@ -122,7 +122,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
     report = {
         "written": [output],
         "frames": len(played),
-        "seconds": len(played) / played.fps,
+        "seconds": played.duration,
         "clips": len(shown) + 1,
         "worst_share_of_bad": worst,
         **extra,
@@ -131,7 +131,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
         click.echo(json.dumps(report, indent=1))
     else:
         click.echo(
-            f"wrote {output}: {plural(len(played), 'frame')}, {report['seconds']:.1f} s, "
+            f"wrote {output}: {plural(len(played), 'frame')}, {played.duration:.2f} s, "
             f"{plural(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
         )
         if "missed" in extra:

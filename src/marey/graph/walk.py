@@ -194,11 +194,16 @@ class Walk(FrozenRecord):
 
         return clean(joined)
 
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last, as of a motion."""
+        return (self.n_frames - 1) / self.graph.fps
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the walk plays, JSON-ready."""
         return {
             "frames": self.n_frames,
-            "seconds": self.n_frames / self.graph.fps,
+            "seconds": self.duration,
             "transitions": sum(part.into is not None for part in self.parts),
             "parts": [part._asdict() for part in self.parts],
         }
