@@ -14,14 +14,12 @@ import pytest
 
 import marey
 from marey.errors import InvalidValue, NoResult
-from marey.graph import MotionGraph
+from marey.graph import GraphSettings, MotionGraph
 from marey.samples import sample
-from marey.studio.panels import graph_live
-from marey.studio.panels.graph_links import suggest_threshold
-from marey.studio.panels.graph_live import _node_in_largest_component
+from marey.studio.panels import graph_links
+from marey.studio.panels.graph_links import node_in_largest_component, suggest_threshold
 from marey.studio.panels.graph_messages import LimitPoint
-from marey.studio.panels.graph_turns import turn_angles
-from marey.studio.panels.graph_work import smoothed_path
+from marey.studio.panels.graph_work import smoothed_path, turn_angles
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 WALKS = {"straight": {}, "left": {"turn_rate": 0.7}, "right": {"turn_rate": -0.7}}
@@ -61,7 +59,7 @@ def graph(page: FakePage) -> dict[str, Any]:
     """The reply to a build from one open motion and the folder's files."""
     opened = page.do("open", path="straight.bvh")["motion"]
     files = ["left.bvh", "right.bvh", "run.bvh", "other.bvh", "broken.bvh"]
-    return page.do("graph_build", motions=[opened], files=files)
+    return page.do("graph_build", motions=[opened], files=files, settings={"fps": 30.0})
 
 
 def test_what_does_not_fit_is_left_out(graph: dict[str, Any]) -> None:
@@ -100,7 +98,8 @@ def test_a_reloaded_page_finds_the_graph(page: FakePage, running: Server, graph:
     pairs = [{"before": "walk", "after": "run", "meters": 0.2}]
     links = page.do("graph_links", threshold=0.12, pairs=pairs)
     shown = page.do("graph_show")
-    assert (shown["threshold"], shown["pairs"], shown["window"], shown["rate"]) == (0.12, pairs, 0.5, 30.0)
+    assert (shown["threshold"], shown["pairs"]) == (0.12, pairs)
+    assert shown["settings"] == GraphSettings(fps=30.0).to_dict()
     assert (shown["motions"], len(shown["files"])) == (["m1"], 5)
     assert shown["built"] == {**graph, "links": links}
     with pytest.raises(Failed, match="threshold must be at least 0 m"):
@@ -111,15 +110,14 @@ def test_a_reloaded_page_finds_the_graph(page: FakePage, running: Server, graph:
 
 
 def test_random_walk(page: FakePage, graph: dict[str, Any]) -> None:
-    fields = {"threshold": graph["suggested"], "seconds": 4.0, "seed": 3}
-    first = page.do("graph_walk", **fields)
-    again = page.do("graph_walk", **fields)
+    threshold, settings = graph["suggested"], {"seconds": 4.0, "rng": 3}
+    first, again = (page.do("graph_walk", threshold=threshold, settings=settings) for _ in range(2))
     assert first["motion"]["n_frames"] == 120
     assert first["transitions"] == graph["links"]["transitions"]
     one, two = (page.frames(each["motion"]["motion"], 0, 120)[1] for each in (first, again))
     assert np.array_equal(one, two)
     assert np.abs(one[0, 0, [0, 2]]).max() < 0.3
-    labeled = page.do("graph_walk", label="walk", **fields)
+    labeled = page.do("graph_walk", threshold=threshold, settings={**settings, "label": "walk"})
     walked = [each for each in labeled["motion"]["labels"] if each["name"] == "walk"]
     assert [(each["start"], each["stop"]) for each in walked] == [(0, 120)]
 
@@ -146,7 +144,7 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
 
 
 def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
-    begun = page.do("graph_steer", threshold=graph["suggested"], label="walk")
+    begun = page.do("graph_steer", threshold=graph["suggested"], settings={"label": "walk", "feet": None})
     assert begun["rate"] == 30.0
     assert begun["body"]["joints"] == list(page.do("motion", motion="m1")["joints"])
     assert begun["delay"] == 0.0
@@ -185,9 +183,8 @@ class _Broken:
 def test_a_stream_that_cannot_go_on_ends_with_the_reason(
     page: FakePage, graph: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_live, "GraphStream", _Broken)
-    monkeypatch.setattr(graph_live, "_AHEAD", 0.0)
-    begun = page.do("graph_steer", threshold=graph["suggested"], label="walk")
+    monkeypatch.setattr(graph_links, "GraphStream", _Broken)
+    begun = page.do("graph_steer", threshold=graph["suggested"], settings={"label": "walk"})
     while not any(each.get("event") == "live_ended" for each in page.events):
         page.receive()
     ended = next(each for each in page.events if each.get("event") == "live_ended")
@@ -203,7 +200,7 @@ def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, 
     loaded = MotionGraph.load(tmp_path / "graph.npz")
     assert loaded.n_transitions == graph["links"]["transitions"]
     # Most of it is walking, and there steering begins.
-    assert loaded.clips[loaded.nodes[_node_in_largest_component(loaded), 0]].name in WALKS
+    assert loaded.clips[loaded.nodes[node_in_largest_component(loaded), 0]].name in WALKS
 
 
 def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
@@ -211,13 +208,17 @@ def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
         ("graph_build", {}, "a graph needs at least one clip"),
         ("graph_build", {"files": ["broken.bvh"]}, "first error: broken.bvh"),
         ("graph_build", {"files": ["../x.bvh"]}, "expected a path within the open folder"),
-        ("graph_build", {"files": ["small.bvh"], "window": 3.0}, "too short for transitions of 3 s"),
-        ("graph_build", {"files": ["small.bvh"], "window": 9.0}, "expected a transition length of 0.05 to 5 s"),
-        ("graph_build", {"files": ["small.bvh"], "rate": 1.0}, "5 to 240 Hz"),
+        ("graph_build", {"files": ["small.bvh"], "settings": {"window": 3.0}}, "smaller “Transition length”"),
+        (
+            "graph_build",
+            {"files": ["small.bvh"], "settings": {"window": 0}},
+            "“Transition length” must be greater than 0",
+        ),
+        ("graph_build", {"files": ["small.bvh"], "settings": {"fps": 1.0}}, "“Frame rate” must be from 5 to 240 Hz"),
         ("graph_walk", {"threshold": 0.0}, "has only dead ends; the smallest that works"),
-        ("graph_walk", {"threshold": 0.1, "seconds": 1e6}, "up to 600 s"),
-        ("graph_walk", {"threshold": 0.1, "seed": -1}, "seed of 0 or more"),
-        ("graph_walk", {"threshold": 0.2, "label": "swim"}, "no label 'swim'"),
+        ("graph_walk", {"threshold": 0.1, "settings": {"seconds": 1e6}}, "“Duration” must be at most 600"),
+        ("graph_walk", {"threshold": 0.1, "settings": {"rng": -1}}, "“Random seed” must be at least 0"),
+        ("graph_walk", {"threshold": 0.2, "settings": {"label": "swim"}}, "no label 'swim'"),
         ("graph_links", {"threshold": -1.0}, "threshold must be at least 0 m"),
         (
             "graph_links",

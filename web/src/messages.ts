@@ -605,6 +605,18 @@ export interface CompareBlends {
   limit?: number;
 }
 
+/** Settings of `MotionGraph.build`. */
+export interface GraphSettings {
+  fps: number | null;
+  min_seconds: number;
+  variations: number;
+  rng: number;
+  window: number;
+  window_shape: "triangle" | "box" | "gaussian";
+  coarse_step: number;
+  max_memory: number;
+}
+
 /** Connectivity for one threshold in meters; `share` is as in `GraphLinks`. */
 export interface LimitPoint {
   meters: number;
@@ -655,14 +667,12 @@ export interface GraphBuilt {
 /**
  * Find transitions between clips: open motions, files in the folder, or both.
  *
- * Files whose skeleton differs from the first clip's are skipped. `window` is the transition length in seconds;
- * `rate` is in frames per second, or null for the highest rate of the clips.
+ * Files whose skeleton differs from the first clip's are skipped.
  */
 export interface BuildGraph {
   motions?: string[];
   files?: string[];
-  window?: number;
-  rate?: number | null;
+  settings?: Partial<GraphSettings>;
 }
 
 /** A threshold in meters for transitions from one label to another; 0 forbids them. */
@@ -675,15 +685,14 @@ export interface PairLimit {
 /**
  * The current graph; `built` is null if there is none.
  *
- * `motions`, `files`, `window` and `rate` are the inputs of the build. `threshold` and `pairs` are the last requested
+ * `motions`, `files` and `settings` are the inputs of the build. `threshold` and `pairs` are the last requested
  * thresholds, and `built.links` is the connectivity for them.
  */
 export interface GraphShown {
   built: GraphBuilt | null;
   motions: string[];
   files: string[];
-  window: number;
-  rate: number | null;
+  settings: Partial<GraphSettings>;
   threshold: number;
   pairs: PairLimit[];
 }
@@ -698,6 +707,15 @@ export interface LinkGraph {
   pairs?: PairLimit[];
 }
 
+/** Settings of `MotionGraph.random_walk`. */
+export interface GraphWalkSettings {
+  label: string | null;
+  seconds: number;
+  rng: number;
+  transition_interval: number;
+  start: number | null;
+}
+
 /** The motion, the number of transitions of its graph, and notes about the graph (`findings`). */
 export interface Walked {
   motion: MotionInfo;
@@ -705,17 +723,11 @@ export interface Walked {
   findings: string[];
 }
 
-/**
- * Generate a random walk. The same seed gives the same walk.
- *
- * `label` restricts the walk to an action, null for any; `clean` removes foot skate.
- */
+/** Generate a random walk; `clean` removes foot skate. */
 export interface WalkGraph {
   threshold: number;
   pairs?: PairLimit[];
-  seconds?: number;
-  seed?: number;
-  label?: string | null;
+  settings?: Partial<GraphWalkSettings>;
   clean?: boolean;
 }
 
@@ -723,6 +735,15 @@ export interface WalkGraph {
 export interface PathStretch {
   points: [number, number][];
   label: string | null;
+}
+
+/** Settings of `MotionGraph.follow`. */
+export interface GraphPathSettings {
+  min_distance: number;
+  seconds: number | null;
+  style_overlap: number;
+  beam_width: number | null;
+  rng: number;
 }
 
 /**
@@ -745,13 +766,24 @@ export interface PathFollowed {
 /** Generate a walk along consecutive segments, joined by straight lines. `clean` removes foot skate. */
 export interface FollowGraph {
   threshold: number;
-  stretches: PathStretch[];
   pairs?: PairLimit[];
+  stretches?: PathStretch[];
+  settings?: Partial<GraphPathSettings>;
   clean?: boolean;
 }
 
+/** Settings of `GraphStream`. */
+export interface GraphStreamSettings {
+  label: string | null;
+  n_directions: number;
+  speed: number | null;
+  start: number | null;
+  direction: number;
+  feet: "clean" | "lock" | null;
+}
+
 /**
- * The number, frame rate and character of the stream, and the delay in seconds caused by foot locking.
+ * The number, frame rate and character of the stream, and the delay in seconds caused by foot cleanup.
  *
  * A live frame has a `note` if a request cannot be met.
  */
@@ -762,17 +794,11 @@ export interface GraphSteered {
   delay: number;
 }
 
-/**
- * Start a live stream of the graph, steered by `graph_request`. `clean` locks the feet, which adds delay.
- *
- * `direction` and `label` are as in `SteerRequest`.
- */
+/** Start a live stream of the graph, steered by `graph_request`. */
 export interface SteerGraph {
   threshold: number;
   pairs?: PairLimit[];
-  direction?: number;
-  label?: string | null;
-  clean?: boolean;
+  settings?: Partial<GraphStreamSettings>;
 }
 
 /** Steer the character: direction in radians from +Z, positive to the left; action and speed (m/s), null for any. */
@@ -1712,4 +1738,8 @@ export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "au
 /** The controls of each operation's settings; `widgets/form.ts` draws them. */
 export const FORMS = {
   CleanSettings: [{"name": "floor", "label": "Floor height", "help": "Height of the floor. By default the one stored with the motion, else it is detected.", "kind": "number", "unit": "m", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "hands", "label": "Lock hands too", "help": "If contacts are detected, also detect those of the hands.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "max_stretch", "label": "Max limb stretch", "help": "Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The remaining distance to a plant that is out of reach is the residue.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 20.0, "choices": [], "optional": false, "advanced": false}, {"name": "smooth", "label": "Smooth", "help": "Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "roll", "label": "Foot roll", "help": "Roll of a planted foot about the line from heel to ball: \"source\" for the smallest change, \"flat\" for the ankle straight above it.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "source", "choices": ["source", "flat"], "optional": false, "advanced": true}, {"name": "damping_from", "label": "Damp knees from", "help": "Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 degrees (pi radians) disable damping.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": 0.0, "max": 180.0, "default": 135.0, "choices": [], "optional": false, "advanced": true}, {"name": "swivel", "label": "Knee swivel", "help": "How far knee and elbow swivel to reduce the rotation of ankle and wrist.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 50.0, "choices": [], "optional": false, "advanced": true}, {"name": "gap", "label": "Join contacts within", "help": "Contacts of one point that are closer together than this form one plant.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.05, "choices": [], "optional": false, "advanced": true}, {"name": "plant_window", "label": "Plant averaging", "help": "L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet drift throughout their stance.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.35, "choices": [], "optional": false, "advanced": true}, {"name": "orientation_window", "label": "Foot orientation fade", "help": "L2, window over which the orientation of a foot with two plants fades into frames with one.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.12, "choices": [], "optional": false, "advanced": true}, {"name": "body_window", "label": "Body smoothing", "help": "L3, half the width of the bell-shaped window that smooths the displacement of the body.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.45, "choices": [], "optional": false, "advanced": true}, {"name": "fade_window", "label": "Fade into free frames", "help": "L4, window over which adjustments fade into free frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.4, "choices": [], "optional": false, "advanced": true}],
+  GraphPathSettings: [{"name": "min_distance", "label": "Distance to others", "help": "Minimum distance to the other characters.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": true}, {"name": "seconds", "label": "Stop after", "help": "Stop after this time, anywhere along the path. By default the walk stops at the end of the path.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "style_overlap", "label": "Style overlap", "help": "The next style may begin this far before the current one ends. The default is half a person's height (Kovar 4.3.1).", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.9, "choices": [], "optional": false, "advanced": true}, {"name": "beam_width", "label": "Search width", "help": "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to the path.", "kind": "integer", "unit": "", "factor": 1.0, "min": 25, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed that chooses the start nodes to try.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}],
+  GraphSettings: [{"name": "fps", "label": "Frame rate", "help": "Frame rate of the graph. By default the highest rate of the clips.", "kind": "number", "unit": "Hz", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "min_seconds", "label": "Report labels shorter than", "help": "Report labels with less endless motion than this among the findings.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "variations", "label": "Variations per action", "help": "Number of random blends to add as extra clips for each action that has several takes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the variations.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Transition length", "help": "Length of a transition, and of the window over which frames are compared.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": false}, {"name": "window_shape", "label": "Weights of the window", "help": "How much the frames of the window count: \"triangle\" weighs the middle most, \"box\" all the same.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "triangle", "choices": ["triangle", "box", "gaussian"], "optional": false, "advanced": true}, {"name": "coarse_step", "label": "Coarse step", "help": "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 1, "choices": [], "optional": false, "advanced": true}, {"name": "max_memory", "label": "Max memory (bytes)", "help": "Maximum memory for distance grids, in bytes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 268435456, "choices": [], "optional": false, "advanced": true}],
+  GraphStreamSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "n_directions", "label": "Number of directions", "help": "Number of directions.", "kind": "integer", "unit": "", "factor": 1.0, "min": 2, "max": null, "default": 16, "choices": [], "optional": false, "advanced": true}, {"name": "speed", "label": "Speed", "help": "Requested speed. By default as fast as possible.", "kind": "number", "unit": "m/s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default the best one for the first direction.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "direction", "label": "Direction", "help": "First direction of travel, from +Z, positive to the left.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": true}, {"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}],
+  GraphWalkSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "seconds", "label": "Duration", "help": "Duration.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 30.0, "choices": [], "optional": false, "advanced": false}, {"name": "rng", "label": "Random seed", "help": "Random seed; the same seed gives the same walk.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": false}, {"name": "transition_interval", "label": "Time between transitions", "help": "Mean time between transitions. The probability of leaving a clip at a node grows with the time until the clip's next node, so places with many transitions are not favored.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default random, with equal probability for each frame of each clip.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}],
 } as const;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -53,30 +53,40 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
     """
-    threshold, thresholds, cache = settings.threshold, settings.thresholds or {}, settings.cache
-    markers = settings.markers
+    threshold, thresholds = settings.threshold, settings.thresholds or {}
     motions = prepare_graph_clips(clips, settings)
+    # A distance in meters limits a coarse search. A percentage refers to all minima, so there is no limit then.
+    limit = None if settings.coarse_step == 1 else _largest([threshold, *thresholds.values()])
+    found, half = compare_clips(motions, limit, settings)
+    try:
+        return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
+    except NoResult:
+        if limit is None:
+            raise
+        # The error message names a threshold that works. That needs minima beyond the limit.
+        found, half = compare_clips(motions, None, GraphSettings(settings=settings, coarse_step=1))
+        return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
+
+
+def compare_clips(motions: Sequence[Motion], limit: float | None, settings: GraphSettings) -> tuple[Transitions, int]:
+    """Find all transitions up to `limit` meters, None for no limit. Also return L; they blend 2 L + 1 frames."""
+    cache, markers = settings.cache, settings.markers
     clouds = [point_clouds(motion, markers) for motion in motions]
     weights = frame_weights(settings.window, motions[0].fps, settings.window_shape)
     half = len(weights) // 2
     check_lengths(motions, half, "window", settings.window)
-    poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
-    work: dict[str, Any] = {
-        "max_memory": settings.max_memory, "run": settings.run, "progress": settings.progress, "cache": cache,
-        "poses": poses,
-    }  # fmt: skip
-    if settings.coarse_step != 1:
-        # A distance in meters limits the search. A percentage refers to all minima, so there is no limit then.
-        limit = _largest([threshold, *thresholds.values()])
-        found = find_transitions(clouds, weights, limit, coarse_step=settings.coarse_step, **work)
-        try:
-            return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
-        except NoResult:
-            if limit is None:
-                raise
-            # The error message names a threshold that works. That needs minima beyond the limit: search again below.
-    found = find_transitions(clouds, weights, None, **work)
-    return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
+    found = find_transitions(
+        clouds,
+        weights,
+        limit,
+        coarse_step=settings.coarse_step,
+        max_memory=settings.max_memory,
+        run=settings.run,
+        progress=settings.progress,
+        cache=cache,
+        poses=() if cache is None else [_pose_key(cache, motion, markers) for motion in motions],
+    )
+    return found, half
 
 
 def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds: float) -> None:

@@ -178,7 +178,7 @@ class GraphPathSettings(Settings):
         default=0.9,
         help="The next style may begin this far before the current one ends. The default is half a person's height "
         "(Kovar 4.3.1).",
-        label="Overlap of actions", unit="m", min=0, advanced=True,
+        label="Style overlap", unit="m", min=0, advanced=True,
     )  # fmt: skip
     beam_width: int | None = option(
         default=None,
@@ -308,7 +308,9 @@ class GraphSearchSettings(LabelSettings):
 class DirectionSettings(LabelSettings):
     """Settings of `MotionGraph.direction_table`."""
 
-    n_directions: int = option(default=16, help="Number of directions.", min=2, advanced=True, kw_only=False)
+    n_directions: int = option(
+        default=16, help="Number of directions.", label="Number of directions", min=2, advanced=True, kw_only=False
+    )
     speed: float | None = option(
         default=None, help="Requested speed. By default as fast as possible.", unit="m/s", min=0
     )

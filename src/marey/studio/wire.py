@@ -45,6 +45,8 @@ def _refuse(name: str) -> float:
 def _fields(value: Any) -> dict[str, Any]:
     if isinstance(value, Value):
         return value.fields()
+    if isinstance(value, Settings):
+        return value.to_dict()
     raise TypeError(f"cannot send a {type(value).__name__}")
 
 

@@ -3,8 +3,9 @@
  * or steer.
  */
 import type { App, Panel } from "../app";
-import { button, check, choice, el, setOptions } from "../dom";
-import type { GraphBuilt, GraphLinks, MotionInfo, PairLimit } from "../messages";
+import { button, check, choice, el } from "../dom";
+import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
+import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
 import { slider, type Slider } from "../widgets/slider";
@@ -30,8 +31,6 @@ class GraphPanel {
   private readonly wanted = new Map<string, boolean>();
   private built: GraphBuilt | null = null;
   private links: GraphLinks | null = null;
-  private rate: number | null = 30;
-  private label: string | null = null;
   private clean = true;
   private readonly list = el("ul", { class: "blend-list", aria: { label: "Clips to use" } });
   private readonly about = el("div", { class: "stack", aria: { live: "polite" } });
@@ -42,12 +41,11 @@ class GraphPanel {
   private readonly pairs = new PairSection(() => this.limit.value, () => this.relink());
   private readonly findings = el("div", { class: "stack" });
   private readonly curve = limitCurve();
-  private readonly window = slider({ label: "Transition length", title: "How long one clip fades into the other", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
-  private readonly seconds = slider({ label: "Duration", unit: "s", min: 5, max: 120, step: 5, value: 20 });
-  private readonly seed = slider({ label: "Random seed", title: "Another number gives another random walk", min: 0, max: 99, step: 1, value: 0 });
-  private readonly does = choice("Action", [], "", (value) => (this.label = value || null), "Use only clips with this label");
+  private readonly buildBox = el("div");
+  private readonly walkForm = el("div");
+  private buildSettings: Form<GraphSettings>;
+  private walkSettings: Form<GraphWalkSettings> | null = null;
   private readonly source: ReturnType<typeof choice>;
-  private readonly rateChoice: ReturnType<typeof choice>;
   /** Whether the server was asked for its current graph. */
   private asked = false;
   private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
@@ -59,26 +57,25 @@ class GraphPanel {
   constructor(private readonly app: App) {
     this.relink = latest(() => this.askLinks());
     this.limit = slider({ label: "Similarity threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
-    this.path = new PathSection(app, (stretches) => this.follow(stretches));
-    this.steer = new SteerSection(app, (direction, label, clean, stop) =>
-      app.run("Preparing keyboard control", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
+    this.buildSettings = this.makeBuildSettings({ fps: 30 });
+    this.path = new PathSection(app, (stretches, settings) => this.follow(stretches, settings));
+    this.steer = new SteerSection(app, (settings, stop) =>
+      app.run("Preparing keyboard control", "graph_steer", { ...this.limits(), settings }, stop).catch(() => null));
     const froms: [From, string][] = [["open", "open clips"], ["folder", "files in open folder"]];
-    const rates: [string, string][] = [["30", "30 Hz"], ["", "highest of the clips"]];
     this.source = choice("Clips", froms, this.from, (value) => {
       this.from = value as From;
       this.draw();
     });
-    this.rateChoice = choice("Frame rate", rates, "30", (value) => (this.rate = value ? Number(value) : null), "Frame rate of the graph and of what it generates");
     this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
-    this.walkBox.append(el("h3", { text: "Random walk" }), this.does, this.seconds.element, this.seed.element,
+    this.walkBox.append(el("h3", { text: "Random walk" }), this.walkForm,
       check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, on paths too"),
       el("div", { class: "row" },
         button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
         button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
       this.findings);
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.window.element, this.rateChoice,
+      el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.buildBox,
         el("div", { class: "row" }, this.go), this.about),
       this.limitBox, this.walkBox, this.path.element, this.steer.element,
     );
@@ -92,6 +89,13 @@ class GraphPanel {
   leave(): void {
     this.path.leave();
     void this.steer.stop();
+  }
+
+  /** Draw the settings of the build, with other values than the library's at first. */
+  private makeBuildSettings(initial: Partial<GraphSettings>): Form<GraphSettings> {
+    const form = settingsForm<GraphSettings>(FORMS.GraphSettings, { initial });
+    this.buildBox.replaceChildren(form.element);
+    return form;
   }
 
   private draw(): void {
@@ -125,7 +129,7 @@ class GraphPanel {
     let files: string[] = [];
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
     const motions = this.from === "open" ? this.chosen() : [];
-    const fields = { motions, files, window: this.window.value, rate: this.rate };
+    const fields = { motions, files, settings: this.buildSettings.value };
     const built = await this.app.run("Building the graph", "graph_build", fields).catch(() => null);
     if (!built) return;
     await this.steer.stop();
@@ -141,9 +145,7 @@ class GraphPanel {
     this.from = shown.files.length ? "folder" : "open";
     this.source.select.value = this.from;
     if (this.from === "open") for (const id of this.app.motions.keys()) this.wanted.set(id, shown.motions.includes(id));
-    this.window.value = shown.window;
-    this.rate = shown.rate;
-    this.rateChoice.select.value = shown.rate === null ? "" : String(shown.rate);
+    this.buildSettings = this.makeBuildSettings(shown.settings);
     this.draw();
     this.take(shown.built, shown.threshold, shown.pairs);
     this.path.restore();
@@ -156,9 +158,12 @@ class GraphPanel {
     this.pairs.take(built.labels, pairs);
     this.limit.value = threshold;
     this.path.choices = this.steer.choices = built.labels;
-    this.label = null;
-    this.does.hidden = built.labels.length < 2;
-    setOptions(this.does.select, [["", "anything"], ...built.labels.map((label): [string, string] => [label, label])], "");
+    this.walkSettings = settingsForm<GraphWalkSettings>(FORMS.GraphWalkSettings, {
+      initial: { seconds: 20 },
+      choices: { label: [["", "anything"], ...built.labels.map((label): [string, string] => [label, label])] },
+      skip: built.labels.length < 2 ? ["label"] : [],
+    });
+    this.walkForm.replaceChildren(this.walkSettings.element);
     this.findings.replaceChildren();
     this.drawBuilt();
   }
@@ -204,7 +209,7 @@ class GraphPanel {
 
   private async walk(): Promise<void> {
     await this.steer.stop();
-    const fields = { ...this.limits(), seconds: this.seconds.value, seed: this.seed.value, label: this.label, clean: this.clean };
+    const fields = { ...this.limits(), settings: this.walkSettings?.value ?? {}, clean: this.clean };
     const done = await this.app.run("Creating the random walk", "graph_walk", fields).catch(() => null);
     if (!done) return;
     this.showFindings(done.findings);
@@ -218,9 +223,9 @@ class GraphPanel {
     this.findings.replaceChildren(...(lines.length ? [content] : []));
   }
 
-  private async follow(stretches: Parameters<ConstructorParameters<typeof PathSection>[1]>[0]): ReturnType<ConstructorParameters<typeof PathSection>[1]> {
+  private async follow(stretches: PathStretch[], settings: Partial<GraphPathSettings>): Promise<PathFollowed | null> {
     await this.steer.stop();
-    return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, clean: this.clean }).catch(() => null);
+    return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, settings, clean: this.clean }).catch(() => null);
   }
 
   /** Show the result, unless the user is drawing a path. */

@@ -2,7 +2,8 @@
 import type { App } from "../app";
 import { button, choice, cssVariable, el, setOptions, toggle } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
-import type { PathFollowed, PathStretch } from "../messages";
+import { FORMS, type GraphPathSettings, type PathFollowed, type PathStretch } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { metricText } from "../widgets/measures";
 import { lookAtPath, lookFromAbove } from "./graph_camera";
 import { labelColor, Ribbons, type Place } from "./graph_lines";
@@ -33,11 +34,17 @@ export class PathSection {
   private readonly clear = button("Clear", () => this.reset(), "Remove the path");
   private readonly go = button("Follow path", () => void this.follow(), "Generate a motion that follows the path", "primary");
 
-  /** `walk` sends the segments to the server. */
-  constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
+  // There are no other characters on the page.
+  private readonly settings = settingsForm<GraphPathSettings>(FORMS.GraphPathSettings, { skip: ["min_distance"] });
+
+  /** `walk` sends the segments and the settings to the server. */
+  constructor(
+    private readonly app: App,
+    private readonly walk: (stretches: PathStretch[], settings: Partial<GraphPathSettings>) => Promise<PathFollowed | null>,
+  ) {
     this.ribbons = new Ribbons(app.stage);
     this.walked = new Ribbons(app.stage, 1);
-    this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list,
+    this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list, this.settings.element,
       el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
     app.themes.changed.on(() => this.showWay());
     this.show();
@@ -147,7 +154,7 @@ export class PathSection {
     const named = this.stretches.find(({ label }) => label !== null)?.label ?? null;
     let last = named;
     const stretches = this.stretches.map(({ points, label }) => ({ points, label: (last = label ?? last) }));
-    const followed = await this.walk(stretches);
+    const followed = await this.walk(stretches, this.settings.value);
     if (!followed) return;
     this.pen.set(false);
     this.drawing(false);

@@ -1,9 +1,10 @@
 /** Steer a graph live with the keyboard: WASD or arrow keys, relative to the camera; 1 to 9 choose an action. */
 import * as THREE from "three";
 import type { App } from "../app";
-import { check, choice, cssVariable, el, setOptions, toggle } from "../dom";
+import { choice, cssVariable, el, setOptions, toggle } from "../dom";
 import { bonesOf, Limbs } from "../limbs";
-import type { GraphSteered } from "../messages";
+import { FORMS, type GraphSteered, type GraphStreamSettings } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { handsFree, meant, typesInto } from "./drive_keys";
 import { leavePath } from "./graph_camera";
 import { labelColor, Ribbons, type Place } from "./graph_lines";
@@ -35,7 +36,10 @@ export class SteerSection {
   private labels: string[] = [];
   private label: string | null = null;
   private direction = 0;
-  private clean = false;
+  // Keys set the direction and the action.
+  private readonly settings = settingsForm<GraphStreamSettings>(FORMS.GraphStreamSettings, {
+    initial: { feet: null }, skip: ["direction", "label"], changed: () => this.sendRequest(),
+  });
   private playing: Playing | null = null;
   /** Cancels the start in progress, if there is one. */
   private starting: AbortController | null = null;
@@ -50,10 +54,9 @@ export class SteerSection {
   /** `begin` asks the server to start the stream. */
   constructor(
     private readonly app: App,
-    private readonly begin: (direction: number, label: string | null, clean: boolean, stop: AbortController) => Promise<GraphSteered | null>,
+    private readonly begin: (settings: Partial<GraphStreamSettings>, stop: AbortController) => Promise<GraphSteered | null>,
   ) {
-    const plant = check("Lock feet (adds delay)", this.clean, (on) => (this.clean = on), "Keep feet from sliding; the character then responds later");
-    this.element = el("section", {}, el("h3", { text: "Keyboard control" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
+    this.element = el("section", {}, el("h3", { text: "Keyboard control" }), this.does, this.settings.element, el("div", { class: "row" }, this.run), this.said);
     handsFree(this.element);
     app.connection.live.on(({ block, sent, info }) => this.show(block.id, block.first, block.positions, sent, info["note"]));
     app.events.on((event) => {
@@ -88,7 +91,7 @@ export class SteerSection {
 
   private async start(): Promise<void> {
     const stop = (this.starting = new AbortController());
-    const begun = await this.begin(this.direction, this.label, this.clean, stop);
+    const begun = await this.begin({ ...this.settings.value, direction: this.direction, label: this.label }, stop);
     if (this.starting !== stop) {
       // Steering was ended in the meantime, so stop the stream that the server has started.
       if (begun) await this.app.ask("live_stop", { stream: begun.stream }).catch(() => undefined);
@@ -207,6 +210,6 @@ export class SteerSection {
   private sendRequest(): void {
     if (!this.playing) return;
     this.point();
-    this.app.ask("graph_request", { direction: this.direction, label: this.label }).catch(() => undefined);
+    this.app.ask("graph_request", { direction: this.direction, label: this.label, speed: this.settings.value.speed ?? null }).catch(() => undefined);
   }
 }

@@ -26,17 +26,35 @@ export interface Form<T> {
   readonly value: Partial<T>;
 }
 
+export interface FormOptions<T> {
+  /** Values that replace the library's defaults at first. */
+  initial?: Partial<T>;
+  /** Values and texts to choose from for settings that are text, such as the labels of a graph; "" stands for none. */
+  choices?: Record<string, [string, string][]>;
+  /** Settings that the panel has controls of its own for. */
+  skip?: readonly (keyof T)[];
+  /** Called after each change. */
+  changed?: () => void;
+}
+
 type Value = number | string | boolean | null;
 
 /** Create the controls; those of advanced settings are folded away. */
-export function settingsForm<T>(controls: readonly Control[]): Form<T> {
-  const value: Record<string, Value> = {};
-  const draw = (control: Control) => drawControl(control, (shown) => {
-    if (shown === control.default) delete value[control.name];
-    else value[control.name] = typeof shown === "number" ? shown / control.factor : shown;
-  });
-  const basic = controls.filter(({ advanced }) => !advanced).map(draw);
-  const advanced = controls.filter((control) => control.advanced).map(draw);
+export function settingsForm<T>(controls: readonly Control[], options: FormOptions<T> = {}): Form<T> {
+  const value: Record<string, Value> = { ...(options.initial as Record<string, Value>) };
+  const draw = (control: Control) => {
+    const { name, factor } = control;
+    const given = value[name];
+    const first = given === undefined ? control.default : typeof given === "number" ? given * factor : given;
+    return drawControl({ ...control, default: first }, options.choices?.[name], (shown) => {
+      if (shown === control.default) delete value[name];
+      else value[name] = typeof shown === "number" ? shown / factor : shown;
+      options.changed?.();
+    });
+  };
+  const wanted = controls.filter(({ name }) => !options.skip?.includes(name as keyof T));
+  const basic = wanted.filter(({ advanced }) => !advanced).map(draw);
+  const advanced = wanted.filter((control) => control.advanced).map(draw);
   const element = el("div", { class: "stack" }, ...basic);
   if (advanced.length) {
     element.append(el("details", { class: "folded" }, el("summary", { class: "dim", text: "Advanced" }), el("div", { class: "stack" }, ...advanced)));
@@ -44,12 +62,13 @@ export function settingsForm<T>(controls: readonly Control[]): Form<T> {
   return { element, value: value as Partial<T> };
 }
 
-function drawControl(control: Control, change: (shown: Value) => void): HTMLElement {
+function drawControl(control: Control, choices: [string, string][] | undefined, change: (shown: Value) => void): HTMLElement {
   const { label, help, min, max } = control;
   if (control.kind === "flag") return check(label, control.default === true, change, help);
-  if (control.kind === "choice") {
-    const options = control.choices.map((each): [string, string] => [each, each]);
-    return choice(label, options, String(control.default), change, help);
+  if (control.kind === "choice" || choices) {
+    const none: [string, string][] = control.optional && !choices ? [["", "none"]] : [];
+    const options = [...(choices ?? control.choices.map((each): [string, string] => [each, each])), ...none];
+    return choice(label, options, String(control.default ?? ""), (text) => change(text || (control.optional ? null : "")), help);
   }
   const isWhole = control.kind === "integer";
   const step = isWhole || control.factor > 1 ? 1 : 0.01;
@@ -60,7 +79,7 @@ function drawControl(control: Control, change: (shown: Value) => void): HTMLElem
   return numberField(control, step, change);
 }
 
-/** A labeled number field. An empty one stands for the default if the setting is optional. */
+/** A labeled field for a number or text. An empty one leaves an optional setting to the library. */
 function numberField(control: Control, step: number, change: (shown: Value) => void): HTMLElement {
   const label = control.unit ? `${control.label} (${control.unit})` : control.label;
   const text = control.default === null ? "" : String(control.default);
@@ -70,11 +89,13 @@ function numberField(control: Control, step: number, change: (shown: Value) => v
     step: String(step), value: text, placeholder: control.optional ? "auto" : "", aria: { label },
   });
   input.addEventListener("change", () => {
-    if (control.kind === "text") change(input.value);
+    if (control.kind === "text") change(input.value || (control.optional ? null : ""));
     else if (Number.isFinite(input.valueAsNumber)) {
       const value = Math.max(control.min ?? -Infinity, Math.min(control.max ?? Infinity, input.valueAsNumber));
       input.value = String(value);
       change(value);
+    } else if (control.optional) {
+      change(null);
     } else {
       input.value = text;
       change(control.default);

@@ -14,8 +14,7 @@ from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
-    from marey.studio.panels.graph_links import Candidates
-    from marey.studio.panels.graph_live import GraphPlayer
+    from marey.studio.panels.graph_links import Candidates, GraphPlayer
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.graph_work"
@@ -50,10 +49,9 @@ class GraphState:
 @command(messages.BuildGraph)
 async def build_graph(session: Session, message: messages.BuildGraph) -> messages.GraphBuilt:
     """Find transitions between all clips, in the worker."""
-    if not 0.05 <= message.window <= 5.0:
-        raise InvalidValue(f"expected a transition length of 0.05 to 5 s, got {message.window:g} s")
-    if message.rate is not None and not 5.0 <= message.rate <= 240.0:
-        raise InvalidValue(f"expected a rate of 5 to 240 Hz, got {message.rate:g}")
+    rate = message.settings.fps
+    if rate is not None and not 5.0 <= rate <= 240.0:
+        raise InvalidValue(f"fps must be from 5 to 240 Hz, not {rate:g}", parameter="fps")
     motions = [session.motions.motion(each) for each in message.motions]
     files = [(str(session.places.find(each, "folder")), each) for each in message.files]
     number = session.state.get("graph_count", 0) + 1
@@ -65,8 +63,7 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
             f"{_WORK}:find_candidates",
             motions=motions,
             files=files,
-            window=message.window,
-            rate=message.rate,
+            settings=message.settings.to_dict(),
             max_threshold=await asyncio.to_thread(_max_threshold),
             folder=str(folder),
         )
@@ -88,11 +85,10 @@ def show_graph(session: Session, message: messages.ShowGraph) -> messages.GraphS
 
     state = session.state.get("graph")
     if not isinstance(state, GraphState):
-        usual = messages.BuildGraph()
-        return messages.GraphShown(None, (), (), usual.window, usual.rate, 0.0, ())
+        return messages.GraphShown(None, (), (), messages.GraphSettings(), 0.0, ())
     asked, (threshold, pairs) = state.asked, state.wanted
     built = replace(state.built, links=links(state.candidates, threshold, pairs))
-    return messages.GraphShown(built, asked.motions, asked.files, asked.window, asked.rate, threshold, pairs)
+    return messages.GraphShown(built, asked.motions, asked.files, asked.settings, threshold, pairs)
 
 
 @command(messages.LinkGraph, reads=True)
@@ -109,13 +105,12 @@ def link_graph(session: Session, message: messages.LinkGraph) -> messages.GraphL
 @command(messages.WalkGraph)
 async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.Walked:
     """Generate a random walk."""
-    if not 0.0 < message.seconds <= _MAX_SECONDS:
-        raise InvalidValue(f"expected a length of up to {_MAX_SECONDS:g} s, got {message.seconds:g} s")
-    if message.seed < 0:
-        raise InvalidValue(f"expected a seed of 0 or more, got {message.seed}")
-    state = await _build_within(session, message.threshold, message.pairs)
+    settings = message.settings
+    if settings.seconds > _MAX_SECONDS:
+        raise InvalidValue(f"seconds must be at most {_MAX_SECONDS:g}, not {settings.seconds:g}", parameter="seconds")
+    state = await _build_within(session, message)
     done = await session.jobs.run(
-        f"{_WORK}:random_walk", folder=str(state.folder), **message.fields(without=("threshold", "pairs"))
+        f"{_WORK}:random_walk", folder=str(state.folder), settings=settings.to_dict(), clean=message.clean
     )
     return messages.Walked(session.info(session.motions.add_result(done["motion"])), state.transitions, state.findings)
 
@@ -125,10 +120,13 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
     """Generate a walk along a drawn path."""
     if sum(len(each.points) for each in message.stretches) > _MAX_POINTS:
         raise InvalidValue(f"the path has more than {_MAX_POINTS} points; draw a shorter one")
-    state = await _build_within(session, message.threshold, message.pairs)
-    stretches = [{"points": each.points, "label": each.label} for each in message.stretches]
+    state = await _build_within(session, message)
     done = await session.jobs.run(
-        f"{_WORK}:follow_path", folder=str(state.folder), stretches=stretches, clean=message.clean
+        f"{_WORK}:follow_path",
+        folder=str(state.folder),
+        stretches=[each.fields() for each in message.stretches],
+        settings=message.settings.to_dict(),
+        clean=message.clean,
     )
     return messages.PathFollowed(
         session.info(session.motions.add_result(done["motion"])),
@@ -146,7 +144,7 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
 async def steer_graph(session: Session, message: messages.SteerGraph) -> messages.GraphSteered:
     """Start a live stream of the graph that the user can steer."""
     ticket = session.live.take_ticket()
-    state = await _build_within(session, message.threshold, message.pairs)
+    state = await _build_within(session, message)
     player: GraphPlayer = await session.jobs.run_in_thread(_player, state.folder, message)
     begun = session.live.start(player, player.graph.fps, ticket)
     state.player = player
@@ -167,7 +165,7 @@ async def request_steering(session: Session, message: messages.SteerRequest) -> 
 @command(messages.SaveGraph)
 async def save_graph(session: Session, message: messages.SaveGraph) -> messages.GraphSaved:
     """Prepare the graph for download."""
-    state = await _build_within(session, message.threshold, message.pairs)
+    state = await _build_within(session, message)
     path = session.places.exports / "graph.npz"
     await asyncio.to_thread(shutil.copyfile, state.folder / "graph.npz", path)
     return messages.GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
@@ -180,14 +178,18 @@ def _get_state(session: Session) -> GraphState:
     return state
 
 
-async def _build_within(session: Session, threshold: float, pairs: tuple[messages.PairLimit, ...]) -> GraphState:
-    """Build the session's graph with these thresholds (m), unless they are unchanged."""
-    state = _get_state(session)
-    wanted = tuple((pair.before, pair.after, pair.meters) for pair in pairs)
+async def _build_within(session: Session, message: messages.GraphCommand) -> GraphState:
+    """Build the session's graph with the thresholds of a command, unless they are unchanged."""
+    state, threshold = _get_state(session), message.threshold
+    wanted = tuple((pair.before, pair.after, pair.meters) for pair in message.pairs)
     if state.limits != (threshold, wanted):
         state.limits = None
         done = await session.jobs.run(
-            f"{_WORK}:build_graph", folder=str(state.folder), threshold=threshold, pairs=wanted
+            f"{_WORK}:build_graph",
+            folder=str(state.folder),
+            threshold=threshold,
+            pairs=wanted,
+            min_seconds=state.asked.settings.min_seconds,
         )
         state.transitions, state.findings = done["transitions"], tuple(done["findings"])
         state.limits = (threshold, wanted)
@@ -221,10 +223,9 @@ def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph)
 
 def _player(folder: Path, message: messages.SteerGraph) -> GraphPlayer:
     from marey.graph import MotionGraph
-    from marey.studio.panels.graph_live import GraphPlayer
+    from marey.studio.panels.graph_links import GraphPlayer
 
-    graph = MotionGraph.load(folder / "graph.npz")
-    return GraphPlayer(graph, message.direction, message.label, message.clean)
+    return GraphPlayer(MotionGraph.load(folder / "graph.npz"), message.settings)
 
 
 def _points(rows: list[list[float]]) -> tuple[tuple[float, float], ...]:

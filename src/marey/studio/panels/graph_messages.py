@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from marey.graph.settings import GraphPathSettings, GraphSettings, GraphStreamSettings, GraphWalkSettings
 from marey.studio.messages import Download, Message, MotionInfo, Value
 
 
@@ -57,14 +58,12 @@ class GraphCommand(Message):
 class BuildGraph(Message, do="graph_build"):
     """Find transitions between clips: open motions, files in the folder, or both.
 
-    Files whose skeleton differs from the first clip's are skipped. `window` is the transition length in seconds;
-    `rate` is in frames per second, or null for the highest rate of the clips.
+    Files whose skeleton differs from the first clip's are skipped.
     """
 
     motions: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    window: float = 0.5
-    rate: float | None = 30.0
+    settings: GraphSettings = GraphSettings()
 
 
 class GraphBuilt(Value):
@@ -91,15 +90,14 @@ class ShowGraph(Message, do="graph_show"):
 class GraphShown(Value):
     """The current graph; `built` is null if there is none.
 
-    `motions`, `files`, `window` and `rate` are the inputs of the build. `threshold` and `pairs` are the last requested
+    `motions`, `files` and `settings` are the inputs of the build. `threshold` and `pairs` are the last requested
     thresholds, and `built.links` is the connectivity for them.
     """
 
     built: GraphBuilt | None
     motions: tuple[str, ...]
     files: tuple[str, ...]
-    window: float
-    rate: float | None
+    settings: GraphSettings
     threshold: float
     pairs: tuple[PairLimit, ...]
 
@@ -109,14 +107,9 @@ class LinkGraph(GraphCommand, do="graph_links"):
 
 
 class WalkGraph(GraphCommand, do="graph_walk"):
-    """Generate a random walk. The same seed gives the same walk.
+    """Generate a random walk; `clean` removes foot skate."""
 
-    `label` restricts the walk to an action, null for any; `clean` removes foot skate.
-    """
-
-    seconds: float = 20.0
-    seed: int = 0
-    label: str | None = None
+    settings: GraphWalkSettings = GraphWalkSettings()
     clean: bool = True
 
 
@@ -135,12 +128,11 @@ class PathStretch(Value):
     label: str | None
 
 
-class FollowGraph(Message, do="graph_follow"):
+class FollowGraph(GraphCommand, do="graph_follow"):
     """Generate a walk along consecutive segments, joined by straight lines. `clean` removes foot skate."""
 
-    threshold: float
-    stretches: tuple[PathStretch, ...]
-    pairs: tuple[PairLimit, ...] = ()
+    stretches: tuple[PathStretch, ...] = ()
+    settings: GraphPathSettings = GraphPathSettings()
     clean: bool = True
 
 
@@ -162,18 +154,13 @@ class PathFollowed(Value):
 
 
 class SteerGraph(GraphCommand, do="graph_steer"):
-    """Start a live stream of the graph, steered by `graph_request`. `clean` locks the feet, which adds delay.
+    """Start a live stream of the graph, steered by `graph_request`."""
 
-    `direction` and `label` are as in `SteerRequest`.
-    """
-
-    direction: float = 0.0
-    label: str | None = None
-    clean: bool = False
+    settings: GraphStreamSettings = GraphStreamSettings()
 
 
 class GraphSteered(Value):
-    """The number, frame rate and character of the stream, and the delay in seconds caused by foot locking.
+    """The number, frame rate and character of the stream, and the delay in seconds caused by foot cleanup.
 
     A live frame has a `note` if a request cannot be met.
     """

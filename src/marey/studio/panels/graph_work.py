@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,64 +13,61 @@ from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError
 from marey.studio.forms import word_text
-from marey.studio.panels.graph_messages import BuildGraph
+from marey.studio.panels.graph_messages import BuildGraph, GraphPathSettings, GraphSettings, GraphWalkSettings
 from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
 
+if TYPE_CHECKING:
+    from marey.graph.follow import PathResult
+    from marey.graph.motion_graph import MotionGraph
+
 _FOUND, _GRAPH = "found.bin", "graph.npz"
 _TRANSITIONS = ("distances", "clips", "frames", "transforms")
-_MAX_MEMORY = 256 * 2**20
-_MIN_SECONDS = 2.0
 # Meters: spacing of the points of a drawn path, and standard deviation of its smoothing against hand tremor.
 _SPACING, _TREMBLE = 0.05, 0.2
 _MIN_LENGTH = 0.5
 # Mean and final distance (m) that are good enough; otherwise search again with wider beams.
 _NEAR, _NEAR_END = 0.05, 0.1
 _WIDER = (400, 1600)
+# Smallest deviation (m) that is explained.
+_DEVIATION = 0.2
+# Meters over which a turn is measured, and meters between sample points.
+_REACH, _STEP = 1.0, 0.05
+# Meters around the largest deviation in which to look for its cause: a walk may cut a bend and return later.
+_AROUND = 3.0
+# The path is the cause if it turns more sharply than the clips by more than this angle (radians).
+_ROOM = 0.1
 
 
 def find_candidates(
     progress: Progress,
     motions: list[Motion],
     files: list[list[str]],
-    window: float,
-    rate: float | None,
+    settings: dict[str, Any],
     max_threshold: float,
     folder: str,
 ) -> dict[str, Any]:
     """Find all transition candidates up to `max_threshold` meters. Returns the data for `graph_links.Candidates.of`.
 
     files : (path, display name) pairs.
-    window : transition length in seconds.
-    rate : frames per second of the graph; None for the highest rate of the clips.
+    settings : options of `GraphSettings`.
     folder : where the clips and candidates are stored for `build_graph`.
     """
-    from marey.compare import frame_weights, point_clouds
-    from marey.graph.build import collect_labels, prepare_graph_clips
-    from marey.graph.minima import find_transitions
+    from marey.graph.build import collect_labels, compare_clips, prepare_graph_clips
     from marey.graph.network import add_reverses, connect_clips
-    from marey.graph.settings import GraphSettings
 
     given, skipped = _load_clips(progress, motions, files)
     if not given:
         why = f"; first error: {skipped[0]}" if skipped else ""
         raise InvalidValue(f"a graph needs at least one clip{why}")
     progress(0.2, "detecting contacts")
-    clips = prepare_graph_clips(given, GraphSettings(fps=rate))
-    weights = frame_weights(window, clips[0].fps, "triangle")
-    half = len(weights) // 2
-    if max(map(len, clips)) < 4 * half + 4:
-        longest = max(clip.duration for clip in clips)
-        raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; choose longer clips "
-            "or shorter transitions"
-        )
-    clouds = [point_clouds(clip) for clip in clips]
 
     def report(fraction: float) -> None:
         progress(0.3 + 0.6 * fraction, "comparing all frames")
 
-    found = find_transitions(clouds, weights, max_threshold, max_memory=_MAX_MEMORY, progress=report)
+    chosen = GraphSettings(**settings, progress=report)
+    clips = prepare_graph_clips(given, chosen)
+    found, half = compare_clips(clips, max_threshold, chosen)
     progress(0.92, "building the graph")
     names, masks = collect_labels(clips)
     lengths = np.array([len(clip) for clip in clips])
@@ -91,7 +88,9 @@ def find_candidates(
     }
 
 
-def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
+def build_graph(
+    progress: Progress, folder: str, threshold: float, pairs: list[list[Any]], min_seconds: float
+) -> dict[str, Any]:
     """Build the graph within these thresholds (m) from the files of `find_candidates`, and save it.
 
     pairs : (label before, label after, threshold) for some pairs of labels.
@@ -104,35 +103,35 @@ def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[l
     stored = unpack_all((at / _FOUND).read_bytes())
     found = Transitions(**dict(zip(_TRANSITIONS, stored["found"], strict=True)))
     limits = {(before, after): meters for before, after, meters in pairs}
-    graph = assemble_graph(tuple(stored["clips"]), found, stored["half"], threshold, limits, _MIN_SECONDS)
+    graph = assemble_graph(tuple(stored["clips"]), found, stored["half"], threshold, limits, min_seconds)
     graph.save(at / _GRAPH)
     return {"transitions": graph.n_transitions, "findings": list(graph.findings)}
 
 
-def random_walk(
-    progress: Progress, folder: str, seconds: float, seed: int, label: str | None, clean: bool
-) -> dict[str, Any]:
+def random_walk(progress: Progress, folder: str, settings: dict[str, Any], clean: bool) -> dict[str, Any]:
     """Generate a random walk."""
     progress(0.5, "walking")
-    graph = _graph(folder)
-    walk = graph.random_walk(seconds, seed, label=label).place_at()
-    return {"motion": walk.motion(feet=feet_from_flag(clean), name=f"{label or ''} random walk {seed}".strip())}
+    chosen = GraphWalkSettings(**settings)
+    walk = _graph(folder).random_walk(settings=chosen).place_at()
+    name = f"{chosen.label or ''} random walk {chosen.rng}".strip()
+    return {"motion": walk.motion(feet=feet_from_flag(clean), name=name)}
 
 
-def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
+def follow_path(
+    progress: Progress, folder: str, stretches: list[dict[str, Any]], settings: dict[str, Any], clean: bool
+) -> dict[str, Any]:
     """Generate a walk along a drawn path."""
-    from marey.studio.panels.graph_turns import explain_deviation
-
     progress(0.3, "searching")
     graph = _graph(folder)
     path, ends = smoothed_path([each["points"] for each in stretches])
     styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
-    found = graph.follow(path, styles=styles)
-    for k, width in enumerate(_WIDER):
-        if found.mean_distance <= _NEAR and found.end_distance <= _NEAR_END:
+    chosen = GraphPathSettings(**settings, styles=styles)
+    found = graph.follow(path, settings=chosen)
+    for k, width in enumerate(_WIDER if chosen.beam_width is None else ()):
+        if found.mean_distance <= _NEAR and (found.end_distance <= _NEAR_END or chosen.seconds is not None):
             break
         progress(0.4 + 0.2 * k, "searching for a closer walk")
-        other = graph.follow(path, styles=styles, beam_width=width)
+        other = graph.follow(path, settings=chosen, beam_width=width)
         # The search minimizes a cost that includes transitions; the user sees the distance.
         found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
     progress(0.9, "locking feet")
@@ -189,7 +188,7 @@ def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> l
     return out
 
 
-def _graph(folder: str) -> Any:
+def _graph(folder: str) -> MotionGraph:
     from marey.graph import MotionGraph
 
     return MotionGraph.load(Path(folder) / _GRAPH)
@@ -212,3 +211,79 @@ def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]
             continue
         given.append(motion)
     return given, skipped
+
+
+def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tuple[float, str]] | None) -> str:
+    """Return an explanation if the walk deviates by 0.2 m or more from its path; else "".
+
+    styles : (meters, label) pairs, each with the arc length at which the label ends, as for `MotionGraph.follow`; None
+        for any label.
+    """
+    if found.largest_distance < _DEVIATION:
+        return ""
+    from scipy.spatial import cKDTree
+
+    apart, nearest = cKDTree(found.path).query(found.walked_path)
+    arc_lengths = _arc_lengths(found.path)
+    off = float(arc_lengths[nearest[apart.argmax()]])
+    asked = np.abs(turn_angles(found.path))
+    at = _REACH / 2 + _STEP * np.arange(len(asked))
+    near = np.abs(at - off) < _AROUND
+    # Excess, angle, arc length and description of the turn that exceeds the clips of its label the most.
+    worst = (0.0, 0.0, 0.0, "")
+    begin = 0.0
+    for end, label in [(arc_lengths[-1], None)] if styles is None else styles:
+        most = sharpest_turn(graph, label)
+        here = np.flatnonzero(near & (at >= begin) & (at <= end))
+        sharp = float(asked[here].max(initial=0.0))
+        if len(here) and sharp - most > worst[0]:
+            clips = "the clips" if label is None else f"the clips of {label!r}"
+            worst = (sharp - most, sharp, float(at[here[asked[here].argmax()]]), f"{clips} turn by {_degrees(most)}")
+        begin = end
+    excess, sharp, place, limit = worst
+    if excess > _ROOM:
+        return (
+            f"The path turns by {_degrees(sharp)} within 1 m at {place:.1f} m; {limit} at most. Draw a wider bend, "
+            "or add clips that turn more sharply."
+        )
+    return (
+        f"The largest deviation is {off:.1f} m along the path. The clips can turn as sharply as the path, so more "
+        "transitions (a higher threshold) or more clips may reduce it."
+    )
+
+
+def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
+    """Return the sharpest turn (radians) within one meter in the clips of a label; None for all clips."""
+    from marey.graph.build import collect_labels
+    from marey.graph.edge_paths import smooth_paths
+
+    names, masks = collect_labels(graph.clips)
+    column = None if label is None else names.index(label)
+    most = 0.0
+    for path, mask in zip(smooth_paths(graph), masks, strict=True):
+        inside = np.ones(len(path), dtype=bool) if column is None else mask[:, column]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(int)))
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            turns = turn_angles(path[start:stop])
+            most = max(most, float(np.abs(turns).max(initial=0.0)))
+    return most
+
+
+def turn_angles(path: Floats) -> Floats:
+    """Return the turn (radians) within the next meter for a point every 5 cm of a path (N, 2).
+
+    Empty if the path is shorter than 1.1 m.
+    """
+    arc_lengths = _arc_lengths(path)
+    if arc_lengths[-1] < _REACH + 2 * _STEP:
+        return np.zeros(0)
+    at = np.arange(0.0, arc_lengths[-1], _STEP)
+    moving = np.concatenate([[True], np.diff(arc_lengths) > 0.0])
+    even = np.stack([np.interp(at, arc_lengths[moving], path[moving, k]) for k in (0, 1)], axis=1)
+    headings = np.unwrap(np.arctan2(*np.diff(even, axis=0).T))
+    far = round(_REACH / _STEP)
+    return np.asarray(headings[far:] - headings[:-far])
+
+
+def _degrees(angle: float) -> str:
+    return f"{np.degrees(angle):.0f}°"
