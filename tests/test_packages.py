@@ -18,7 +18,8 @@ import marey
 PACKAGE = Path(marey.__file__).parent
 ORDER = (
     "{errors, deprecation} > compiled > maths > core > io > compare > clean > play > measure > samples > edit > "
-    "register > blend > {graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
+    "check > register > blend > {graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > "
+    "cli"
 )
 # A package imports only from packages before it. Packages in braces share a layer and do not import each other.
 LAYER = {package: layer for layer, part in enumerate(ORDER.split(">")) for package in part.strip("{} ").split(", ")}
@@ -350,8 +351,8 @@ def test_no_module_loads_numba():
 
 IMPORT_ORDERS = [
     "import marey",
-    "from marey import blend, clean, measure, register",
-    "import marey.blend, marey.clean, marey.measure, marey.register",
+    "from marey import blend, check, clean, measure, register",
+    "import marey.blend, marey.check, marey.clean, marey.measure, marey.register",
     "from marey.blend import transition\nfrom marey.clean import find_floor",
     "import marey.blend.baselines\nimport marey.measure.report",
     "import marey\nmarey.blend, marey.clean\nimport marey.blend.blend, marey.clean.floor\nimport marey.register.dtw",
@@ -366,7 +367,7 @@ IMPORT_ORDERS = [
 def test_functions_keep_their_names_in_any_import_order(statements):
     code = f"""{statements}
 import inspect, sys, marey
-for name in ("blend", "clean", "measure", "register"):
+for name in ("blend", "check", "clean", "measure", "register"):
     function, package = getattr(marey, name), sys.modules.get(f"marey.{{name}}")
     assert inspect.isfunction(function), name
     assert list(inspect.signature(function).parameters)[0] in ("motion", "motions"), inspect.signature(function)
@@ -381,7 +382,7 @@ assert blend is marey.blend and clean is marey.clean and transition is marey.tra
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["blend", "clean", "measure", "register"])
+@pytest.mark.parametrize("name", ["blend", "check", "clean", "measure", "register"])
 def test_help_shows_the_signature(name):
     function = getattr(marey, name)
     assert pydoc.render_doc(function, renderer=pydoc.plaintext).count(f"{name}(motion") == 1

@@ -12,7 +12,7 @@ import lazy_loader
 __version__ = "0.1.0"
 
 # Everything public is listed in __init__.pyi and imported on first use, because `import marey` and the command line
-# must start fast. `blend`, `clean`, `register` and `measure` are both functions and packages. For these names,
+# must start fast. `blend`, `check`, `clean`, `register` and `measure` are both functions and packages. For these names,
 # lazy_loader (0.6 or later) makes this module refuse the submodule as an attribute: `marey.blend` is always the
 # function, whatever was imported before. Import statements find the package as usual: `from marey.blend import
 # baselines`. Only `import marey.blend as b`, which reads the attribute, gives the function.

@@ -15,6 +15,7 @@ from . import samples as samples
 from . import store as store
 from .blend import blend as blend
 from .blend import transition as transition
+from .check import check as check
 from .clean import clean as clean
 from .clean import clean_stream as clean_stream
 from .clean import detect_contacts as detect_contacts

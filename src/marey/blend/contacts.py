@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.core.arrays import Floats, Ints, find_runs, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -95,10 +95,5 @@ def blend_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *,
         for j, motion in enumerate(motions):
             if name in motion.labels.names:
                 held += weight[:, j] * motion.labels.mask(name, len(motion))[frames[j]]
-        out += [Label(name, start, stop) for start, stop in _find_runs(held >= _MAJORITY)]
+        out += [Label(name, start, stop) for start, stop in find_runs(held >= _MAJORITY)]
     return Labels(tuple(out))
-
-
-def _find_runs(mask: Bools) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

@@ -221,6 +221,13 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
     return start, stop
 
 
+def find_runs(mask: Bools) -> list[tuple[int, int]]:
+    """Return the stretches in which `mask` (n,) is True, as half-open (start, stop) pairs, in order."""
+    padded = np.concatenate([[False], mask, [False]])
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
+
+
 def _element(array: NDArray[Any]) -> Any:
     """Return the first element as a Python object."""
     return array.ravel()[:1].tolist()[0]

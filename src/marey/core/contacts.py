@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, freeze_array, set_readonly
+from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, find_runs, freeze_array, set_readonly
 from marey.errors import InvalidValue, UnknownName, similar
 
 
@@ -60,9 +60,7 @@ class Contacts(FrozenRecord):
 
     def intervals(self, name: str) -> tuple[tuple[int, int], ...]:
         """Return the frames in contact as half-open (start, stop) pairs, in order."""
-        column = np.concatenate([[False], self.mask[:, self.index(name)], [False]])
-        edges = np.flatnonzero(column[1:] != column[:-1])
-        return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
+        return tuple(find_runs(self.mask[:, self.index(name)]))
 
     @classmethod
     def from_intervals(

@@ -34,6 +34,10 @@ _N_LOOKS = 32
 _MOSTLY, _FAR, _STILL = 0.9, 1.0, 0.4
 
 
+# Parts of sentences in `Source.evidence` that say that a guess may be wrong.
+_DOUBTS = ("not certain", "up assumed", "centimeters assumed", "though the frames do not")
+
+
 class Guess(NamedTuple):
     """An inferred value, a sentence on the evidence, and a warning if the evidence contradicts itself."""
 
@@ -41,6 +45,11 @@ class Guess(NamedTuple):
     evidence: str
     is_sure: bool = True
     warning: str = ""
+
+
+def is_doubtful(evidence: str) -> bool:
+    """Return whether a sentence of `Source.evidence` says that the unit or the axis may be wrong."""
+    return any(words in evidence for words in _DOUBTS)
 
 
 def parse_unit(unit: str | float) -> float:

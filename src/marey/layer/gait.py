@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.compare import Clouds, point_clouds
-from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
 from marey.layer.smoothing import smooth_series
@@ -82,8 +82,7 @@ class Gait:
         """Return a mask (F,) that is True in frames where the character stands still."""
         speed = np.linalg.norm(np.diff(self.clouds.points[:, [0, 3, 4]], axis=0), axis=-1).max(axis=1)
         still = np.append(speed, speed[-1:]) * self.clouds.fps < _STILL
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
-        for start, stop in edges.reshape(-1, 2).tolist():
+        for start, stop in find_runs(still):
             if stop - start < _PAUSE * self.clouds.fps:
                 still[start:stop] = False
         return set_readonly(still)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.arrays import Bools, Floats, find_runs, set_readonly
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
@@ -18,7 +18,6 @@ from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError
 from marey.io.archive import read_json
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_model import PARTS
-from marey.layer.marks import find_runs
 from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 

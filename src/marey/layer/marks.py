@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core.arrays import Bools, Ints, set_readonly
+from marey.core.arrays import Bools, Ints, find_runs, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -48,9 +48,3 @@ def merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
         if (held & ~known).any():
             items += [Label(name, start, stop) for start, stop in find_runs(held)]
     return Labels(tuple(items))
-
-
-def find_runs(mask: Bools) -> list[tuple[int, int]]:
-    """Return the half-open ranges (start, stop) in which the mask is True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

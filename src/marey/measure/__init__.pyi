@@ -2,6 +2,10 @@ from .gait import Stride as Stride
 from .gait import find_strides as find_strides
 from .gait import rate_finding as rate_finding
 from .gait import stride_rate as stride_rate
+from .glitches import Glitch as Glitch
+from .glitches import LooseJoints as LooseJoints
+from .glitches import find_glitches as find_glitches
+from .glitches import find_loose_joints as find_loose_joints
 from .metrics import Measure as Measure
 from .metrics import Metric as Metric
 from .report import MEASURES as MEASURES

@@ -29,19 +29,19 @@ _KOVAR = "Kovar, Schreiner, Gleicher: Footskate Cleanup for Motion Capture Editi
 @measures("penetration_mean", "mm", definition=f"mean over frames of {_DEPTH}", source=_YUAN)
 def penetration_mean(subject: Subject) -> Reading:
     """Mean depth of the lowest point below the floor; frames without penetration count as 0."""
-    depth = _depth(subject)
+    depth = depth_below_floor(subject)
     return 1000.0 * float(depth.mean()), f"floor at {subject.floor:.3f} m"
 
 
 @measures("penetration_max", "mm", definition=f"largest over frames of {_DEPTH}", source=_YUAN)
 def penetration_max(subject: Subject) -> Reading:
     """Maximum depth of the lowest point below the floor."""
-    depth = _depth(subject)
+    depth = depth_below_floor(subject)
     deepest = int(np.argmax(depth))
     return 1000.0 * float(depth[deepest]), f"frame {deepest}" if depth[deepest] > _ROUNDING else ""
 
 
-def _depth(subject: Subject) -> Floats:
+def depth_below_floor(subject: Subject) -> Floats:
     """Return the depth (F,) of the lowest point below the floor, meters."""
     lowest = subject.positions[..., 1].min(axis=1)
     points = subject.foot_points
@@ -53,7 +53,7 @@ def _depth(subject: Subject) -> Floats:
 @measures("limb_change_max", "fraction", definition=f"largest over bones and frames of {_CHANGE}", source=_KOVAR)
 def limb_change_max(subject: Subject) -> Reading:
     """Largest relative change of a bone's length; 0 if all bones are rigid."""
-    bones, change = _changes(subject)
+    bones, change = length_changes(subject)
     if change is None:
         return 0.0, "no bone changes"
     f, b = np.unravel_index(int(np.argmax(change)), change.shape)
@@ -63,11 +63,11 @@ def limb_change_max(subject: Subject) -> Reading:
 @measures("limb_change_mean", "fraction", definition=f"mean over bones and frames of {_CHANGE}", source=_KOVAR)
 def limb_change_mean(subject: Subject) -> Reading:
     """Mean relative change of the bones' lengths."""
-    bones, change = _changes(subject)
+    bones, change = length_changes(subject)
     return (0.0 if change is None else float(change.mean())), f"{len(bones)} bones"
 
 
-def _changes(subject: Subject) -> tuple[Ints, Floats | None]:
+def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
     """Return the n bones, given by the joint at their far end, and their relative changes (F, n), or None if rigid."""
     skeleton, moving = subject.motion.skeleton, subject.motion.bone_offsets
     rest = skeleton.bone_lengths

@@ -94,8 +94,31 @@ def rate_finding(motion: Motion) -> str | None:
     return describe_rate_finding(find_strides(motion), motion)
 
 
+@dataclass(frozen=True, slots=True)
+class ImplausibleRate:
+    """Strides that are too fast for a person, which means a wrong frame rate.
+
+    Attributes
+    ----------
+    stride_rate, max_stride_rate : strides per second of the clip, and the most that is plausible.
+    fps : a frame rate at which the strides would be plausible: a whole fraction of the clip's.
+    message : the facts as a sentence, with the remedy.
+    """
+
+    stride_rate: float
+    max_stride_rate: float
+    fps: float
+    message: str
+
+
 def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | None:
     """Return the warning of `rate_finding` for strides that are already known."""
+    finding = find_implausible_rate(strides, motion)
+    return None if finding is None else finding.message
+
+
+def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> ImplausibleRate | None:
+    """Return what `rate_finding` reports, with its numbers, for strides that are already known."""
     if not strides:
         return None
     leg, fps = mean_leg_length(motion.skeleton), motion.fps
@@ -109,11 +132,12 @@ def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | 
     if rate <= quickest:
         return None
     slower = math.ceil(rate / quickest)
-    return (
+    message = (
         f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
         f" (at most {quickest:.2f}), so the rate of {fps:.6g} Hz seems wrong; at {fps / slower:.6g} Hz they would be"
         f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with `file_fps=`"
     )
+    return ImplausibleRate(rate, quickest, fps / slower, message)
 
 
 def mean_leg_length(skeleton: Skeleton) -> float:

@@ -13,6 +13,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound, MareyError
 from marey.maths import quat
 from marey.measure.gait import Stride, find_strides
+from marey.measure.glitches import Glitch, find_glitches
 
 _SIDES = ("left", "right")
 
@@ -76,6 +77,11 @@ class Subject:
     @cached_property
     def strides(self) -> tuple[Stride, ...]:
         return find_strides(self.motion)
+
+    @cached_property
+    def glitches(self) -> tuple[Glitch, ...]:
+        """Broken frames, flips and jumps."""
+        return find_glitches(self.motion)
 
     @cached_property
     def floor(self) -> float:

@@ -1,0 +1,81 @@
+"""Findings on the body: bones that change their length, and jitter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from marey.check.report import Finding
+from marey.core.arrays import Floats
+from marey.errors import InvalidValue
+from marey.measure.body import length_changes
+from marey.measure.subject import Subject, plural
+
+# Fractions of a bone's length. Skin moves over bones by 2 %; cleanup stretches limbs by up to 20 %.
+_CHANGE, _LARGE_CHANGE = 0.02, 0.25
+# Meters of noise, one standard deviation along each axis.
+_NOISE, _LARGE_NOISE = 0.003, 0.01
+# Noise has as much energy in fourth differences as in third ones, per unit of white noise; movement has less.
+_WHITE = 0.9
+# Length of three normally distributed numbers: its median.
+_MEDIAN_LENGTH = 1.538
+# Frames that are enough to measure noise: as several windows from the whole clip.
+_N_WINDOWS, _WINDOW = 4, 512
+
+
+def check_bones(subject: Subject) -> Iterator[Finding]:
+    """Find bones that change their length."""
+    try:
+        bones, change = length_changes(subject)
+    except InvalidValue:
+        return
+    if change is None:
+        return
+    most = change.max(axis=0)
+    columns = np.flatnonzero(most > _CHANGE)
+    if columns.size:
+        rows = np.flatnonzero((change[:, columns] > _CHANGE).any(axis=1))
+        worst = float(most.max())
+        names = tuple(subject.motion.skeleton.names[int(j)] for j in bones[columns])
+        yield Finding(
+            "bone_lengths", "severe" if worst > _LARGE_CHANGE else "mild", int(rows[0]), int(rows[-1]) + 1, worst,
+            "fraction", f"{plural(len(names), 'bone')} change their length by up to {100 * worst:.0f} %",
+            "none is needed after a cleanup, which stretches limbs; otherwise export the capture with a rigid skeleton",
+            names,
+        )  # fmt: skip
+
+
+def check_jitter(subject: Subject) -> Iterator[Finding]:
+    """Find joints that jitter: noise that no body can follow."""
+    n = len(subject.motion)
+    if n < 12:
+        return
+    noise, is_white = _measure_noise(subject.positions)
+    columns = np.flatnonzero((noise > _NOISE) & is_white)
+    if columns.size:
+        worst = float(noise[columns].max())
+        names = tuple(subject.motion.skeleton.names[int(j)] for j in subject.joints[columns])
+        yield Finding(
+            "jitter", "severe" if worst > _LARGE_NOISE else "mild", 0, n, worst, "m",
+            f"{plural(len(names), 'joint')} jitter by up to {1e3 * worst:.0f} mm", "smooth it", names, "edit smooth",
+        )  # fmt: skip
+
+
+def _measure_noise(positions: Floats) -> tuple[Floats, Floats]:
+    """Return the noise of each joint in meters, one standard deviation along each axis, and whether it is white."""
+    n = len(positions)
+    windows = [positions]
+    if n > _N_WINDOWS * _WINDOW:
+        windows = [positions[s : s + _WINDOW] for s in np.linspace(0, n - _WINDOW, _N_WINDOWS).astype(int)]
+    third = [np.diff(window, n=3, axis=0) for window in windows]
+    noise3 = _median_length(np.concatenate(third)) / np.sqrt(20.0)
+    noise4 = _median_length(np.concatenate([np.diff(one, axis=0) for one in third])) / np.sqrt(70.0)
+    return noise4, noise4 > _WHITE * noise3
+
+
+def _median_length(vectors: Floats) -> Floats:
+    """Return the median length (n,) of vectors (F, n, 3), as the noise along each axis."""
+    lengths = np.einsum("fnk,fnk->fn", vectors, vectors)
+    middle = len(lengths) // 2
+    return np.asarray(np.sqrt(np.partition(lengths, middle, axis=0)[middle]) / _MEDIAN_LENGTH)

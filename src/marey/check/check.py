@@ -1,0 +1,51 @@
+"""`check`: find what is wrong or doubtful with one clip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from marey.check import body, feet, frames, origin
+from marey.check.report import CheckReport, Finding
+from marey.check.settings import CheckSettings
+from marey.core.markers import Markers
+from marey.core.motion import Motion, check_motion
+from marey.core.settings import operation
+from marey.measure.subject import Subject
+
+_CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    origin.check_origin,
+    frames.check_glitches,
+    frames.check_repeats,
+    body.check_bones,
+    body.check_jitter,
+    feet.check_feet,
+)
+
+
+@operation(CheckSettings)
+def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
+    """Find everything that is wrong or doubtful with a capture.
+
+    Broken frames, flips and jumps; frozen and repeated frames; a wrong frame rate; a leading rest pose; a doubtful unit
+    or axis; bones that change their length; a tilted or drifting floor; sliding and sunken feet; jitter; gaps of
+    markers. Each finding has its frames, its size and a remedy. Limits come from what a body can do, and from the
+    clip's own distribution.
+
+    Parameters
+    ----------
+    motion : a motion, or markers.
+
+    Examples
+    --------
+    >>> report = marey.check(marey.load("walk.bvh"))                              # doctest: +SKIP
+    >>> [finding.message for finding in report]                                   # doctest: +SKIP
+    """
+    found: list[Finding] = []
+    if isinstance(motion, Markers):
+        found += frames.check_markers(motion)
+    else:
+        subject = Subject(check_motion(motion))
+        for one in _CHECKS:
+            found += one(subject)
+    report = CheckReport(motion.name, len(motion), motion.fps, ())
+    return report.extend(tuple(found)).select(settings.severity)

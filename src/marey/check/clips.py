@@ -1,0 +1,141 @@
+"""Check several clips together: the findings of each clip, clips that are the same motion, and rates of one subject."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.check.check import check
+from marey.check.report import CheckReport, Finding
+from marey.check.settings import CheckSettings
+from marey.core.arrays import Floats
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.core.settings import operation
+from marey.errors import format_list, warn_user
+
+# Poses of a clip that are compared with those of others.
+_N_POSES = 16
+# Clips whose lengths differ by less than this fraction, and whose joints by less than this, in meters, are the same.
+_LENGTH, _DISTANCE = 0.005, 0.005
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipDigest:
+    """What is compared between clips, small enough to be sent between processes.
+
+    name : name of the clip in messages.
+    seconds : its duration.
+    content : hash of all poses.
+    skeleton : hash of the skeleton.
+    poses : (16, J, 3) positions relative to the hips, meters.
+    """
+
+    name: str
+    seconds: float
+    content: str
+    skeleton: str
+    poses: Floats
+
+
+def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
+    """Return the digest of a clip; `name` replaces that of the motion."""
+    content = hashlib.blake2b(np.ascontiguousarray(motion.rotations).data, digest_size=16)
+    content.update(np.ascontiguousarray(motion.root_positions).data)
+    body = motion.skeleton
+    skeleton = hashlib.blake2b(repr((body.names, body.parents.tolist())).encode(), digest_size=16)
+    skeleton.update((np.round(body.offsets, 6) + 0.0).tobytes())
+    frames = np.linspace(0, len(motion) - 1, _N_POSES).round().astype(int)
+    positions = motion.world().positions[frames]
+    hips = body.roles.get("hips", 0)
+    poses = positions - positions[:, [hips]]
+    return ClipDigest(name or motion.name, motion.duration, content.hexdigest(), skeleton.hexdigest(), poses)
+
+
+@operation(CheckSettings)
+def check_clips(motions: Iterable[Motion | Markers], settings: CheckSettings) -> tuple[CheckReport, ...]:
+    """Check several clips: the findings of `check` for each, and those that only a comparison shows.
+
+    Clips that are the same motion under two names are found, even if they were written to other formats. If strides
+    show that clips of one skeleton have a wrong frame rate, its other clips have it, too: they come from one session.
+
+    Parameters
+    ----------
+    motions : the clips, such as a `MotionSet`.
+    """
+    reports: list[CheckReport] = []
+    digests: list[ClipDigest | None] = []
+    for motion in motions:
+        reports.append(check(motion))
+        digests.append(digest_clip(motion) if isinstance(motion, Motion) else None)
+    return tuple(report.select(settings.severity) for report in compare_clips(reports, digests))
+
+
+def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest | None]) -> list[CheckReport]:
+    """Add the findings that a comparison shows to the reports of clips; clips without a digest are not compared."""
+    more: list[list[Finding]] = [[] for _ in reports]
+    known = [i for i, digest in enumerate(digests) if digest is not None]
+    for i, other, message in _find_duplicates([(i, digest) for i, digest in enumerate(digests) if digest is not None]):
+        remedy = f"use only one of {other!r} and {reports[i].name!r}"
+        more[i].append(Finding("duplicate", "mild", 0, reports[i].n_frames, 0.0, "m", message, remedy))
+    by_skeleton: dict[str, list[int]] = {}
+    for i in known:
+        by_skeleton.setdefault(digests[i].skeleton, []).append(i)  # type: ignore[union-attr]
+    for group in by_skeleton.values():
+        for i, finding in _share_rates(group, reports):
+            more[i].append(finding)
+    return [report.extend(tuple(found)) if found else report for report, found in zip(reports, more, strict=True)]
+
+
+def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, str, str]]:
+    """Return clips that are the same motion as an earlier one: index, name of the earlier one, and a message."""
+    out = []
+    by_content: dict[str, ClipDigest] = {}
+    different: list[tuple[int, ClipDigest]] = []
+    for i, digest in digests:
+        if digest.content in by_content:
+            name = by_content[digest.content].name
+            out.append((i, name, f"the same motion as {name}, frame by frame"))
+        else:
+            by_content[digest.content] = digest
+            different.append((i, digest))
+    different.sort(key=lambda pair: pair[1].seconds)
+    for k, (i, digest) in enumerate(different):
+        for earlier, other in reversed(different[:k]):
+            if other.seconds < digest.seconds * (1.0 - _LENGTH) - 1e-9:
+                break
+            if other.poses.shape == digest.poses.shape and np.abs(other.poses - digest.poses).max() < _DISTANCE:
+                later, first = (i, other) if i > earlier else (earlier, digest)
+                out.append((later, first.name, f"nearly the same motion as {first.name}"))
+                break
+    return out
+
+
+def _share_rates(group: list[int], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
+    """Return wrong frame rates of clips whose steps do not show it, for the clips of one skeleton."""
+    wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
+    rates = {finding.options.get("file_fps") for finding in wrong.values()}
+    if len(rates) != 1 or None in rates:
+        return []
+    example = next(iter(wrong.values()))
+    names = format_list([reports[i].name for i in wrong], 3)
+    message = f"the frame rate seems wrong, because it is in other clips of the same skeleton: {names}"
+    return [
+        (i, replace(example, stop=reports[i].n_frames, message=message, severity="mild"))
+        for i in group
+        if i not in wrong and reports[i].fps == example.value
+    ]
+
+
+def warn_of_findings(motions: Iterable[Motion]) -> None:
+    """Issue one warning if clips have severe findings: how many, and which."""
+    names, n = [], 0
+    for motion in motions:
+        n += 1
+        if check(motion, severity="severe"):
+            names.append(motion.name)
+    if names:
+        warn_user(f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)}); check them first")

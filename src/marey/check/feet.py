@@ -1,0 +1,88 @@
+"""Findings on feet and floor: a tilted or drifting floor, sliding feet, and feet below the floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from marey.check.report import Finding
+from marey.clean.floor_plane import estimate_floor_plane
+from marey.core.arrays import find_runs
+from marey.errors import MareyError
+from marey.measure.body import depth_below_floor
+from marey.measure.subject import Subject
+
+# Radians. Smaller tilts are within the error of a calibration.
+_TILT, _LARGE_TILT = math.radians(0.5), math.radians(3.0)
+# Meters by which the floor rises during a clip.
+_DRIFT, _LARGE_DRIFT = 0.02, 0.1
+# Meters that a planted foot slides: viewers notice 21 mm (Prazak, Hoyet, O'Sullivan, SCA 2011); half a foot is severe.
+_SLIDE, _LARGE_SLIDE = 0.021, 0.12
+# Meters below the floor: recorded joints lie up to 5 cm above or below the sole; a whole foot is severe.
+_DEPTH, _LARGE_DEPTH = 0.05, 0.25
+
+
+def check_feet(subject: Subject) -> Iterator[Finding]:
+    """Find a tilted or drifting floor, sliding feet, and parts of the body below the floor."""
+    try:
+        subject.foot_contacts, subject.floor  # noqa: B018  # raises an error if there are no feet that stand
+    except MareyError:
+        return
+    yield from _check_floor(subject)
+    yield from _check_slide(subject)
+    yield from _check_depth(subject)
+
+
+def _check_floor(subject: Subject) -> Iterator[Finding]:
+    n, plane = len(subject.motion), estimate_floor_plane(subject.motion)
+    if plane is None:
+        return
+    if plane.is_tilted and plane.tilt > _TILT:
+        yield Finding(
+            "tilted_floor", "severe" if plane.tilt > _LARGE_TILT else "mild", 0, n, plane.tilt, "rad",
+            f"the floor is tilted by {math.degrees(plane.tilt):.1f} degrees and rises by "
+            f"{1e3 * math.tan(plane.tilt) * plane.extent:.0f} mm below the feet",
+            "level it", operation="edit level",
+        )  # fmt: skip
+    if abs(plane.drift) > _DRIFT:
+        moves = "rises" if plane.drift > 0 else "sinks"
+        yield Finding(
+            "drifting_floor", "severe" if abs(plane.drift) > _LARGE_DRIFT else "mild", 0, n, plane.drift, "m",
+            f"the floor {moves} by {1e3 * abs(plane.drift):.0f} mm during the clip", "put the feet on the floor",
+            operation="clean",
+        )  # fmt: skip
+
+
+def _check_slide(subject: Subject) -> Iterator[Finding]:
+    """Find feet that slide: the median, over all plants of the balls of the feet, of how far they move on the floor."""
+    contacts, _ = subject.foot_contacts
+    paths = subject.paths(contacts.points)[..., [0, 2]]
+    slides, worst = [], (0.0, 0, 0, "")
+    for k, point in enumerate(contacts.points):
+        for start, stop in find_runs(contacts.mask[:, k]):
+            moved = float(np.hypot(*np.ptp(paths[start:stop, k], axis=0)))
+            slides.append(moved)
+            worst = max(worst, (moved, start, stop, point.name))
+    slides.sort()
+    usual = slides[len(slides) // 2] if slides else 0.0
+    if usual > _SLIDE:
+        yield Finding(
+            "foot_slide", "severe" if usual > _LARGE_SLIDE else "mild", worst[1], worst[2], usual, "m",
+            f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * worst[0]:.0f} mm", "hold planted feet",
+            (worst[3],), "clean",
+        )  # fmt: skip
+
+
+def _check_depth(subject: Subject) -> Iterator[Finding]:
+    depth = depth_below_floor(subject).copy()
+    for glitch in subject.glitches:
+        depth[glitch.start : glitch.stop] = 0.0
+    deepest = float(depth.max())
+    if deepest > _DEPTH:
+        rows = np.flatnonzero(depth > _DEPTH)
+        yield Finding(
+            "penetration", "severe" if deepest > _LARGE_DEPTH else "mild", int(rows[0]), int(rows[-1]) + 1, deepest,
+            "m", f"the body sinks {1e3 * deepest:.0f} mm below the floor", "lift it onto the floor", operation="clean",
+        )  # fmt: skip

@@ -1,0 +1,113 @@
+"""Findings on single frames: broken, frozen and repeated ones, and gaps of markers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from marey.check.report import Finding
+from marey.core.arrays import Bools, find_runs
+from marey.core.markers import Markers
+from marey.core.skeleton import Skeleton
+from marey.measure.glitches import Glitch, find_loose_joints
+from marey.measure.subject import Subject, plural
+
+# Meters, radians: a larger jump is severe.
+_FAR, _TURNED = 0.2, 1.5
+# Seconds: a shorter stretch of equal frames is not frozen but repeated.
+_FROZEN = 0.1
+# Fraction of frames: fewer repeats are dropped frames of a video, which few see.
+_REPEATS = 0.05
+# Fractions of the positions of a marker that are missing.
+_GAPS, _LARGE_GAPS = 0.01, 0.2
+
+
+def check_glitches(subject: Subject) -> Iterator[Finding]:
+    """Find broken frames, flips, jumps, and fingers that flip."""
+    motion = subject.motion
+    for glitch in subject.glitches:
+        yield _describe(glitch, motion.skeleton)
+    loose = find_loose_joints(motion)
+    if loose.frames:
+        yield Finding(
+            "loose_joints", "mild", loose.frames[0], loose.frames[-1] + 1, float(len(loose.frames)), "",
+            f"fingers or toes flip in {plural(len(loose.frames), 'frame')}; they were probably not captured",
+            "do not use the rotations of these joints", joints=_names(motion.skeleton, loose.joints),
+        )  # fmt: skip
+
+
+def _names(skeleton: Skeleton, joints: Iterable[int]) -> tuple[str, ...]:
+    return tuple(skeleton.names[j] for j in joints)
+
+
+def _describe(glitch: Glitch, skeleton: Skeleton) -> Finding:
+    severity = "severe" if glitch.distance > _FAR or glitch.angle > _TURNED else "mild"
+    names = _names(skeleton, glitch.joints)
+    who = names[0] if len(names) == 1 else plural(len(names), "joint")
+    verb = "moves" if len(names) == 1 else "move"
+    size = f"by {glitch.distance:.2f} m and {np.degrees(glitch.angle):.0f} degrees from one frame to the next"
+    if glitch.kind == "jump":
+        return Finding(
+            "jump", severity, glitch.start, glitch.stop, glitch.speed, "m/s",
+            f"{who} {verb} {size} and {'stays' if len(names) == 1 else 'stay'} there, as at a cut",
+            "fade out the jump, or cut the clip there", names, "edit deseam", {"at": f"{glitch.start + 1}f"},
+        )  # fmt: skip
+    n = plural(glitch.stop - glitch.start, "frame")
+    return Finding(
+        "broken_frames", severity, glitch.start, glitch.stop, glitch.speed, "m/s",
+        f"{who} {verb} {size}, and back after {n}" if glitch.kind == "flip" else f"{n} broken: {who} {verb} {size}",
+        "interpolate these frames" if glitch.kind != "flip" else "rotate the joints back", names, "edit repair",
+    )  # fmt: skip
+
+
+def check_repeats(subject: Subject) -> Iterator[Finding]:
+    """Find frozen stretches, and frames that repeat the one before."""
+    motion, n = subject.motion, len(subject.motion)
+    if n < 3:
+        return
+    same: Bools = (motion.root_positions[1:] == motion.root_positions[:-1]).all(axis=1)
+    rows = np.flatnonzero(same)
+    if not rows.size:
+        return
+    same[rows] = (motion.rotations[rows + 1] == motion.rotations[rows]).all(axis=(1, 2))
+    runs = find_runs(same)
+    shortest = max(3, round(_FROZEN * motion.fps))
+    frozen = [(start, stop + 1) for start, stop in runs if stop - start >= shortest]
+    for start, stop in frozen:
+        inside = start > 0 and stop < n
+        keep = {"stop": f"{start + 1}f"} if start >= n - stop else {"start": f"{stop - 1}f"}
+        seconds = (stop - start) / motion.fps
+        whole = stop - start == n
+        yield Finding(
+            "frozen", "severe" if inside else "mild", start, stop, seconds, "s",
+            "nothing moves" if whole else f"nothing moves for {seconds:.2f} s, not even as much as a person at rest",
+            "none; there is no motion in it" if whole else "cut the clip there",
+            operation="" if whole else "edit crop", options={} if whole else keep,
+        )  # fmt: skip
+    n_repeats = sum(stop - start for start, stop in runs if stop - start < shortest)
+    if n_repeats > max(_REPEATS * n, 2):
+        fps = motion.fps * (1.0 - n_repeats / (n - 1))
+        yield Finding(
+            "repeated_frames", "mild", 0, n, n_repeats / n, "fraction",
+            f"{plural(n_repeats, 'frame')} repeat the one before, as in a clip that was recorded at {fps:.3g} Hz",
+            "lower the frame rate", operation="edit resample", options={"fps": round(fps)},
+        )  # fmt: skip
+
+
+def check_markers(markers: Markers) -> Iterator[Finding]:
+    """Find markers that are missing in some frames."""
+    if not markers.valid.size:
+        return
+    missing = 1.0 - markers.valid.mean(axis=0)
+    lost = np.flatnonzero(missing > _GAPS)
+    if not lost.size:
+        return
+    rows = np.flatnonzero(~markers.valid[:, lost].all(axis=1))
+    worst = float(missing.max())
+    names = tuple(markers.names[k] for k in lost)
+    yield Finding(
+        "marker_gaps", "severe" if worst > _LARGE_GAPS else "mild", int(rows[0]), int(rows[-1]) + 1, worst, "fraction",
+        f"{len(names)} of {plural(len(markers.names), 'marker')} are missing in up to {worst:.0%} of the frames",
+        "fill the gaps in the program that recorded the markers", names,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""Findings on how a clip was read: unit, axis, frame rate, rest pose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from marey.check.report import Finding
+from marey.core.motion import Motion
+from marey.io.recognize import is_doubtful, stature
+from marey.io.rest import starts_with_rest_pose
+from marey.measure.gait import find_implausible_rate
+from marey.measure.subject import Subject
+
+# Meters: people are this tall, from children to giants.
+_SHORTEST, _TALLEST = 0.9, 2.4
+# Formats whose frame rate can be overridden.
+_WITH_RATE = ("bvh", "amc", "asf", "glb")
+# Subjects of the CMU collection that were recorded at 60 Hz, although all its BVH files say 120 Hz. The strides of
+# some of their clips show it; clips without steps, such as punches, do not.
+_CMU_AT_60 = (75, 106, 141, 143)
+_CMU_NAME = re.compile(r"(\d{1,3})_\d{1,3}")
+_CMU_JOINTS = {"LHipJoint", "RHipJoint", "LowerBack", "LThumb"}
+
+
+def check_origin(subject: Subject) -> Iterator[Finding]:
+    """Find a doubtful unit or axis, a wrong frame rate and a leading rest pose."""
+    motion = subject.motion
+    n = len(motion)
+    for sentence in motion.source.evidence:
+        if is_doubtful(sentence):
+            kind, parameter = ("unit", "unit") if sentence.startswith("unit") else ("axis", "up")
+            yield Finding(
+                kind,
+                "mild",
+                0,
+                n,
+                0.0,
+                "",
+                f"the {kind} is a guess: {sentence}",
+                f"say which one it is with `{parameter}=`",
+            )
+    height = stature(motion.skeleton)
+    if height is not None and not _SHORTEST <= height <= _TALLEST:
+        yield Finding(
+            "unit", "mild", 0, n, height, "m", f"the body is {height:.2f} m tall, so the unit may be wrong",
+            "say which one it is with `unit=`",
+        )  # fmt: skip
+    problem = find_implausible_rate(subject.strides, motion)
+    if problem is not None:
+        yield rate_finding(motion, problem.fps, problem.message.partition(";")[0])
+    elif (fps := find_known_rate(motion)) is not None:
+        yield rate_finding(motion, fps, f"CMU recorded this subject at {fps:g} Hz, not at {motion.fps:g} Hz")
+    if starts_with_rest_pose(motion):
+        yield Finding(
+            "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion", "trim it",
+            operation="edit repair",
+        )  # fmt: skip
+
+
+def rate_finding(motion: Motion, fps: float, message: str) -> Finding:
+    """Return the finding of a wrong frame rate; `fps` is the right one."""
+    can_override = motion.source.format in _WITH_RATE
+    return Finding(
+        "frame_rate", "severe", 0, len(motion), motion.fps, "1/s", message, f"read it with `file_fps={fps:g}`",
+        operation="convert" if can_override else "", options={"file_fps": fps} if can_override else {},
+    )  # fmt: skip
+
+
+def find_known_rate(motion: Motion) -> float | None:
+    """Return the rate at which a clip of the CMU collection was recorded, if its file is known to be wrong."""
+    name = _CMU_NAME.fullmatch(motion.name)
+    if name is None or motion.fps != 120.0 or not set(motion.skeleton.names) >= _CMU_JOINTS:
+        return None
+    return 60.0 if int(name[1]) in _CMU_AT_60 else None

@@ -1,0 +1,161 @@
+"""The floor as a plane: estimate how much a capture is tilted, and whether the floor drifts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from marey.clean.track import PointTrack, choose_points, track_points
+from marey.core.arrays import Floats, find_runs
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, NoResult
+
+# A foot slower than this, m/s, for this many seconds, stands; both for the reference body.
+_STILL, _MIN_SECONDS = 0.35, 0.1
+# The plane needs this many stands, over this distance on the floor in meters.
+_MIN_STANDS, _MIN_EXTENT = 6, 1.0
+# Meters. Tukey's weight is 0 for stands farther from the plane: feet in the air, steps and platforms.
+_OUTLIER = 0.06
+# The fraction of the stands that must lie on the plane, and how far from it they are on average, in meters.
+_MIN_ON_PLANE, _MAX_RESIDUE = 0.75, 0.015
+_N_ROUNDS = 12
+# Meters: minimum scatter of the heights of standing feet. Slope and drift of a usual capture, the latter in meters.
+_NOISE, _USUAL_SLOPE, _USUAL_DRIFT = 0.004, math.tan(math.radians(3.0)), 0.05
+# No floor of a capture is steeper.
+_MAX_SLOPE = math.tan(math.radians(20.0))
+# A slope or drift counts if it is this many times its standard error.
+_SURE = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class FloorPlane:
+    """The plane y = height + slope_x x + slope_z z through the standing feet, in meters.
+
+    Attributes
+    ----------
+    height, slope_x, slope_z : the plane.
+    tilt : angle between the plane and the horizontal in radians.
+    error : standard error of the tilt in radians.
+    residue : root-mean-square distance of the standing feet from the plane, meters.
+    extent : length over which the feet stand, along the slope, meters.
+    drift : rise of the floor from the first stand to the last one that no tilt explains, meters; 0 if not significant.
+    n_stands : number of stands.
+    """
+
+    height: float
+    slope_x: float
+    slope_z: float
+    tilt: float
+    error: float
+    residue: float
+    extent: float
+    drift: float
+    n_stands: int
+
+    @property
+    def is_tilted(self) -> bool:
+        """Whether the tilt is more than an estimation error, and raises the floor by more than the feet scatter."""
+        return self.tilt > _SURE * self.error and self.tilt * self.extent > 2.0 * self.residue
+
+    def to_dict(self) -> dict[str, float]:
+        """Return plain data for JSON."""
+        return {**asdict(self), "is_tilted": self.is_tilted}
+
+
+def find_floor_plane(motion: Motion) -> FloorPlane:
+    """Fit a plane to the places where feet stand.
+
+    Every stand of a heel or a ball counts once, at its mean position. Left and right, heel and ball have their own
+    height, because joints lie at different heights in the feet. The fit is robust: stands off the plane, on steps or in
+    the air, do not count.
+
+    Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
+    """
+    track = track_points(motion, choose_points(motion))
+    scale = track.scale.length
+    places, times, points = _find_stands(track)
+    if len(places) < _MIN_STANDS:
+        raise NoResult(f"the feet stand {len(places)} times, at least {_MIN_STANDS} are needed to fit a floor plane")
+    middle = places[:, [0, 2]].mean(axis=0)
+    flat = places[:, [0, 2]] - middle
+    extent = float(np.ptp(flat, axis=0).max())
+    if extent < _MIN_EXTENT * scale:
+        raise NoResult(f"the feet stand within {extent:.2f} m, too close together to fit a floor plane")
+    own = (points[:, None] == np.unique(points)).astype(np.float64)
+    terms, heights, noise = np.hstack([flat, own]), places[:, 1], _NOISE * scale
+    weights = _weigh_stands(terms, heights, _OUTLIER * scale)
+    slopes, spread, residue = _fit(terms, heights, weights, noise, (_USUAL_SLOPE, _USUAL_SLOPE))
+    steepness = math.hypot(*slopes[:2])
+    if (weights > 0.0).mean() < _MIN_ON_PLANE or residue > _MAX_RESIDUE * scale or steepness > _MAX_SLOPE:
+        raise NoResult("the feet do not stand on one plane")
+    uphill = slopes[:2] / steepness if steepness > 0.0 else np.array([1.0, 0.0])
+    clock = (times - times.mean()) / max(float(np.ptp(times)), 1e-9)
+    rises, rise_spread, _ = _fit(np.column_stack([clock, terms]), heights, weights, noise, (_USUAL_DRIFT * scale,))
+    drift = float(rises[0])
+    a, b = slopes[:2].tolist()
+    level = float(np.average(slopes[2:], weights=own[weights > 0.0].sum(axis=0)))
+    return FloorPlane(
+        height=level - a * float(middle[0]) - b * float(middle[1]), slope_x=a, slope_z=b, tilt=math.atan(steepness),
+        error=math.sqrt(float(uphill @ spread[:2, :2] @ uphill)) / (1.0 + steepness**2), residue=residue,
+        extent=float(np.ptp(flat[weights > 0.0] @ uphill)),
+        drift=drift if abs(drift) > _SURE * math.sqrt(float(rise_spread[0, 0])) else 0.0,
+        n_stands=int((weights > 0.0).sum()),
+    )  # fmt: skip
+
+
+def _find_stands(track: PointTrack) -> tuple[Floats, Floats, Floats]:
+    """Return the mean position (n, 3) of each stand of a point, its time (n,) in frames, and the point (n,)."""
+    shortest = max(track.frames(_MIN_SECONDS), 2)
+    still = track.speed < _STILL * track.scale.root
+    rows = []
+    for k in track.foot_columns:
+        for start, stop in find_runs(still[:, k]):
+            if stop - start >= shortest:
+                rows.append([*track.paths[start:stop, k].mean(axis=0).tolist(), 0.5 * (start + stop), k])
+    table = np.array(rows).reshape(-1, 5)
+    return table[:, :3], table[:, 3], table[:, 4]
+
+
+def _weigh_stands(terms: Floats, heights: Floats, outlier: float) -> Floats:
+    """Return weights (n,) for a robust fit of heights (n,) to terms (n, m): least absolute values, then Tukey."""
+    weights = np.ones(len(heights))
+    for i in range(2 * _N_ROUNDS):
+        root = np.sqrt(weights)[:, None]
+        off = heights - terms @ np.linalg.lstsq(terms * root, heights * root[:, 0], rcond=None)[0]
+        weights = 1.0 / np.maximum(np.abs(off), 1e-3)
+        if i >= _N_ROUNDS:
+            weights = np.square(np.maximum(1.0 - np.square(off / outlier), 0.0))
+        if not weights.any():
+            raise NoResult("the feet do not stand on one plane")
+    return weights
+
+
+def _fit(
+    terms: Floats, heights: Floats, weights: Floats, noise: float, usual: tuple[float, ...]
+) -> tuple[Floats, Floats, float]:
+    """Fit heights (n,) to terms (n, m): coefficients (m,), their covariance (m, m), and the residue in meters.
+
+    noise : minimum scatter of the heights in meters.
+    usual : usual size of the first coefficients. They stay near 0 if the stands do not determine them, such as the
+        slope across a straight walk.
+    """
+    prior = np.zeros(terms.shape[1])
+    prior[: len(usual)] = 1.0 / np.square(usual)
+    scatter = noise
+    for _ in range(2):
+        inverse = np.linalg.pinv((terms * weights[:, None]).T @ terms / scatter**2 + np.diag(prior))
+        values = inverse @ (terms.T @ (weights * heights)) / scatter**2
+        off = heights - terms @ values
+        residue = math.sqrt(float((weights * off**2).sum() / weights.sum()))
+        scatter = max(residue, noise)
+    return values, inverse, residue
+
+
+def estimate_floor_plane(motion: Motion) -> FloorPlane | None:
+    """Return the result of `find_floor_plane`, or None if there is none, also for bodies without feet."""
+    try:
+        return find_floor_plane(motion)
+    except (NoResult, InvalidValue):
+        return None

@@ -1,0 +1,262 @@
+"""Find glitches: frames in which joints jump as no body can, because markers were swapped, lost or zeroed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core.arrays import Bools, Floats, Ints
+from marey.core.motion import Motion, check_motion
+from marey.core.skeleton import Skeleton
+from marey.io.recognize import STATURE, stature
+from marey.maths import quat
+
+# Between two frames, a joint jumps if its velocity changes by more than this acceleration (m/s^2) before and after.
+# Hands and feet in throws, punches and kicks reach 600 m/s^2, and only in one direction for several frames.
+_IMPOSSIBLE, _UNUSUAL = 1000.0, 200.0
+# It must also exceed the usual accelerations of the joint in the same clip by these factors. The usual level is a high
+# quantile, with up to 1 % of the frames, or this many frames, above it.
+_ABOVE_USUAL, _FAR_ABOVE_USUAL = 3.0, 8.0
+_N_ABOVE = 12
+# Meters. Smaller jumps are noise.
+_MIN_JUMP = 0.05
+# Radians from frame to frame, and radians per second, beyond the fastest joint: the shoulder of a pitcher (Fleisig
+# 1999: 7500 degrees per second).
+_FLIP, _FASTEST = math.radians(60.0), 130.0
+# Seconds: jumps this close together, or this close to an end of the clip, belong to one stretch of broken frames.
+_NEAR = 0.2
+# Seconds: a joint that flips and flips back within this time is unflipped.
+_MAX_FLIP = 2.0
+# The jump back is at least this fraction of the jump, in the opposite direction (cosine).
+_BACK, _OPPOSITE = 0.3, -0.5
+_EXTREMITIES = ("hand", "ball")
+
+
+@dataclass(frozen=True, slots=True)
+class Glitch:
+    """Frames in which joints jump.
+
+    Attributes
+    ----------
+    kind : "broken" for a few frames that do not fit their neighbors; "flip" for a longer stretch in which joints are
+        rotated away and back; "jump" for a single jump without a way back, as at a cut.
+    start, stop : the wrong frames, half-open; for a jump, the frame before it and the one after it.
+    joints : indices of the joints that jump.
+    distance : largest jump of a joint in meters.
+    speed : speed of that joint in m/s.
+    angle : largest rotation of a joint from frame to frame in radians.
+    """
+
+    kind: str
+    start: int
+    stop: int
+    joints: tuple[int, ...]
+    distance: float
+    speed: float
+    angle: float
+
+
+@dataclass(frozen=True, slots=True)
+class LooseJoints:
+    """Fingers or toes that flip, as in captures without markers on them: joint indices, and frames of the flips."""
+
+    joints: tuple[int, ...]
+    frames: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Jumps:
+    """Jumps of n joints, one row per pair of neighboring frames.
+
+    joints : (n,) their indices.
+    steps : (F - 1, n, 3) how far they move, meters.
+    jump : (F - 1, n) how far that is from a steady motion, meters.
+    cosines : (F - 1, n) cosines of half the angles by which they rotate.
+    is_jump, is_flip : (F - 1, n) whether position or rotation jump.
+    fps : frames per second.
+    """
+
+    joints: Ints
+    steps: Floats
+    jump: Floats
+    is_jump: Bools
+    cosines: Floats
+    is_flip: Bools
+    fps: float
+
+
+def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
+    """Find the frames in which joints jump as no body can, in order.
+
+    A joint jumps between two frames if its velocity changes abruptly before and after: faster than any body can
+    accelerate, and much faster than usual in this clip; an impact changes it only once. A joint flips if it rotates by
+    more than 60 degrees in the same way. Fingers and toes do not count; see `find_loose_joints`.
+
+    Jumps close together, or close to an end of the clip, enclose broken frames.
+    """
+    if len(check_motion(motion)) < 4:
+        return ()
+    return _group_jumps(_find_jumps(motion), motion)
+
+
+def find_loose_joints(motion: Motion) -> LooseJoints:
+    """Find fingers and toes that flip by more than 60 degrees from one frame to the next."""
+    joints = np.flatnonzero(_extremities(motion.skeleton) & ~motion.skeleton.is_end_site)
+    if len(check_motion(motion)) < 4 or not joints.size:
+        return LooseJoints((), ())
+    flips = _find_flips(motion, joints)[1]
+    found = joints[flips.any(axis=0)]
+    return LooseJoints(tuple(found.tolist()), tuple((np.flatnonzero(flips.any(axis=1)) + 1).tolist()))
+
+
+def usual_level(values: Floats) -> Floats:
+    """Return the usual upper level of each column (F, n): at most 1 % of the rows, or 12 rows, are above it."""
+    n = len(values)
+    at = max(n // 2, n - 1 - max(n // 100, _N_ABOVE))
+    return np.asarray(np.partition(values, at, axis=0)[at])
+
+
+def _extremities(skeleton: Skeleton) -> Bools:
+    """Return (J,) whether a joint is a finger, or a toe joint, whose rotation is loose."""
+    found = np.zeros(len(skeleton), dtype=bool)
+    parents = skeleton.parents
+    roles = skeleton.roles
+    hands = {roles[f"{side}_hand"] for side in ("left", "right") if f"{side}_hand" in roles}
+    for joint in range(1, len(skeleton)):
+        found[joint] = parents[joint] in hands or found[parents[joint]]
+    found[[roles[f"{side}_ball"] for side in ("left", "right") if f"{side}_ball" in roles]] = True
+    return found
+
+
+def _find_jumps(motion: Motion) -> _Jumps:
+    skeleton, fps = motion.skeleton, motion.fps
+    loose = _extremities(skeleton)
+    balls = [skeleton.roles[role] for role in ("left_ball", "right_ball") if role in skeleton.roles]
+    loose[balls] = False  # the positions of the balls show where the feet are
+    joints = np.flatnonzero(~loose & ~skeleton.is_end_site)
+    size = (stature(skeleton) or STATURE) / STATURE
+    steps = np.diff(motion.world().positions[:, joints], axis=0)
+    bends = np.diff(steps, axis=0)
+    change = np.sqrt(np.einsum("fjk,fjk->fj", bends, bends))
+    jump = np.empty(steps.shape[:2])
+    jump[0], jump[-1] = change[0], change[-1]
+    np.minimum(change[:-1], change[1:], out=jump[1:-1])
+    impossible, unusual = (limit * size / fps**2 for limit in (_IMPOSSIBLE, _UNUSUAL))
+    is_jump = jump > max(unusual, _MIN_JUMP * size)
+    if is_jump.any():
+        usual = usual_level(jump)
+        is_jump &= ((jump > impossible) & (jump > _ABOVE_USUAL * usual)) | (jump > _FAR_ABOVE_USUAL * usual)
+    cosines, is_flip = _find_flips(motion, joints)
+    is_flip[:, np.isin(joints, balls)] = False
+    return _Jumps(joints, steps, jump, is_jump, cosines, is_flip, fps)
+
+
+def _find_flips(motion: Motion, joints: Ints) -> tuple[Floats, Bools]:
+    """Return the cosine of half the angle by which joints rotate between frames, (F - 1, n), and whether they flip."""
+    rotations = motion.rotations[:, joints]
+    cosines = np.abs(np.einsum("fjk,fjk->fj", rotations[1:], rotations[:-1]))
+    is_flip = cosines < math.cos(0.5 * _FLIP)
+    if not is_flip.any():
+        return cosines, is_flip
+    usual = {int(j): _to_angle(-usual_level(-cosines[:, [j]])[0]) for j in np.flatnonzero(is_flip.any(axis=0))}
+    last = len(cosines) - 1
+    for b, j in np.argwhere(is_flip).tolist():
+        turns = {k: _rotation_step(rotations[:, j], k) for k in (b - 1, b, b + 1) if 0 <= k <= last}
+        change = min(float(np.linalg.norm(turns[b] - turns[k])) for k in turns if k != b)
+        is_fast = _to_angle(cosines[b, j]) * motion.fps > _FASTEST
+        is_flip[b, j] = change > _FLIP and (is_fast or change > _FAR_ABOVE_USUAL * usual[j])
+    return cosines, is_flip
+
+
+def _to_angle(cosine: float) -> float:
+    return 2.0 * math.acos(min(float(cosine), 1.0))
+
+
+def _rotation_step(rotations: Floats, boundary: int) -> Floats:
+    """Return the rotation vector (3,) from a frame to the next."""
+    return quat.log(quat.inv_mul(rotations[boundary], rotations[boundary + 1]))
+
+
+def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
+    """Group jumps into glitches. A jump has the number of the frame before it."""
+    found = np.flatnonzero((jumps.is_jump | jumps.is_flip).any(axis=1)).tolist()
+    near, last = max(2, round(_NEAR * motion.fps)), len(motion) - 2
+    groups: list[list[int]] = []
+    for b in found:
+        if groups and b - groups[-1][-1] <= near:
+            groups[-1].append(b)
+        else:
+            groups.append([b])
+    out: list[Glitch] = []
+    for group in groups:
+        if group[0] < near:
+            out.append(_describe(jumps, group, "broken", 0, group[-1] + 1))
+        elif group[-1] > last - near:
+            out.append(_describe(jumps, group, "broken", group[0] + 1, len(motion)))
+        else:
+            if len(group) == 1:
+                group = sorted({group[0], _find_way_back(jumps, group[0], near)})
+            if len(group) > 1:
+                out.append(_describe(jumps, group, "broken", group[0] + 1, group[-1] + 1))
+            else:
+                out.append(_describe(jumps, group, "jump", group[0], group[0] + 2))
+    return _join_flips(jumps, out, motion)
+
+
+def _find_way_back(jumps: _Jumps, b: int, near: int) -> int:
+    """Return the weaker jump back of the joint that jumps most, if there is one nearby; else b itself."""
+    j = int(np.argmax(jumps.jump[b] * jumps.is_jump[b]))
+    there = jumps.steps[b, j]
+    size = float(np.linalg.norm(there))
+    first = max(b - near, 0)
+    steps = jumps.steps[first : b + near + 1, j]
+    lengths = np.linalg.norm(steps, axis=1)
+    back = (steps @ there < _OPPOSITE * size * lengths) & (lengths > _BACK * size)
+    back &= jumps.jump[first : b + near + 1, j] > _BACK * jumps.jump[b, j]
+    at = np.flatnonzero(back) + first
+    return int(at[np.argmin(np.abs(at - b))]) if at.size and size > 0 else b
+
+
+def _join_flips(jumps: _Jumps, glitches: list[Glitch], motion: Motion) -> tuple[Glitch, ...]:
+    """Replace two single jumps by a flip if the same joints flip and return to where they were."""
+    out: list[Glitch] = []
+    for glitch in glitches:
+        before = out[-1] if out else None
+        if (
+            before is not None
+            and before.kind == glitch.kind == "jump"
+            and glitch.start - before.start <= _MAX_FLIP * motion.fps
+        ):
+            shared = [
+                j for j in before.joints if j in glitch.joints and _returns(motion, j, before.start, glitch.start)
+            ]
+            if shared:
+                out[-1] = Glitch(
+                    "flip", before.start + 1, glitch.start + 1, tuple(shared), max(before.distance, glitch.distance),
+                    max(before.speed, glitch.speed), max(before.angle, glitch.angle),
+                )  # fmt: skip
+                continue
+        out.append(glitch)
+    return tuple(out)
+
+
+def _returns(motion: Motion, joint: int, first: int, second: int) -> bool:
+    """Return whether a joint flips at the first jump, and at the second one is back."""
+    q = motion.rotations[:, joint]
+    there, back = (float(quat.angle_between(q[b], q[b + 1])) for b in (first, second))
+    return min(there, back) > _FLIP and float(quat.angle_between(q[first], q[second + 1])) < 0.5 * min(there, back)
+
+
+def _describe(jumps: _Jumps, group: Iterable[int], kind: str, start: int, stop: int) -> Glitch:
+    rows = list(group)
+    moved = np.linalg.norm(jumps.steps[rows], axis=2)
+    wrong = jumps.is_jump[rows] | jumps.is_flip[rows]
+    columns = wrong.any(axis=0)
+    distance = float(np.where(wrong, moved, 0.0).max())
+    return Glitch(
+        kind, start, stop, tuple(jumps.joints[columns].tolist()), distance, distance * jumps.fps,
+        _to_angle(jumps.cosines[rows][:, columns].min()),
+    )  # fmt: skip

@@ -1,0 +1,198 @@
+"""What `marey.check` finds in damaged clips, and that it finds nothing severe in good ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey
+from marey import Markers
+from marey.check import CheckReport, check_clips, warn_of_findings
+from marey.core import Source
+from marey.edit import resample
+from marey.errors import InvalidValue, MareyWarning
+from marey.samples import sample_names
+
+from .helpers import add_noise, clip, rotate_joint, tilt, zero_pose
+
+
+def find(report: CheckReport, kind: str) -> list:
+    return [finding for finding in report if finding.kind == kind]
+
+
+@pytest.mark.parametrize("name", sample_names())
+def test_generated_clips_have_no_findings(name):
+    assert [finding.message for finding in marey.check(clip(name))] == []
+
+
+@pytest.mark.parametrize(
+    "file", ["007/07_01", "002/02_01", "016/16_21", "016/16_35", "144/144_20", "111/111_36", "085/85_02", "049/49_06"]
+)
+def test_good_captures_have_no_severe_findings(file, data_folder):
+    assert not marey.check(marey.load(data_folder / "cmu" / f"{file}.bvh")).is_severe
+
+
+@pytest.mark.parametrize(("file", "stop"), [("cmu-hard/09_10", 5), ("cmu/016/16_15", 2), ("cmu/016/16_23", 3)])
+def test_broken_first_frames_of_real_clips(file, stop, data_folder):
+    report = marey.check(marey.load(data_folder / f"{file}.bvh"), severity="severe")
+    (finding,) = find(report, "broken_frames")
+    assert (finding.start, finding.stop, finding.operation) == (0, stop, "edit repair")
+    assert finding.value > 50.0
+    assert finding.unit == "m/s"
+
+
+def test_subjects_that_were_recorded_at_another_rate(data_folder):
+    for path in sorted((data_folder / "cmu" / "143").glob("*.bvh")) + [data_folder / "cmu-hard" / "106_20.bvh"]:
+        (finding,) = find(marey.check(marey.load(path)), "frame_rate")
+        assert finding.options == {"file_fps": 60.0}
+        assert finding.operation == "convert"
+        assert not find(marey.check(marey.load(path, file_fps=60)), "frame_rate")
+
+
+def test_flipping_thumbs_are_one_mild_finding(data_folder):
+    (finding,) = marey.check(marey.load(data_folder / "cmu-hard" / "131_06.bvh")).findings[:1]
+    assert (finding.kind, finding.severity, finding.joints) == ("loose_joints", "mild", ("RThumb",))
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+def test_a_zeroed_pose_is_found_at_every_rate(fps):
+    walk = resample(clip("walk"), fps)
+    middle = len(walk) // 2
+    (finding,) = find(marey.check(zero_pose(walk, middle, middle + 2)), "broken_frames")
+    assert (finding.start, finding.stop, finding.severity) == (middle, middle + 2, "severe")
+
+
+def test_frozen_frames():
+    walk = clip("walk")
+    frames = np.concatenate([np.arange(100), np.full(40, 100), np.arange(101, len(walk))])
+    frozen = replace(walk, root_positions=walk.root_positions[frames], rotations=walk.rotations[frames])
+    (finding,) = find(marey.check(frozen), "frozen")
+    assert (finding.start, finding.stop, finding.severity) == (100, 140, "severe")
+    assert finding.value == pytest.approx(40 / 60)
+    ones = [5] * len(walk)
+    still = replace(walk, root_positions=walk.root_positions[ones], rotations=walk.rotations[ones])
+    (finding,) = find(marey.check(still), "frozen")
+    assert (finding.severity, finding.operation) == ("mild", "")
+
+
+def test_repeated_frames():
+    walk = clip("walk")
+    frames = np.arange(len(walk)) // 2 * 2
+    doubled = replace(walk, root_positions=walk.root_positions[frames], rotations=walk.rotations[frames])
+    (finding,) = find(marey.check(doubled), "repeated_frames")
+    assert finding.options == {"fps": 30}
+
+
+def test_a_wrong_rate():
+    fast = replace(clip("walk"), fps=120.0, source=Source(format="bvh"))
+    (finding,) = find(marey.check(fast), "frame_rate")
+    assert finding.options == {"file_fps": 60.0}
+    assert finding.remedy == "read it with `file_fps=60`"
+
+
+def test_a_rest_pose(data_folder):
+    path = data_folder / "cmu" / "007" / "07_01.bvh"
+    (finding,) = find(marey.check(marey.load(path, trim_rest=False)), "rest_pose")
+    assert (finding.start, finding.stop) == (0, 1)
+    assert not find(marey.check(marey.load(path)), "rest_pose")
+
+
+def test_doubtful_units_and_axes(data_folder):
+    chain = marey.check(marey.load(data_folder / "nasty-real" / "sinusoidal.bvh"))
+    assert {"unit", "axis"} <= set(chain.kinds)
+    large = marey.check(marey.load(data_folder / "cmu" / "007" / "07_01.bvh", unit="m"))
+    assert "the body is" in find(large, "unit")[0].message
+
+
+def test_bones_that_change():
+    walk = clip("walk")
+    offsets = walk.frame_offsets.copy()
+    joint = walk.skeleton.roles["left_foot"]
+    offsets[50:80, joint] *= 1.1
+    (finding,) = find(marey.check(replace(walk, bone_offsets=offsets)), "bone_lengths")
+    assert (finding.start, finding.stop) == (50, 80)
+    assert finding.value == pytest.approx(0.1)
+    assert finding.joints == (walk.skeleton.names[joint],)
+
+
+def test_a_tilted_floor():
+    (finding,) = find(marey.check(tilt(clip("medley"), 4.0)), "tilted_floor")
+    assert np.degrees(finding.value) == pytest.approx(4.0, abs=0.2)
+    assert finding.severity == "severe"
+
+
+def test_sliding_feet():
+    walk = clip("walk")
+    root = walk.root_positions.copy()
+    root[:, 0] += 0.1 * np.arange(len(walk)) / walk.fps  # a steady slip
+    (finding,) = find(marey.check(replace(walk, root_positions=root)), "foot_slide")
+    assert 0.021 < finding.value < 0.2
+    assert finding.operation == "clean"
+
+
+def test_feet_below_the_floor():
+    squat = clip("duck")
+    root = squat.root_positions.copy()
+    root[80:93, 1] -= 0.15 * (1.0 - np.abs(np.linspace(-1.0, 1.0, 13)))  # too fast to be a floor
+    assert find(marey.check(replace(squat, root_positions=root)), "penetration")
+
+
+def test_jitter():
+    noisy = marey.check(add_noise(clip("walk"), 0.01))
+    (finding,) = find(noisy, "jitter")
+    assert finding.value == pytest.approx(0.01, rel=0.25)
+    assert not find(noisy, "broken_frames")
+    assert not find(marey.check(add_noise(clip("walk"), 0.0005)), "jitter")
+
+
+def test_gaps_of_markers():
+    valid = np.ones((100, 2), dtype=bool)
+    valid[10:40, 1] = False
+    (finding,) = marey.check(Markers(("A", "B"), np.zeros((100, 2, 3)), valid, 100.0))
+    assert (finding.kind, finding.joints, finding.start, finding.stop) == ("marker_gaps", ("B",), 10, 40)
+    assert finding.value == pytest.approx(0.3)
+
+
+def test_duplicates_and_shared_rates():
+    walk = replace(clip("walk"), name="a")
+    moved = replace(walk, name="c", root_positions=walk.root_positions + 0.5)
+    reports = check_clips([walk, replace(walk, name="b"), moved, clip("run")])
+    assert [report.kinds for report in reports] == [(), ("duplicate",), ("duplicate",), ()]
+    fast = replace(clip("walk"), fps=120.0, source=Source(format="bvh"))
+    still = replace(clip("look_around"), fps=120.0, source=Source(format="bvh"), name="look")
+    assert find(check_clips([fast, still])[1], "frame_rate")[0].severity == "mild"
+    assert not find(check_clips([clip("walk"), still])[1], "frame_rate")
+
+
+def test_a_report_is_plain_data():
+    report = marey.check(rotate_joint(clip("walk"), "left_upper_arm", 120, 100, 102))
+    assert report
+    assert len(report) == 1
+    assert report.is_severe
+    data = report.to_dict()
+    assert data["frames"] == len(clip("walk"))
+    assert data["findings"][0]["kind"] == "broken_frames"
+    assert data["findings"][0]["start"] == 100
+    assert not marey.check(clip("walk"))
+
+
+def test_very_short_and_bodiless_clips(data_folder):
+    assert not marey.check(clip("walk")[0])
+    assert not marey.check(clip("walk")[:3])
+    assert not marey.check(marey.load(data_folder / "nasty-real" / "sinusoidal.bvh")).is_severe
+
+
+def test_wrong_arguments():
+    with pytest.raises(InvalidValue, match="severity must be"):
+        marey.check(clip("walk"), severity="bad")
+    with pytest.raises(InvalidValue, match="motion"):
+        marey.check("walk.bvh")
+
+
+def test_one_warning_for_severe_findings():
+    broken = replace(zero_pose(clip("walk"), 100, 102), name="bad")
+    with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\)") as caught:
+        warn_of_findings([clip("walk"), broken])
+    assert len(caught) == 1
