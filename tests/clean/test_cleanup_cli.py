@@ -24,7 +24,7 @@ def test_cleans_with_the_contacts_of_the_sidecar(clip: Path, capsys: pytest.Capt
     out = clip.with_name("clean.bvh")
     assert cli.main(["clean", str(clip), str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    slide = report["figures"]["slide_contact"]
+    slide = report["metrics"]["slide_contact"]
     assert slide["before"] > 0.1
     assert slide["after"] < 1e-6
     assert report["limb_scaling"]["p99"] < 0.05
@@ -63,11 +63,11 @@ def test_given_plants(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "right_hand=1.2@0,0,0"], "expected NAME=FROM:TO@X,Y,Z"),
-        (["--target", "right_hand=a:b@0,0,0"], "expected seconds such as 1.2, or a frame such as 36f"),
+        (["--target", "right_hand=1.2@0,0,0"], "NAME=FROM:TO@X,Y,Z"),
+        (["--target", "right_hand=a:b@0,0,0"], "seconds such as 1.2, or a frame such as 36f"),
         (["--target", "head=0:1@0,0,0"], "effector of a target must be one of"),
         (["--plant", "nose=0:1@0,0,0"], "point of a plant must be one of the contact points"),
-        (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "expected only a position X,Y,Z"),
+        (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "only a position X,Y,Z"),
         (["--max-stretch", "2"], "--max-stretch must be at least 0 and less than 1, not"),
         (["--plane", "0.1", "--floor-only"], "contradict each other"),
         (["--floor", "9"], "m, more than a leg length above the highest foot"),
@@ -111,7 +111,7 @@ def test_rigid_figures_are_those_of_the_file_that_is_written(
     assert cli.main(["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "out.bvh"), "--rigid", "--json"]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     written = measure(load_motion(tmp_path / "out.bvh"))
-    assert written["slide_contact"].value == pytest.approx(told["figures"]["slide_contact"]["after"], abs=1e-4)
+    assert written["slide_contact"].value == pytest.approx(told["metrics"]["slide_contact"]["after"], abs=1e-4)
     assert written["limb_change_max"].value == pytest.approx(0.0, abs=1e-6)
     assert told["limb_scaling"]["max"] == 0.0
     assert set(told["residues_m"]) == {"left_foot", "right_foot"}

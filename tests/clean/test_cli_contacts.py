@@ -154,22 +154,22 @@ def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
     planes = [part for height in raised["raised_m"] for part in ("--plane", height)]
     assert json.loads(run(path, "--json", *planes)[1])["points"].keys() == raised["points"].keys()
     floor_only = json.loads(run(path, "--json", "--floor-only")[1])
-    assert floor_only["points"]["left_ball"]["share"] < raised["points"]["left_ball"]["share"]
+    assert floor_only["points"]["left_ball"]["fraction"] < raised["points"]["left_ball"]["fraction"]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--plane", "high"], "expected a height such as 0.45"),
-        (["--plane", "1,2"], "expected a height such as 0.45"),
+        (["--plane", "high"], "a height such as 0.45"),
+        (["--plane", "1,2"], "a height such as 0.45"),
         (["--plane", "0.2", "--floor-only"], "exclude each other"),
         (["--show", "--hands"], "--show cannot be combined"),
         (["--show"], "has no contacts; run without --show"),
         (["--replace"], "--replace requires --write"),
         (["--write", "--fps", "30"], "write a copy with -o OUT"),
         (["--write", "-o", "x.bvh"], "give only one"),
-        (["--enter-speed", "2"], "enter_speed must be greater than 0 and at most keep_speed, not 2 and 0.6"),
-        (["--gap", "-1"], "gap must be a number of at least 0, not -1.0"),
+        (["--enter-speed", "2"], "--enter-speed must be at most 0.6, the value of --keep-speed, not 2"),
+        (["--gap", "-1"], "--gap must be at least 0 seconds, not -1.0"),
         (["--floor", "-2", "--floor-only"], "nothing touches the floor at -2.000 m"),
     ],
 )

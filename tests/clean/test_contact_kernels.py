@@ -158,7 +158,7 @@ def test_smoothing_is_that_of_the_filters(sigma, n_frames):
     np.testing.assert_allclose(out, filters.gaussian(x, sigma), atol=1e-12)
 
 
-def test_speed_is_that_of_the_slower_neighbouring_step():
+def test_speed_is_that_of_the_slower_neighboring_step():
     path = np.zeros((6, 1, 3))
     path[:, 0, 0] = [0.0, 1.0, 1.0, 1.0, 3.0, 7.0]
     speed = np.empty((6, 1))

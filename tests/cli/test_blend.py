@@ -95,8 +95,8 @@ def test_a_report_has_plots_and_metrics(clips, capsys):
     assert report["pictures"] == ["grid.png", "paths.png", "feet.png", "matches.png"]
     for name in report["pictures"]:
         assert png_size(Path("deep/report") / name)[0] == 1800
-    low, high = sorted(report["figures"]["speed_mean"]["inputs"])
-    assert low < report["figures"]["speed_mean"]["result"] < high
+    low, high = sorted(report["metrics"]["speed_mean"]["inputs"])
+    assert low < report["metrics"]["speed_mean"]["result"] < high
     assert report["frames"] == len(marey.load("jog.bvh"))
     for each in report["inputs"]:
         assert each["frames"][0] < each["frames"][1]

@@ -141,7 +141,7 @@ def test_playing_by_chance_and_to_a_point(char, folder, capsys):
     assert main(["pmg", "walk", str(char), "--seconds", "4", "--seed", "2", "-o", str(out), "--json"]) == 0
     report = told(capsys)
     assert report["frames"] == len(load_motion(out)) == 120
-    assert report["worst_share_of_bad"] <= 1.0
+    assert report["worst_fraction_of_bad"] <= 1.0
     assert main(["pmg", "go", str(char), "--to", "2,4", "-o", str(folder / "go.npz"), "--json"]) == 0
     report = told(capsys)
     assert report["reached"]

@@ -46,7 +46,7 @@ def test_a_splice_is_written_and_reported(clips, capsys):
     report = json.loads((clips / "told" / "report.json").read_text())
     assert report["loop"]["passes"] >= 1
     assert report["seams"]["hands"] < 0.05
-    figures = report["figures"]
+    figures = report["metrics"]
     assert figures["phase_error_p95_cycles"] < 0.08
     assert figures["wobble_against_naive"] == pytest.approx((figures["wobble_mm"] / figures["wobble_naive_mm"]) ** 2)
     assert f"wobble energy {figures['wobble_against_lower']:.2f} times that of 'walk', " in said
@@ -70,8 +70,8 @@ def test_options_reach_the_splice(clips, capsys):
     assert main([*SPLICE, "--json", "--naive"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["op"] == "splice_naive"
-    assert "phase_error_p95_cycles" not in report["figures"]  # nothing was brought in step
-    assert report["figures"]["wobble_mm"] > 0.0
+    assert "phase_error_p95_cycles" not in report["metrics"]  # nothing was brought in step
+    assert report["metrics"]["wobble_mm"] > 0.0
     assert main([*SPLICE, "--naive", "--report", "told"]) == 0
     assert "in step" not in capsys.readouterr().out
     assert main(["splice", "stand.bvh", "carry.bvh", "-o", "both.bvh", "--naive"]) == 0

@@ -223,12 +223,14 @@ def test_the_upward_axis_as_stated_and_as_given(read):
 def test_labels_are_made_unique(read):
     content = "A  A  A_2   *7 Ü  ".encode("latin-1")
     markers = read(c3d_bytes(standing(), LABELS=(-1, (3, 6), content)))
-    assert markers.names == ("A", "A_3", "A_2", "unlabelled3", "*7", "Ü", "unlabelled6", "unlabelled7")
+    assert markers.names == ("A", "A_3", "A_2", "unlabeled3", "*7", "Ü", "unlabeled6", "unlabeled7")
 
 
 def test_labels_go_on_in_further_parameters(read):
     markers = read(c3d_bytes(standing(), LABELS=texts("A", "B"), LABELS2=texts("C"), LABELS3=texts("D", "E")))
-    assert markers.names[:6] == ("A", "B", "C", "D", "E", "unlabelled5")
+    assert markers.names[:6] == ("A", "B", "C", "D", "E", "unlabeled5")
+    with pytest.warns(DeprecationWarning, match="'unlabeled5'"):
+        assert markers.index("unlabelled5") == 5
 
 
 def test_computed_values_are_left_out(read):
@@ -321,9 +323,9 @@ def test_legal_but_unusual(read, recwarn, options):
 
 
 def test_labels_of_other_kinds(read):
-    assert read(c3d_bytes(LABELS=(-1, (), b"c"))).names[:2] == ("c", "unlabelled1")
-    assert read(c3d_bytes(LABELS=integers(1))).names[0] == "unlabelled0"
-    assert read(c3d_bytes(LABELS=(-1, (0, 8), b""))).names[7] == "unlabelled7"
+    assert read(c3d_bytes(LABELS=(-1, (), b"c"))).names[:2] == ("c", "unlabeled1")
+    assert read(c3d_bytes(LABELS=integers(1))).names[0] == "unlabeled0"
+    assert read(c3d_bytes(LABELS=(-1, (0, 8), b""))).names[7] == "unlabeled7"
 
 
 def test_names_in_small_letters_and_locked_records(read):

@@ -53,7 +53,7 @@ def test_cubic_splines(fps: float) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "top"), [("i1", 127), ("u1", 255), ("<i2", 32767), ("<u2", 65535)])
-def test_normalised_integers(dtype: str, top: int) -> None:
+def test_normalized_integers(dtype: str, top: int) -> None:
     turns = np.abs(TURNS) if dtype in ("u1", "<u2") else TURNS
     glb = Glb(arm(), [0, 1, 2])
     glb.key(1, "rotation", TIMES, glb.accessor(np.rint(turns * top), dtype, normalized=True))

@@ -61,11 +61,11 @@ def test_json(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> Non
     first, second = json.loads(capsys.readouterr().out)
     assert first["file"] == made
     assert first["against"]["file"] == source
-    figure = first["figures"]["slide_contact"]
+    figure = first["metrics"]["slide_contact"]
     assert figure["unit"] == "m/s"
     assert "PhysDiff" in figure["source"]
     assert figure["value"] > figure["against"]
-    same = second["figures"]
+    same = second["metrics"]
     assert all(one["value"] == one["against"] for one in same.values())
 
 
@@ -107,7 +107,7 @@ def test_a_leading_rest_pose_is_reported(tmp_path: Path, capsys: pytest.CaptureF
     assert whole.err == ""
     assert main(["measure", str(path), "--trim-rest", "--json"]) == 0
     assert "--trim-rest is deprecated: a leading rest pose is skipped by default" in capsys.readouterr().err
-    before, after = (json.loads(out)[0]["figures"]["angular_velocity_max"]["value"] for out in (whole.out, trimmed.out))
+    before, after = (json.loads(out)[0]["metrics"]["angular_velocity_max"]["value"] for out in (whole.out, trimmed.out))
     assert before > 3 * after
 
 

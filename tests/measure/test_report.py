@@ -77,7 +77,7 @@ def test_metrics_go_to_json_and_back() -> None:
     assert told["name"] == WALK.name
     assert told["frames"] == len(WALK)
     assert told["against"]["frames"] == len(WALK)
-    for name, figure in told["figures"].items():
+    for name, figure in told["metrics"].items():
         assert figure["value"] == figure["against"] == measure(WALK)[name].value
         assert figure["definition"]
         assert figure["source"]

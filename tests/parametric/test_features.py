@@ -36,13 +36,21 @@ def test_a_position_is_where_the_target_was(kind, joint, where, within):
 
 def test_positions_are_relative_to_the_start_of_the_motion():
     motion = sample("reach").motion
-    for feature in (position("right_hand"), position("centre_of_mass"), orientation("right_hand")):
+    for feature in (position("right_hand"), position("center_of_mass"), orientation("right_hand")):
         np.testing.assert_allclose(feature(motion.moved((2.0, 3.0, -4.0))), feature(motion), atol=1e-9)
 
 
-def test_the_centre_of_mass_is_in_the_trunk():
+def test_the_british_name_of_the_center_of_mass_still_works():
+    with pytest.warns(DeprecationWarning, match="'center_of_mass'"):
+        feature = position("centre_of_mass")
+    assert (feature.joint, feature.names[0]) == ("center_of_mass", "center_of_mass x")
+    again = feature_from_dict(feature.to_dict() | {"joint": "centre_of_mass"})  # as old files have it
+    assert again.joint == "center_of_mass"
+
+
+def test_the_center_of_mass_is_in_the_trunk():
     motion = sample("stand").motion
-    x, y, z = position("centre_of_mass", "start")(motion)
+    x, y, z = position("center_of_mass", "start")(motion)
     assert 0.85 < y < 1.1
     assert abs(x) < 0.05
     assert abs(z) < 0.1
@@ -133,7 +141,7 @@ def test_functions_and_several_together():
         (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "one entry for each of 1 names, not 2"),
         (lambda: position("right_wing")(straight_walk(1.0, 1.0)), JointNotFound, "right_wing"),
         (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "needs a registration"),
-        (lambda: angular_speed("centre_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not rotate"),
+        (lambda: angular_speed("center_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not rotate"),
         (lambda: function(lambda m: 1 / 0)(straight_walk(1.0, 1.0)), InvalidValue, "failed on 'straight_walk': Zero"),
         (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must return 1 numbers"),
     ],

@@ -16,7 +16,7 @@ from tests.parametric.takes import space
     [
         ((position("right_hand"), orientation("chest", "highest", moment_joint="right_hand")), (0.45, 0.3)),
         ((turn(), speed("right_hand", "max"), duration()), (np.nan,) * 3),
-        ((position("centre_of_mass", axes="yz"), function(lambda motion: len(motion))), (0.61, np.nan)),
+        ((position("center_of_mass", axes="yz"), function(lambda motion: len(motion))), (0.61, np.nan)),
     ],
 )
 def test_many_at_once_are_as_one_by_one(features, moments):
@@ -83,7 +83,7 @@ def test_random_weights_are_valid_and_fill_the_range(delta):
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
     assert rows.min() >= -delta - 1e-12
     assert rows.max() <= 1.0 + delta + 1e-12
-    # No place in the row is favoured.
+    # No place in the row is favored.
     assert np.ptp(rows.mean(axis=0)) < 0.06
     assert rows.max() > 0.9 + delta
     assert rows.min() < 0.05 - delta

@@ -77,9 +77,9 @@ def test_refused_cells_are_left_out(between):
     figure = draw_grid(DistanceGrid(between.a, between.b, values, between.frame_weights))
     shown = figure.axes[0].images[0].get_array()
     assert (np.ma.getmaskarray(shown) == np.isinf(values).T).all()
-    assert "grey: contacts differ" in texts(figure)
+    assert "gray: contacts differ" in texts(figure)
     everything = DistanceGrid(between.a, between.b, np.full(values.shape, np.inf), between.frame_weights)
-    assert "grey" in texts(draw_grid(everything))
+    assert "gray" in texts(draw_grid(everything))
 
 
 @pytest.mark.parametrize(("n_a", "n_b"), [(1, 1), (1, 40), (2, 400), (400, 3)])

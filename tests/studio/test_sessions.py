@@ -144,7 +144,7 @@ def test_the_worker_ends_with_its_page(server: Server, monkeypatch: pytest.Monke
     until(lambda: not session.places.own.exists(), "the temporary folder's end")
 
 
-def test_a_job_is_cancelled(server: Server, page: FakePage) -> None:
+def test_a_job_is_canceled(server: Server, page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     running = page.send("clean", motion=motion)
     waiting = page.send("measure", motion=motion)

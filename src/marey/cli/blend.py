@@ -263,7 +263,7 @@ def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str]
         }
         for name in shown
     }
-    return {"frames": len(result), "fps": result.fps, "seconds": result.duration, "figures": metrics}
+    return {"frames": len(result), "fps": result.fps, "seconds": result.duration, "metrics": metrics}
 
 
 def _pictures(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
@@ -334,7 +334,7 @@ def _text(report: Mapping[str, Any]) -> str:
         f"  mean distance after registration {report['distance_m']:.3f} m, "
         f"{plural(report['matches'], 'matched contact')}",
     ]
-    lines += format_metrics(report["figures"], [each["name"] for each in report["inputs"]], "blend")
+    lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
     if "pictures" in report:
@@ -374,7 +374,7 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
     rows = [["method", "seconds", "performance, %", *heads, "note"]]
     for row in (*tables["inputs"], *tables["blends"]):
         times = [format_number(row["seconds"]), format_number(row["performance"])]
-        values = [each.format(row["figures"][name]) for name, each in metrics.items()]
+        values = [each.format(row["metrics"][name]) for name, each in metrics.items()]
         rows.append([row["method"], *times, *values, row["note"]])
     return [*lines, *_transpose(rows)]
 

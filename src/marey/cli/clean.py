@@ -151,7 +151,7 @@ def _report(file: str, output: str, before: Motion, result: CleanResult, stretch
         "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
         "max_stretch": stretch,
         "shift_max_m": own["shift_max"],
-        "figures": metrics,
+        "metrics": metrics,
     }
 
 
@@ -172,8 +172,8 @@ def _text(report: dict[str, Any]) -> str:
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")
-    rows = [["metric", "before", "after", "unit"]] if report["figures"] else []
-    for name, metric in report["figures"].items():
+    rows = [["metric", "before", "after", "unit"]] if report["metrics"] else []
+    for name, metric in report["metrics"].items():
         shown = shown_metric(name, metric["unit"])
         rows.append([shown.title, shown.format(metric["before"]), shown.format(metric["after"]), shown.unit])
     lines += format_table(rows)

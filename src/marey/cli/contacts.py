@@ -148,7 +148,7 @@ def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict
         point.name: {
             "joint": motion.skeleton.names[point.joint],
             "offset_m": point.offset.tolist(),
-            "share": float(contacts.mask[:, k].mean()),
+            "fraction": float(contacts.mask[:, k].mean()),
             "intervals": [list(span) for span in contacts.intervals(point.name)],
         }
         for k, point in enumerate(contacts.points)
@@ -233,7 +233,7 @@ def _text(report: dict[str, Any]) -> str:
     width = max((len(name) for name in report["points"]), default=0)
     for name, point in report["points"].items():
         spans = point["intervals"]
-        count = f"{plural(len(spans), 'contact')}, {100 * point['share']:.0f} % of the frames"
+        count = f"{plural(len(spans), 'contact')}, {100 * point['fraction']:.0f} % of the frames"
         lines.append(f"  {name:<{width}}  {count}, on {point['joint']!r}")
         for start, stop in spans:
             length = (stop - start) / fps

@@ -83,7 +83,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
         "written": output,
         "directions": directions,
         "sweeps": directions_table.sweeps,
-        "share_of_data": fraction,
+        "fraction_of_data": fraction,
         "response_median_s": median,
         "response_p90_s": late,
     }

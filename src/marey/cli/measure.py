@@ -55,18 +55,18 @@ def _text(report: dict[str, Any], full: bool) -> str:
     if source is not None:
         lines.append(f"against {source['file']}: {_about(source)}")
     rows = [["metric", "value", *(["against"] if source else []), "unit", "note"]]
-    for name, metric in report["figures"].items():
+    for name, metric in report["metrics"].items():
         values = [metric["value"], *([metric["against"]] if source else [])]
         note = metric["note"]
         if source and metric["against"] is None and metric["against_note"] != note:
             note = f"{note}; source: {metric['against_note']}" if note else f"source: {metric['against_note']}"
         shown = shown_metric(name, metric["unit"])
         rows.append([shown.title, *map(shown.format, values), shown.unit, note])
-    names = ["", *report["figures"]]
+    names = ["", *report["metrics"]]
     for name, line in zip(names, format_table(rows, n_text=2), strict=True):
         lines.append(line)
         if full and name:
-            metric = report["figures"][name]
+            metric = report["metrics"][name]
             lines.append(f"      {name}, {metric['unit']} = {metric['definition']}")
             lines.append(f"      source: {metric['source']}")
     return "\n".join(lines)

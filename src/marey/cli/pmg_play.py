@@ -124,7 +124,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
         "frames": len(played),
         "seconds": played.duration,
         "clips": len(shown) + 1,
-        "worst_share_of_bad": worst,
+        "worst_fraction_of_bad": worst,
         **extra,
     }
     if as_json:

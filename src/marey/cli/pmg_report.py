@@ -48,7 +48,7 @@ def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
         "bad": edge.bad,
         "worst": edge.worst,
         "samples": len(edge),
-        "share": min(1.0, float(fraction)),
+        "fraction": min(1.0, float(fraction)),
     }
 
 
@@ -96,7 +96,7 @@ def print_character(
 def _line(edge: dict[str, Any]) -> str:
     return (
         f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm, bad {100 * edge['bad']:.1f} cm, "
-        f"{100 * edge['share']:.0f} % of {edge['to']} can follow"
+        f"{100 * edge['fraction']:.0f} % of {edge['to']} can follow"
     )
 
 

@@ -80,7 +80,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
             for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
         ],
         **{key: value for key, value in step.items() if key not in ("op", "lower", "upper")},
-        "figures": _compute_metrics(legs, arms, result, copied, times),
+        "metrics": _compute_metrics(legs, arms, result, copied, times),
         "timings_s": clock.times,
     }
     if into is not None:
@@ -175,7 +175,7 @@ def _text(report: dict[str, Any]) -> str:
             lines.append(f"  closing the loop rotates joints by up to {changed}")
         turn = math.degrees(math.hypot(*report["posture_turn"]))
         lines.append(f"  posture {report['posture'] or 'none'}: upper body rotated by {turn:.1f} degrees")
-    lines += _metric_lines(report["figures"], legs)
+    lines += _metric_lines(report["metrics"], legs)
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

@@ -183,7 +183,7 @@ def _text(report: dict[str, Any]) -> str:
         f"transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)",
     ]
     lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
-    lines += format_metrics(report["figures"], [a, b], "result")
+    lines += format_metrics(report["metrics"], [a, b], "result")
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

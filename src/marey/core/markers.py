@@ -18,6 +18,7 @@ from marey.core.arrays import (
     set_readonly,
 )
 from marey.core.source import Source
+from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue, UnknownName, similar
 
 
@@ -68,6 +69,9 @@ class Markers(FrozenRecord):
         try:
             return self.names.index(name)
         except ValueError:
+            if name.startswith("unlabelled") and (new := name.replace("unlabelled", "unlabeled", 1)) in self.names:
+                warn_renamed(f"marker {name!r}", repr(new))
+                return self.names.index(new)
             raise UnknownName(f"no marker {name!r} in the recording{similar(str(name), self.names)}") from None
 
     def __getitem__(self, frames: slice | int) -> Markers:

@@ -58,7 +58,7 @@ class WebStatistics:
             "fps": self.fps,
             "seconds": self.seconds,
             "cells": self.cells,
-            "cells_share": self.cells_fraction,
+            "cells_fraction": self.cells_fraction,
             "bytes": self.nbytes,
             "motion_bytes": self.motion_nbytes,
             "size_ratio": self.size_ratio,

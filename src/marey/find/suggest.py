@@ -71,7 +71,7 @@ class Suggestion(FrozenRecord):
         return {
             "threshold_m": self.threshold,
             "matches": self.n_matches,
-            "level_m": list(self.plateau) if self.has_plateau else None,
+            "plateau_m": list(self.plateau) if self.has_plateau else None,
             "still_m": self.still_distance,
             "counts": [
                 {"threshold_m": threshold, "matches": n}

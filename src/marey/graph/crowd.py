@@ -52,7 +52,7 @@ class Crowd:
     def to_dict(self) -> dict[str, Any]:
         """Return how many characters have a walk and how close they come to each other, JSON-ready."""
         n = sum(result is not None for result in self.found)
-        return {"figures": n, "left_out": len(self.found) - n, "nearest_m": self.nearest if n > 1 else None}
+        return {"characters": n, "left_out": len(self.found) - n, "nearest_m": self.nearest if n > 1 else None}
 
 
 @renamed_parameters(apart="min_distance", width="beam_width")

@@ -126,8 +126,8 @@ def _labels(parameters: Parameters, n_points: int) -> list[str]:
 
 
 def _unique_labels(labels: Sequence[str], selected: Sequence[int]) -> list[str]:
-    """Return unique names for the selected points: ``LANK_2`` for a second LANK, ``unlabelled3`` for no label."""
-    wanted = [labels[i] or f"unlabelled{i}" for i in selected]
+    """Return unique names for the selected points: ``LANK_2`` for a second LANK, ``unlabeled3`` for no label."""
+    wanted = [labels[i] or f"unlabeled{i}" for i in selected]
     taken, used = set(wanted), dict.fromkeys(wanted, 0)
     names: list[str] = []
     for name in wanted:
@@ -163,7 +163,7 @@ def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Float
 
     Uses up to 64 frames with at least three visible markers.
     """
-    labeled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
+    labeled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabeled"))]
     columns = labeled or list(range(len(labels)))
     seen = np.flatnonzero(valid[:, columns].sum(axis=1) >= min(3, len(columns)))
     frames = seen[np.unique(np.linspace(0, len(seen) - 1, _N_LOOKS).astype(int))] if len(seen) else seen

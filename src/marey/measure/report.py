@@ -77,7 +77,7 @@ class Report(Mapping[str, Metric]):
         return {
             **self.motion,
             "against": None if self.against is None else dict(self.against),
-            "figures": {metric.name: metric.to_dict() for metric in self.metrics},
+            "metrics": {metric.name: metric.to_dict() for metric in self.metrics},
         }
 
     figures = renamed_method("figures", "metrics")

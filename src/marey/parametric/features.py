@@ -20,11 +20,11 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
+from marey.deprecation import renamed_fields, renamed_method, renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.maths import quat, rigid2d
 from marey.parametric.motion_features import MOTION_FEATURES
-from marey.parametric.points import find_joint, find_path
+from marey.parametric.points import CENTER_OF_MASS, find_joint, find_path
 
 __all__ = [
     "MOMENTS",
@@ -55,6 +55,7 @@ _EDGE = 0.08
 _POSES = ("position", "orientation")
 _AXES = "xyz"
 # Earlier spellings, still accepted in files and texts.
+_OLD_CENTER = "centre_of_mass"
 _OLD_KINDS = {"travelled": "traveled"}
 
 
@@ -65,7 +66,7 @@ class Feature:
 
     kind : "position" or "orientation" of a joint at a moment; "function"; "given" for values given by hand; or one of
         the features of entire motions.
-    joint : role or joint name, or "centre_of_mass"; "" if the feature needs none.
+    joint : role or joint name, or "center_of_mass"; "" if the feature needs none.
     moment : for a pose, one of `MOMENTS`, or a time in seconds in the reference motion, which the timewarp maps to the
         other motions.
     moment_joint : joint whose extreme defines the moment; "" for the same joint.
@@ -202,13 +203,14 @@ def position(joint: str, moment: str | float = "farthest", *, moment_joint: str 
 
     Parameters
     ----------
-    joint : role or joint name, or "centre_of_mass".
+    joint : role or joint name, or "center_of_mass".
     moment : one of `MOMENTS`, or a time in seconds in the reference motion.
     moment_joint : joint whose extreme defines the moment, if it is not `joint`.
     axes : components to use: any of "x", "y" and "z", such as "xy".
     """
     if not axes or any(axis not in _AXES for axis in axes) or len(set(axes)) != len(axes):
         raise InvalidValue(f"axes must be any of 'x', 'y' and 'z', each at most once, not {axes!r}")
+    joint = _check_joint(joint)
     names = tuple(f"{joint} {axis}" for axis in axes)
     return Feature("position", joint, _check_moment(moment), moment_joint, axes, None, names, ("m",) * len(axes))
 
@@ -318,6 +320,7 @@ def feature_from_dict(described: Mapping[str, Any]) -> Feature:
     """Restore a feature from the description returned by `Feature.to_dict`."""
     kind, joint, moment = (described.get(key) for key in ("kind", "joint", "at"))
     kind = _OLD_KINDS.get(str(kind), kind)
+    joint = CENTER_OF_MASS if joint == _OLD_CENTER else joint
     moment_joint, which = str(described.get("of", "")), str(described.get("which", ""))
     if kind in _POSES:
         at = moment if isinstance(moment, str) else float(moment)  # type: ignore[arg-type]
@@ -368,13 +371,20 @@ def _make_motion_feature(kind: str, joint: str = "", which: str = "") -> Feature
     entry = MOTION_FEATURES[kind]
     if entry.choices and which not in ("", *entry.choices):
         raise InvalidValue(f"{kind} must be {', '.join(map(repr, entry.choices))}, not {which!r}")
-    about = joint or entry.joint
+    about = _check_joint(joint or entry.joint)
     if entry.needs_joint and not about:
         raise InvalidValue(f"{kind} needs a joint or role, such as '{kind}:right_hand'")
     chosen = which or (entry.choices[0] if entry.choices else "")
     usual = about == entry.joint and chosen in ("", *entry.choices[:1])
     name = " ".join(part for part in (kind.replace("_", " "), *(() if usual else (about, chosen))) if part)
     return Feature(kind, about, None, "", chosen, None, (name,), (entry.unit,))
+
+
+def _check_joint(joint: str) -> str:
+    if joint == _OLD_CENTER:
+        warn_renamed(f"joint {joint!r}", repr(CENTER_OF_MASS))
+        return CENTER_OF_MASS
+    return joint
 
 
 def _check_which(which: str) -> str:

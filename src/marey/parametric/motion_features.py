@@ -13,7 +13,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
-from marey.parametric.points import CENTRE_OF_MASS, find_joint, find_path
+from marey.parametric.points import CENTER_OF_MASS, find_joint, find_path
 
 __all__ = ["MOTION_FEATURES", "MotionFeature"]
 
@@ -49,7 +49,7 @@ def _speed(motion: Motion, world: World, joint: str, which: str) -> float:
 
 
 def _angular_speed(motion: Motion, world: World, joint: str, which: str) -> float:
-    if joint == CENTRE_OF_MASS:
+    if joint == CENTER_OF_MASS:
         raise InvalidValue("angular_speed needs a joint or role, because the center of mass does not rotate")
     _need_frames(motion)
     turned = world.rotations[:, find_joint(motion.skeleton, joint)]

@@ -8,9 +8,9 @@ from marey.core.arrays import Floats
 from marey.core.kinematics import World
 from marey.core.skeleton import Skeleton
 
-__all__ = ["CENTRE_OF_MASS", "find_joint", "find_path"]
+__all__ = ["CENTER_OF_MASS", "find_joint", "find_path"]
 
-CENTRE_OF_MASS = "centre_of_mass"
+CENTER_OF_MASS = "center_of_mass"
 
 _LIMBS = (
     ("upper_arm", "forearm", 0.028, 0.436),
@@ -38,7 +38,7 @@ def find_joint(skeleton: Skeleton, name: str) -> int:
 
 def find_path(skeleton: Skeleton, world: World, name: str) -> Floats:
     """Return the world positions (F, 3) of a joint or of the center of mass, in meters."""
-    if name != CENTRE_OF_MASS:
+    if name != CENTER_OF_MASS:
         return world.positions[:, find_joint(skeleton, name)]
     roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
     for start, stop, fraction, at in _SEGMENTS:

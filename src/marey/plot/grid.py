@@ -160,7 +160,7 @@ def _label(figure: Figure, axes: Axes, grid: DistanceGrid, notes: list[str]) -> 
     )
     notes = [*notes, window + ("" if grid.align else ", not aligned")]
     if not np.isfinite(grid.values).all():
-        notes.append("grey: contacts differ")
+        notes.append("gray: contacts differ")
     figure.text(left, 1.0 - 0.35 / height, "; ".join(notes), size=style.NOTE_SIZE, color=style.NOTE, va="top")
 
 

@@ -1,4 +1,8 @@
-"""Plot of the feet of two motions and of the transition between them."""
+"""Plot of the feet of two motions and of the transition between them.
+
+Separate from `marey.plot.registration`, because a transition has no registration of whole motions, only the step that
+the result's provenance records.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_first_character_is_on_screen(tab: Tab, folder: Path) -> None:
     settle(tab)
     shown = picture(tab)
     middle = shown[shown.shape[0] // 4 : -shown.shape[0] // 4, shown.shape[1] // 3 : -shown.shape[1] // 3]
-    # The first character is blue on grey: blue beats red by far more than in the background.
+    # The first character is blue on gray: blue beats red by far more than in the background.
     assert np.mean(middle[..., 2] - middle[..., 0] > 25) > 0.02
     assert tab.page.locator(".files button.item").count() == 3
     assert tab.page.title() == "marey studio"

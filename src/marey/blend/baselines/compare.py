@@ -102,7 +102,7 @@ class BlendRow:
             "frames": None if motion is None else len(motion),
             "seconds": self.seconds,
             "performance": self.performance,
-            "figures": dict(self.metrics),
+            "metrics": dict(self.metrics),
             "note": self.note,
         }
 

@@ -1,4 +1,7 @@
-"""Interpolate streams with low frame rates for smooth display."""
+"""Interpolate streams with low frame rates for smooth display.
+
+Separate from `drive_source`, which knows the studio's characters: this needs only a stream.
+"""
 
 from __future__ import annotations
 
