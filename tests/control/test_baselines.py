@@ -15,7 +15,6 @@ from marey.edit import mirror
 from marey.errors import NoResult, UnknownName
 from marey.maths import rigid2d
 from marey.measure import measure
-from marey.play import LockedStream
 from tests.pmg.characters import walks
 
 
@@ -45,7 +44,7 @@ def test_one_cycle_is_cut_for_each_turn():
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_follows_the_direction(kind):
     stream = made()[kind]()
-    assert isinstance(stream, LockedStream)
+    assert stream.player.feet == "lock"
     record(stream, 60)
     stream.request(direction=math.pi / 2)
     played = record(stream, 210)

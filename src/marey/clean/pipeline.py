@@ -84,6 +84,8 @@ class Pipeline:
     def __init__(self, skeleton: Skeleton, limbs: Limbs, options: CleanOptions, capacity: int) -> None:
         n_joints, n_limbs = len(skeleton), len(limbs.names)
         self.limbs, self.options, self.capacity, self.n = limbs, options, capacity, 0
+        columns = limbs.columns
+        self._points = [(e, k, int(columns[e, k])) for e, k in np.argwhere(columns >= 0).tolist()]
         self.body = CleanBody(skeleton.parents, limbs.table, limbs.offsets, limbs.hinges)
         self.frames = SourceFrames(
             root_positions=np.zeros((capacity, 3)),
@@ -131,13 +133,11 @@ class Pipeline:
         rows = slice(self.n, self.n + len(root))
         for table in (self.frames, self.output):
             table.root_positions[rows], table.rotations[rows], table.bone_offsets[rows] = root, local, bone
-        flags = self.state.flags
-        flags[rows] = 0
+        flags = self.state.flags[rows]
+        flags.fill(0)
         self.state.values[rows] = 0.0
-        for e, columns in enumerate(self.limbs.columns):
-            for k, column in enumerate(columns):
-                if column >= 0:
-                    flags[rows, e, layout.M1 + k] = mask[:, column]
+        for e, k, column in self._points:
+            flags[:, e, layout.M1 + k] = mask[:, column]
         self.n = rows.stop
         return rows
 

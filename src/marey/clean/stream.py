@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 # The largest number of frames accepted at once, and the spare capacity of the tables.
 _MAX_CHUNK = 256
@@ -97,12 +97,13 @@ class CleanStream:
         n_joints, n_points = len(self.skeleton), len(self.points)
         root = _as_frames(root_positions, "root_positions", (3,))
         n = len(root)
-        local = _as_frames(rotations, "rotations", (n_joints, 4), n)
-        mask = _as_frames(contacts, "contacts", (n_points,), n) != 0.0
+        local = _as_frames(rotations, "rotations", (n_joints, 4), n, finite=False)
+        mask = _as_frames(contacts, "contacts", (n_points,), n).astype(np.bool_, copy=False)
         squares = np.einsum("fjk,fjk->fj", local, local)
-        if n and np.abs(squares - 1.0).max() > 2 * UNIT_TOLERANCE:
+        if n and not max(squares.max() - 1.0, 1.0 - squares.min()) <= 2 * UNIT_TOLERANCE:
+            _as_frames(local, "rotations", (n_joints, 4))  # raises a clearer error if they are not finite
             raise InvalidValue("rotations must be unit quaternions; normalize them first")
-        bones = np.broadcast_to(self.skeleton.offsets, (n, n_joints, 3))
+        bones = self.skeleton.offsets[None]
         if bone_offsets is not None:
             bones = _as_frames(bone_offsets, "bone_offsets", (n_joints, 3), n)
         out: list[CleanFrame] = []
@@ -111,7 +112,8 @@ class CleanStream:
             if self._pipeline.n + part.stop - part.start > self._pipeline.capacity:
                 self._gone += self._pipeline.forget()
             first = self._gone + self._pipeline.n
-            rows = self._pipeline.put(root[part], local[part], bones[part], mask[part])
+            given = bones[part] if len(bones) == n else bones
+            rows = self._pipeline.put(root[part], local[part], given, mask[part])
             self._pipeline.ask(rows, first, self._plants, self._targets)
             self._pipeline.run(ended=False)
             out += self._take()
@@ -161,15 +163,18 @@ def clean_stream(
     return CleanStream(skeleton, fps, points, settings)
 
 
-def _as_frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
-    """Return `value` as an array (n, *shape), from one frame or several."""
-    array = convert_array(value, name).astype(np.float64, copy=False)
+def _as_frames(
+    value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None, *, finite: bool = True
+) -> NDArray[Any]:
+    """Return `value` as an array (n, *shape) of floats or flags, from one frame or several."""
+    flags = isinstance(value, np.ndarray) and value.dtype == np.bool_
+    array = convert_array(value, name, np.bool_ if flags else np.float64)
     if array.shape == shape:
         array = array[None]
     if array.shape[1:] != shape or array.ndim != len(shape) + 1 or (n is not None and len(array) != n):
         wanted = ", ".join(map(str, shape))
         frames = "n" if n is None else str(n)
         raise InvalidValue(f"{name} must have shape ({wanted}) or ({frames}, {wanted}), got {array.shape}")
-    if not np.isfinite(array).all():
+    if finite and not flags and not np.isfinite(array).all():
         raise InvalidValue(f"{name} must be finite")
     return array

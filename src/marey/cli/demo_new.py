@@ -205,7 +205,7 @@ def steer(folder: Path) -> Iterator[DemoFile]:
     """Steer a walker with keys, and write the motion and a plot of its path."""
     import math
 
-    from marey.control import FollowDirection, LockedStream, parse_keys, play_keys
+    from marey.control import FollowDirection, parse_keys, play_keys
     from marey.core.placement import find_facing
     from marey.io import save
     from marey.maths import rigid2d
@@ -215,8 +215,8 @@ def steer(folder: Path) -> Iterator[DemoFile]:
     presses = parse_keys(KEYS)
     character = walker(**WALKER)  # type: ignore[arg-type]
     # Lock the feet without delay; the lookahead of cleanup would delay the response.
-    playing = character.stream(FollowDirection(0.0), feet=None)
-    steered = play_keys(LockedStream(playing), presses)
+    playing = character.stream(FollowDirection(0.0), feet="lock")
+    steered = play_keys(playing, presses)
     last = float(find_facing(steered.skeleton, steered.world().positions)[-1])
     wanted = presses[-1].direction or 0.0
     off = abs(math.degrees(float(rigid2d.wrap_angle(last - wanted))))

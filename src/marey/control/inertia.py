@@ -48,6 +48,7 @@ class InertialPlayer:
         self.place = (
             set_readonly(rigid2d.invert(reel.ground[self.row])) if place is None else freeze_array(place, "place", (3,))
         )
+        self._enter_clip()
         n = len(reel.skeleton)
         self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
         # Bone offsets change little and slowly, so their difference starts at rest.
@@ -67,7 +68,7 @@ class InertialPlayer:
     @property
     def remaining(self) -> int:
         """Number of frames left in the current clip."""
-        return self.reel.last_row(self.row) - self.row
+        return self._last_row - self.row
 
     @property
     def offset(self) -> tuple[Floats, Floats]:
@@ -79,14 +80,12 @@ class InertialPlayer:
 
     def shown(self) -> SourceFrame:
         """Return the current frame."""
-        reel = self.reel
-        return SourceFrame(*self._pose, reel.contacts[self.row], self._bones(), (reel.names[reel.find_clip(self.row)],))
+        return SourceFrame(*self._pose, self.reel.contacts[self.row], self._bones(), self._labels)
 
     def step(self) -> SourceFrame:
         """Advance by one frame and return it; raise an error at the end of a clip."""
         if not self.remaining:
-            name = self.reel.names[self.reel.find_clip(self.row)]
-            raise InvalidValue(f"clip {name!r} has ended; jump to another frame first")
+            raise InvalidValue(f"clip {self._labels[0]!r} has ended; jump to another frame first")
         self.row += 1
         decay(self._x, self._v, self._y, 1.0 / self.reel.fps)
         if self.reel.bones is not None:
@@ -113,7 +112,13 @@ class InertialPlayer:
         given = None if place is None else freeze_array(place, "place", (3,))
         self.place = _place_over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
         self.row = to
+        self._enter_clip()
         rebase(_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
+
+    def _enter_clip(self) -> None:
+        """Look up the clip of the current row once, not in every frame."""
+        self._last_row = self.reel.last_row(self.row)
+        self._labels = (self.reel.names[self.reel.find_clip(self.row)],)
 
     def _bones(self) -> Floats | None:
         return None if self.reel.bones is None else set_readonly(self.reel.bones[self.row] + self._longer)

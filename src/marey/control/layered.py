@@ -103,7 +103,7 @@ class LayeredStream(WrappedStream):
         self._frames = 0
         self._heading: float | None = None
         # Layers do not move the legs, and the stream has corrected the feet already.
-        self.player = Player(self, None, name="layers")
+        self.player = Player(self, None, name=self.name, step={"op": "layers"})
 
     def request(self, **command: Any) -> None:
         """Pass each command to the layers that handle or observe it, and to the stream unless a layer handles it."""

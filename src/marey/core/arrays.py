@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from dataclasses import Field, fields
@@ -33,8 +34,8 @@ def freeze_array(
     cannot change the result.
     """
     array = convert_array(value, name, dtype)
-    if array.ndim != len(shape) or any(
-        want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
+    if array.ndim != len(shape) or array.shape != tuple(
+        [got if want is None else want for want, got in zip(shape, array.shape, strict=True)]
     ):
         wanted = ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
         raise InvalidValue(f"{name} must have shape ({wanted}), not {array.shape}")
@@ -48,6 +49,8 @@ def freeze_array(
 
 def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
     """Convert `value` to an array of `dtype`. Does not round to integers or booleans: that would hide a mistake."""
+    if isinstance(value, np.ndarray) and value.dtype == dtype:
+        return np.asarray(value)
     dtype = np.dtype(dtype)
     try:
         given = np.asarray(value)
@@ -114,7 +117,7 @@ def check_fps(fps: Any) -> float:
         rate = float(fps)
     except (TypeError, ValueError):
         rate = np.nan
-    if not (np.isfinite(rate) and rate > 0):
+    if not (math.isfinite(rate) and rate > 0):
         raise InvalidValue(f"fps must be a positive number, not {fps!r}", parameter="fps")
     return rate
 

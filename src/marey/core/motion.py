@@ -80,7 +80,7 @@ class Motion(FrozenRecord):
                 f"{np.sqrt(squares[f, j]):.6g}; normalize them first"
             )
         if self.contacts is not None:
-            self._check_contacts(self.contacts, n_frames)
+            self._check_contacts(self.contacts, n_frames, n_joints)
         beyond = [label for label in self.labels if label.stop > n_frames]
         if beyond:
             raise InvalidValue(
@@ -94,16 +94,16 @@ class Motion(FrozenRecord):
         if values is not None and len(values) != n_frames:  # they no longer match the frames
             self._put(source=replace(self.source, channel_values=None))
 
-    def _check_contacts(self, contacts: Contacts, n_frames: int) -> None:
+    def _check_contacts(self, contacts: Contacts, n_frames: int, n_joints: int) -> None:
         if not hasattr(contacts, "points"):
             raise InvalidValue(f"contacts must be Contacts, not {type(contacts).__name__}", parameter="contacts")
         if len(contacts) != n_frames:
             raise InvalidValue(f"contacts must have as many frames as the motion ({n_frames}), not {len(contacts)}")
         for point in contacts.points:
-            if point.joint >= len(self.skeleton):
+            if point.joint >= n_joints:
                 raise InvalidValue(
                     f"contact point {point.name!r} is on joint {point.joint}, but the skeleton has only "
-                    f"{len(self.skeleton)} joints"
+                    f"{n_joints} joints"
                 )
 
     def __len__(self) -> int:

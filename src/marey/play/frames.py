@@ -67,21 +67,20 @@ def stack_frames(
     frames : at least one frame. points : the contact points of their flags.
     skeleton, fps, name, source : as in `Motion`.
     """
-    bones = None
-    if any(frame.bones is not None for frame in frames):
-        own = skeleton.offsets
-        bones = _stack([own if frame.bones is None else frame.bones for frame in frames])
-    flags = [frame.contacts for frame in frames if frame.contacts is not None]
-    touching = points and len(flags) == len(frames)
+    roots, rotations, contacts, bones, labels, _ = zip(*frames, strict=True)
+    flags = [each for each in contacts if each is not None]
+    offsets = None
+    if any(each is not None for each in bones):
+        offsets = _stack([skeleton.offsets if each is None else each for each in bones])
     return Motion(
         skeleton,
-        _stack([frame.root for frame in frames]),
-        _stack([frame.rotations for frame in frames]),
+        _stack(roots),
+        _stack(rotations),
         fps,
         name=name,
-        contacts=Contacts(tuple(points), _stack(flags)) if touching else None,
-        labels=_find_label_runs(frames) if len(frames) > 1 else _label_frame(frames[0].labels),
-        bone_offsets=bones,
+        contacts=Contacts(tuple(points), _stack(flags)) if points and len(flags) == len(frames) else None,
+        labels=_find_label_runs(labels) if len(frames) > 1 else _label_frame(labels[0]),
+        bone_offsets=offsets,
         source=source or _NO_SOURCE,
     )
 
@@ -103,11 +102,11 @@ def _label_frame(names: tuple[str, ...]) -> Labels:
     return Labels(tuple(Label(name, 0, 1) for name in names if name))
 
 
-def _find_label_runs(frames: Sequence[SourceFrame]) -> Labels:
+def _find_label_runs(labels: Sequence[tuple[str, ...]]) -> Labels:
     """Return one label for each run of frames with the same name."""
     begun: dict[str, int] = {}
     runs: list[Label] = []
-    for i, names in enumerate([*(frame.labels for frame in frames), ()]):
+    for i, names in enumerate([*labels, ()]):
         for name in [each for each in begun if each not in names]:
             runs.append(Label(name, begun.pop(name), i))
         for name in filter(None, names):

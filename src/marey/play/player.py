@@ -111,20 +111,20 @@ class Player:
 
     def frame(self) -> Motion:
         """Return the next frame, a Motion of length 1 with contacts and labels."""
-        frame = self._next()
-        source = self.source
+        frame, source = self.next_frame(), self.source
         name, origin = (self.name, None) if frame.origin is None else (frame.origin.name, frame.origin.source)
         return stack_frames([frame], source.skeleton, source.fps, source.points, name=name, source=origin)
 
     def record(self, seconds: float | None = None, *, n_frames: int | None = None) -> Motion:
         """Return the next `seconds`, or the next `n_frames` frames, as one motion with contacts and labels."""
         n = _count_frames(seconds, n_frames, self.source.fps)
-        frames, source = [self._next() for _ in range(n)], self.source
+        frames, source = [self.next_frame() for _ in range(n)], self.source
         name = self.name if frames[0].origin is None else frames[0].origin.name
         provenance = Source(floor=source.floor).with_step(**self._step)
         return stack_frames(frames, source.skeleton, source.fps, source.points, name=name, source=provenance)
 
-    def _next(self) -> SourceFrame:
+    def next_frame(self) -> SourceFrame:
+        """Return the next frame, as `frame` does, but not as a motion."""
         if self._cleaner is None:
             return self._lock_feet(self._pull())
         while not self._ready:
@@ -132,10 +132,10 @@ class Player:
             flags = np.zeros(len(self.source.points), dtype=bool) if frame.contacts is None else frame.contacts
             self._waiting.append(frame)
             for done in self._cleaner.push(frame.root, frame.rotations, flags, frame.bones):
-                waited = self._waiting.popleft()
-                self._ready.append(
-                    waited._replace(root=done.root_position, rotations=done.rotations, bones=done.bone_offsets)
-                )
+                _, root, rotations, bones = done
+                _, _, contacts, _, labels, origin = self._waiting.popleft()
+                cleaned = (set_readonly(root), set_readonly(rotations), contacts, set_readonly(bones), labels, origin)
+                self._ready.append(SourceFrame(*cleaned))
         return self._ready.popleft()
 
     def _pull(self) -> SourceFrame:
@@ -146,7 +146,7 @@ class Player:
         frame = self.source.next_frame()
         if self._signs is not None:
             dots = np.einsum("jk,jk->j", frame.rotations, self._signs)
-            if dots.min() < 0.0:
+            if min(dots.tolist()) < 0.0:
                 rotations = np.where(dots[:, None] < 0.0, -frame.rotations, frame.rotations)
                 frame = frame._replace(rotations=set_readonly(rotations))
         self._signs = frame.rotations

@@ -64,8 +64,10 @@ class WrappedStream(PlayedStream):
         given = (getattr(stream, name, default) for name, default in (("points", ()), ("floor", None)))
         super().__init__(getattr(stream, "skeleton", None), stream.fps, *given)  # type: ignore[arg-type]
         self.stream = stream
-        player = getattr(stream, "player", None)
+        player = stream.player if isinstance(stream, PlayedStream) else None
         self.input_delay = getattr(stream, "delay", 0) / stream.fps if player is None else player.delay
+        self.name = "" if player is None else player.name
+        """Name of the stream's motions; those of other streams bring their own."""
 
     def request(self, **command: Any) -> None:
         """Pass a command to the stream."""
@@ -73,7 +75,12 @@ class WrappedStream(PlayedStream):
 
     def next_frame(self) -> SourceFrame:
         """Return the next frame of the stream."""
-        motion = self.stream.frame()
+        stream = self.stream
+        if isinstance(stream, PlayedStream):  # no motion is made that would be taken apart again
+            frame = stream.player.next_frame()
+            self.skeleton, self.points = stream.skeleton, stream.points
+            return frame
+        motion = stream.frame()
         self.skeleton = motion.skeleton
         if motion.contacts is not None:
             self.points = motion.contacts.points
@@ -92,4 +99,6 @@ class LockedStream(WrappedStream):
     @renamed_parameters(furthest="max_offset")
     def __init__(self, stream: Stream, *, half_life: float = 0.1, max_offset: float = 0.2) -> None:
         super().__init__(stream)
-        self.player = Player(self, "lock", name="foot lock", half_life=half_life, max_offset=max_offset)
+        self.player = Player(
+            self, "lock", name=self.name, step={"op": "foot lock"}, half_life=half_life, max_offset=max_offset
+        )

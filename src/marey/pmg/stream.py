@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.clean.settings import CleanSettings
-from marey.core.arrays import Floats, freeze_array
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.motion import Motion
@@ -181,7 +181,7 @@ class CharacterStream(PlayedStream):
         self._place = rigid2d.between(find_placement(self._clip, 0), here)
         self._at = 0
         self._work: Iterator[bool] = iter(())
-        self._frames: deque[tuple[PlacedFrames, int, str]] = deque()
+        self._frames: deque[SourceFrame] = deque()
         self._n_queued = 0
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self.player = Player(
@@ -214,10 +214,7 @@ class CharacterStream(PlayedStream):
             self._advance()
         while not self._frames:
             self._advance()
-        frames, k, name = self._frames.popleft()
-        bones = None if frames.bones is None else frames.bones[k]
-        contacts = None if frames.contacts is None else frames.contacts[k] > 0.5
-        return SourceFrame(frames.roots[k], frames.rotations[k], contacts, bones, (name,))
+        return self._frames.popleft()
 
     # Choosing clips -------------------------------------------------------------------------------------------------
 
@@ -301,9 +298,13 @@ class CharacterStream(PlayedStream):
         return ControlState(self._node.name, self._parameters, tuple(options), self._n_queued / self.fps, self.graph)
 
     def _queue(self, frames: PlacedFrames) -> None:
-        n = len(frames.roots)
+        n, labels = len(frames.roots), (self._node.name,)
+        contacts = [None] * n if frames.contacts is None else set_readonly(frames.contacts > 0.5)
+        bones = [None] * n if frames.bones is None else frames.bones
         self._n_queued += n
-        self._frames.extend((frames, k, self._node.name) for k in range(n))
+        poses = set_readonly(frames.roots), set_readonly(frames.rotations)
+        for root, rotations, flags, offsets in zip(*poses, contacts, bones, strict=True):
+            self._frames.append(SourceFrame(root, rotations, flags, offsets, labels))
 
     def _find_points(self) -> tuple[ContactPoint, ...]:
         """Return the contact points of the first clip, or of the first node that has any."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,10 @@ from marey.core.arrays import Floats
 from marey.core.feet import Feet
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
-from marey.core.protocols import Stream
 from marey.deprecation import renamed_parameters
 from marey.edit import cycle
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
-from marey.play import LockedStream
+from marey.play import PlayedStream
 
 __all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
 
@@ -31,6 +31,7 @@ KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "mot
 TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
 """Turns, in radians per cycle, of the clips of a move tree and the loops of a blend tree."""
 
+_Maker = Callable[[Feet], PlayedStream]
 # Extra cycles before and after each one-cycle clip, for blending.
 _MARGIN = 0.2
 
@@ -43,7 +44,7 @@ def baseline_streams(
     feet: Feet = "lock",
     turns: Sequence[float] = TURNS,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
-) -> dict[str, Callable[[], Stream]]:
+) -> dict[str, Callable[[], PlayedStream]]:
     """Return, for each kind of player, a function that makes a new stream. The data of each kind is built only once.
 
     Parameters
@@ -63,7 +64,7 @@ def baseline_streams(
         if kind not in _MAKERS:
             raise UnknownName(f"no baseline {kind!r}{similar(str(kind), KINDS)}; baselines: {', '.join(KINDS)}")
     makers = {kind: _MAKERS[kind](clips, turns, given.get(kind, {})) for kind in kinds}
-    return {kind: _lock_feet(make) if feet == "lock" else make for kind, make in makers.items()}
+    return {kind: partial(make, feet) for kind, make in makers.items()}
 
 
 def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: float = 0.0) -> dict[str, Motion]:
@@ -99,40 +100,40 @@ def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin
     return out
 
 
-def _make_parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.direction import FollowDirection
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
     char = ParametricMotionGraph("parametric motion graph")
     char.add("walk", GaitSpace.build(clips))
     char.connect("walk", "walk", **options)
-    return lambda: char.stream(FollowDirection(0.0), feet=None)
+    return lambda feet: char.stream(FollowDirection(0.0), feet=feet)
 
 
-def _make_fat_graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_fat_graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.baselines.fat_graph import FatGraph, FatGraphStream
 
     graph = FatGraph.build(clips, **options)
-    return lambda: FatGraphStream(graph, feet=None)
+    return lambda feet: FatGraphStream(graph, feet=feet)
 
 
-def _make_move_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_move_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.baselines.move_tree import MoveTree, MoveTreeStream
 
     moves = pick_strides(clips, turns, _MARGIN)
     shortest = min(motion.duration for motion in moves.values())
     length = shortest * 2.0 * _MARGIN / (1.0 + 2.0 * _MARGIN)
     tree = MoveTree.build(moves, {name: list(moves) for name in moves}, length=length, **options)
-    return lambda: MoveTreeStream(tree, feet=None)
+    return lambda feet: MoveTreeStream(tree, feet=feet)
 
 
-def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.blend_tree import BlendTree, BlendTreeStream
 
     cut = pick_strides(clips, turns, _MARGIN)
     loops = {name: _make_loop(motion) for name, motion in cut.items()}
     tree = BlendTree.build(loops, [list(loops)], **options)
-    return lambda: BlendTreeStream(tree, feet=None)
+    return lambda feet: BlendTreeStream(tree, feet=feet)
 
 
 def _make_loop(stride: Motion) -> Motion:
@@ -140,28 +141,22 @@ def _make_loop(stride: Motion) -> Motion:
     return cycle(stride, round(extra), len(stride) - 1 - round(extra), feet=None)
 
 
-def _make_matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.motion_matching import MatchingData, MotionMatching
 
     data = MatchingData.build(clips, **options)
-    return lambda: MotionMatching(data, feet=None)
+    return lambda feet: MotionMatching(data, feet=feet)
 
 
-def _make_motion_graph(
-    clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]
-) -> Callable[[], Stream]:
+def _make_motion_graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.graph import MotionGraph
     from marey.graph.stream import GraphStream
 
     graph = MotionGraph.build(clips, **options)
-    return lambda: GraphStream(graph, feet=None)
+    return lambda feet: GraphStream(graph, feet=feet)
 
 
-def _lock_feet(make: Callable[[], Stream]) -> Callable[[], Stream]:
-    return lambda: LockedStream(make())
-
-
-_MAKERS: Mapping[str, Callable[[Sequence[Motion], Sequence[float], dict[str, Any]], Callable[[], Stream]]] = dict(
+_MAKERS: Mapping[str, Callable[[Sequence[Motion], Sequence[float], dict[str, Any]], _Maker]] = dict(
     zip(
         KINDS,
         (_make_parametric, _make_fat_graph, _make_move_tree, _make_blend_tree, _make_matching, _make_motion_graph),
