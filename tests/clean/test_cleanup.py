@@ -388,6 +388,28 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
     assert steps[1] < 0.7 * steps[0] + 0.01
 
 
+def test_a_foot_that_slides_far_is_freed_and_planted_again() -> None:
+    """A foot dragged along while it counts as planted is not pulled back over its whole way."""
+    motion = sample("stand", seconds=6.0, fps=60.0).motion
+    assert motion.contacts is not None
+    t = np.arange(len(motion)) / motion.fps
+    drag = 0.12 * np.clip(t - 1.0, 0.0, 4.0)
+    motion = replace(motion, root_positions=motion.root_positions + np.outer(drag, [0.0, 0.0, 1.0]))
+    held = replace(motion, contacts=replace(motion.contacts, mask=np.ones_like(motion.contacts.mask)))
+    result = clean_with_report(held)
+    before, after = held.world().positions, result.motion.world().positions
+    assert np.linalg.norm(after - before, axis=-1).max() < 0.22
+    assert {plant.point for plant in result.released} == set(held.contacts.names)
+    assert worst_plant(result) < HELD
+    assert result.motion.contacts is not None
+    assert not result.motion.contacts.mask.all()
+    again = clean_with_report(result.motion)
+    assert np.abs(again.motion.world().positions - after).max() < UNDER
+    assert again.released == ()
+    free = clean_with_report(held, max_pull=2.0)
+    assert free.released == ()
+
+
 class TestBadInput:
     def test_a_path_is_not_a_motion(self) -> None:
         with pytest.raises(InvalidValue, match="motion must be a Motion, not str; load files with marey.load"):

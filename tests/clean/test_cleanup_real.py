@@ -100,3 +100,27 @@ def test_stairs_are_climbed(data_folder: Path) -> None:
     assert heights.min() == 0.0
     assert ((heights > 0.15) & (heights < 0.25)).any()
     assert ((heights > 0.35) & (heights < 0.45)).any()
+
+
+HARD = ("106_20", "113_14", "117_08", "128_11", "131_06", "140_02", "77_17", "79_54")
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_clips_keep_their_feet_above_the_floor_and_nothing_is_pulled_over(name: str, data_folder: Path) -> None:
+    motion = marey.load(data_folder / "cmu-hard" / f"{name}.bvh")
+    result = clean_with_report(motion)
+    moved = np.linalg.norm(result.motion.world().positions - motion.world().positions, axis=-1)
+    assert moved.max() < 0.3
+    roles = motion.skeleton.roles
+    feet = [roles[f"{side}_{part}"] for side in ("left", "right") for part in ("foot", "ball", "toe_tip")]
+    assert result.motion.source.floor is not None
+    assert (result.motion.world().positions[:, feet, 1] - result.motion.source.floor).min() > -0.002
+
+
+@pytest.mark.parametrize("name", ["09_10", "111_21"])
+def test_feet_far_under_the_floor_are_not_pulled_over(name: str, data_folder: Path) -> None:
+    """Broken frames, and legs that hang below the floor, are not lifted out of it; that would only hide the fault."""
+    motion = marey.load(data_folder / "cmu-hard" / f"{name}.bvh")
+    result = clean_with_report(motion)
+    moved = np.linalg.norm(result.motion.world().positions - motion.world().positions, axis=-1)
+    assert moved.max() < 0.3

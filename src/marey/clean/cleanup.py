@@ -62,6 +62,8 @@ class CleanResult:
     shift : (F, 3) displacement of the entire body in meters.
     plants : the plants that were enforced, in order of their frames.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
+    released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
+        contacts of the motion have a gap there.
     """
 
     motion: Motion
@@ -71,6 +73,7 @@ class CleanResult:
     shift: Floats
     plants: tuple[PlantUsed, ...]
     foot_scale: Floats
+    released: tuple[PlantUsed, ...] = ()
 
     figures = renamed_method("figures", "metrics")
 
@@ -93,7 +96,8 @@ class CleanResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metrics, the limbs and the plants, ready for JSON."""
-        return {**self.metrics, "limbs": list(self.limbs), "plants": [asdict(plant) for plant in self.plants]}
+        plants = {name: [asdict(plant) for plant in getattr(self, name)] for name in ("plants", "released")}
+        return {**self.metrics, "limbs": list(self.limbs), **plants}
 
 
 @operation(CleanSettings, positional=("contacts",))
@@ -261,6 +265,17 @@ def _collect_result(
         source=replace(motion.source, channel_values=None),
     )
     used = _list_plants(contacts, limbs, pipeline)
+    free = pipeline.state.values[:n, :, layout.RELEASED] > 0.0
+    released: tuple[PlantUsed, ...] = ()
+    if free.any():
+        mask = contacts.mask.copy()
+        for e, columns in enumerate(limbs.columns):
+            mask[:, columns[columns >= 0]] &= ~free[:, e, None]
+        cut = contacts.mask & ~mask
+        released = tuple(
+            plant for plant in used if plant.stop < n and cut[plant.stop, contacts.names.index(plant.point)]
+        )
+        result = replace(result, contacts=Contacts(contacts.points, mask))
     residue = _measure_residue(result, contacts, limbs, pipeline)
     shift = set_readonly(pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
     done = CleanResult(
@@ -271,6 +286,7 @@ def _collect_result(
         shift,
         used,
         set_readonly(_measure_foot_scale(pipeline)),
+        released,
     )
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.metrics}
     if targets:

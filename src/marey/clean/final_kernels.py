@@ -45,12 +45,12 @@ def aim_limbs(
         )
         orientation = vec.mul(vec.exp(vec.get(row, layout.R)), source)
         near_plants = _weigh_single_plants(flags, options.fade, t, e, n_ready)
-        (target, orientation), bend, raised = _raise_above_floor(
+        (target, orientation), bends, raised = _raise_above_floor(
             row, limb, kind, options, frames.positions[t], (target, orientation), near_plants
         )
         vec.put(row, layout.AIM, target)
         vec.put_quat(row, layout.AIM_Q, orientation)
-        row[layout.BEND], row[layout.KNEE] = bend, 0.0
+        row[layout.BEND], row[layout.RAISE], row[layout.KNEE] = bends[0], bends[1], 0.0
         flags[t, e, layout.MOVED] = moved or raised or kind != layout.FREE
         if flags[t, e, layout.MOVED] != 0:
             up, down, hinge = find_hinge(limb, options, frames, state, t, e, n_ready)
@@ -111,16 +111,18 @@ def _raise_above_floor(
     positions: Floats2D,
     pose: Pose,
     near_plants: tuple[float, float],
-) -> tuple[Pose, float, bool]:
-    """Raise all points above the floor; return target and orientation, the bend of the toes, and whether it moved.
+) -> tuple[Pose, tuple[float, float], bool]:
+    """Raise all points above the floor; return target and orientation, BEND and RAISE, and whether it moved.
 
     positions : (J, 3) joints in the source.
     near_plants : from `_weigh_single_plants`.
+
+    A frame that is much too low, since it is broken or the floor is wrong, is lifted by the pull and no more.
     """
     target, orientation = pose
-    floor, raised = options.floor, False
+    floor, raised = options.floor - row[layout.OVER], False
     if kind in (layout.POSE, layout.POSITION):
-        return (target, orientation), 0.0, raised
+        return (target, orientation), (0.0, 0.0), raised
     second = vec.add(vec.get(row, layout.O2), vec.get(row, layout.W))
     if kind == layout.FIRST and limb[layout.POINT2] >= 0:
         held, other = vec.get(row, layout.O1), second
@@ -132,12 +134,24 @@ def _raise_above_floor(
         target, orientation, raised = _raise_free(
             limb, (vec.get(row, layout.O1), second), target, orientation, floor, near_plants
         )
-    bend = 0.0
+    if limb[layout.IS_FOOT] != 0 and target[1] < floor:  # the ankle itself, of a foot that lies on its side or back
+        if kind == layout.FREE:
+            target, raised = (target[0], floor, target[2]), True
+        elif kind == layout.BOTH:
+            target, orientation, raised = _roll(target, orientation, vec.get(row, layout.O1), second, floor)
+        else:
+            held = vec.get(row, layout.O1) if kind == layout.FIRST else second
+            target, orientation, raised = _tilt(target, orientation, held, (0.0, 0.0, 0.0), floor)
+    bend, rise = 0.0, 0.0
     if limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0:
         bend, missing = _bend_toes(row, limb, options, positions, target, orientation)
         if kind == layout.FREE and missing > 0.0:
             target, raised = (target[0], target[1] + missing, target[2]), True
-    return (target, orientation), bend, raised
+        elif missing > 0.0:  # toes of a foot that lies on its side
+            pivot, tip, ankle = find_toes(row, limb, options, positions, target, orientation)
+            tip = vec.rotate(vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend), tip)
+            rise = _find_rise(tip, floor - pivot[1])
+    return (target, orientation), (bend, rise), raised
 
 
 @helper
@@ -200,13 +214,33 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
     away = vec.rotate(orientation, vec.sub(other, held))
     if plant[1] + away[1] >= floor:
         return target, orientation, False
-    length, flat = vec.norm(away), math.sqrt(away[0] * away[0] + away[2] * away[2])
-    if flat < 1e-9:
+    if math.sqrt(away[0] * away[0] + away[2] * away[2]) < 1e-9:
         return target, orientation, False
-    rise = math.asin(min(max((floor - plant[1]) / length, -1.0), 1.0)) - math.atan2(away[1], flat)
-    axis = (-away[2] / flat, 0.0, away[0] / flat)
-    orientation = vec.mul(vec.from_axis_angle(axis, rise), orientation)
+    orientation = vec.mul(vec.from_axis_angle(find_level_axis(away), _find_rise(away, floor - plant[1])), orientation)
     return vec.sub(plant, vec.rotate(orientation, held)), orientation, True
+
+
+@helper
+def _find_rise(away: Vec, height: float) -> float:
+    """Return the radians by which a vector must rotate about its level axis to end at a height, or near it."""
+    flat = math.sqrt(away[0] * away[0] + away[2] * away[2])
+    return math.asin(min(max(height / max(vec.norm(away), 1e-9), -1.0), 1.0)) - math.atan2(away[1], flat)
+
+
+@helper
+def find_level_axis(away: Vec) -> Vec:
+    """Return the horizontal axis about which a positive rotation raises the end of a vector."""
+    return vec.normalize((-away[2], 0.0, away[0]), (1.0, 0.0, 0.0))
+
+
+@helper
+def _roll(target: Vec, orientation: Quat, first: Vec, second: Vec, floor: float) -> tuple[Vec, Quat, bool]:
+    """Roll the foot about the line through its planted points by the smallest angle that raises the ankle enough."""
+    plant = vec.add(target, vec.rotate(orientation, first))
+    axis = vec.normalize(vec.rotate(orientation, vec.sub(second, first)), (0.0, 0.0, 1.0))
+    bend, _ = _find_bend(axis, vec.sub(target, plant), floor - plant[1])
+    orientation = vec.mul(vec.from_axis_angle(axis, bend), orientation)
+    return vec.sub(plant, vec.rotate(orientation, first)), orientation, True
 
 
 @helper
@@ -250,22 +284,30 @@ def find_toe_axis(row: Floats1D, limb: Ints1D, tip: Vec, ankle: Vec, orientation
 def _bend_toes(
     row: Floats1D, limb: Ints1D, options: CleanOptions, positions: Floats2D, target: Vec, orientation: Quat
 ) -> tuple[float, float]:
-    """Return the smallest upward bend of the toes that puts their tip above the floor, and the meters still missing.
+    """Return the smallest bend of the toes that puts their tip above the floor, and the meters still missing.
 
-    Kovar 3.16-3.17 as an angle: the tip's height is along + amplitude * cos(bend - top).
+    Kovar 3.16-3.17 as an angle. The bend is toward the shin; if the foot is upside down, it is toward the sole, and
+    negative.
     """
     pivot, tip, ankle = find_toes(row, limb, options, positions, target, orientation)
-    height = options.floor - pivot[1]
+    height = options.floor - row[layout.OVER] - pivot[1]
     if tip[1] >= height:
         return 0.0, 0.0
-    axis = find_toe_axis(row, limb, tip, ankle, orientation)
+    return _find_bend(find_toe_axis(row, limb, tip, ankle, orientation), tip, height)
+
+
+@helper
+def _find_bend(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
+    """Return the smallest rotation about an axis that raises the end of a vector to a height, and the meters missing.
+
+    The height of the end is along + amplitude * cos(rotation - top).
+    """
     along = axis[1] * vec.dot(axis, tip)
     side = vec.cross(axis, tip)
     amplitude, top = math.sqrt(vec.square(tip[1] - along) + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
     if top < -0.5 * math.pi:  # curled under the foot: straight down first, then up
         top += 2.0 * math.pi
-    if top <= 0.0:  # the foot is upside down: bending only lowers the tip
-        return 0.0, height - tip[1]
     if height - along >= amplitude:
         return top, height - along - amplitude
-    return top - math.acos(max((height - along) / amplitude, -1.0)), 0.0
+    rest = math.acos(max((height - along) / amplitude, -1.0))
+    return (top - rest if top > 0.0 else top + rest), 0.0

@@ -23,13 +23,16 @@ W = 43  # adjustment of the second point, in the joint's own coordinate frame
 D = 46  # adjustment of the ball of a foot or of the wrist, in addition to body displacement and lift
 T = 49  # target position of the joint
 H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame
-DEPTH = 55  # depth of the lowest point under the floor, meters
+DEPTH = 55  # depth of the lowest point under the floor, at most the pull, meters
 LIFT = 56  # lift of the source to correct that, meters
 AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
-BEND = 64  # radians by which the toes bend up
+BEND = 64  # radians by which the toes bend up, or down if negative
 KNEE = 65  # radians by which the knee or elbow must rotate, judged from this frame alone
 HOVER = 66  # height of a foot above its plants in the source, meters
-N_STATE = 67
+RELEASED = 67  # frames until a foot that was pulled too far may be planted again
+RAISE = 68  # radians by which the toes rise about a horizontal axis, after they bend
+OVER = 69  # depth beyond that, which is left, meters
+N_STATE = 70
 
 # Columns of `CleanState.flags`.
 M1, M2 = 0, 1  # the contacts as given
@@ -90,6 +93,7 @@ class CleanOptions(NamedTuple):
     slope, seen : minimum window over which a slope fades, and window in which it is measured.
     calm : half of the window over which the rotation of a knee is smoothed.
     rise : window in which a foot that stood lower than in the source rises back to it.
+    release : frames for which a foot that was pulled too far is free.
     is_smooth : whether velocities are continuous too.
     is_flat : whether feet with two plants are rolled level.
     can_stretch : whether bones may change length.
@@ -99,6 +103,7 @@ class CleanOptions(NamedTuple):
     damping : knee angle in radians above which rotations are damped.
     swivel : fraction, as in `CleanSettings`.
     stretch : maximum scaling of limbs, as a fraction of their length.
+    pull : maximum distance in meters between a plant and its point in the source, and maximum lift above the floor.
     planes : (N, 3) supports y = height + a x + b z, the floor first.
     taps : (root + 1,) weights of frames for the displacement, by distance in frames.
     """
@@ -113,6 +118,7 @@ class CleanOptions(NamedTuple):
     seen: int
     calm: int
     rise: int
+    release: int
     is_smooth: bool
     is_flat: bool
     can_stretch: bool
@@ -122,6 +128,7 @@ class CleanOptions(NamedTuple):
     damping: float
     swivel: float
     stretch: float
+    pull: float
     planes: Floats2D
     taps: Floats1D
 

@@ -64,6 +64,7 @@ def make_options(
         seen=max(round(_SEEN_SECONDS * fps), 1),
         calm=round(_CALM_SECONDS * fps) if settings.smooth and can_stretch else 0,
         rise=min(max(round(_RISE_SECONDS * fps), 4), fade + 1),
+        release=max(fade, round(settings.gap * fps) + 1),
         is_smooth=settings.smooth,
         is_flat=settings.roll == "flat",
         can_stretch=can_stretch,
@@ -73,6 +74,7 @@ def make_options(
         damping=settings.damping_from,
         swivel=settings.swivel,
         stretch=settings.max_stretch,
+        pull=settings.max_pull,
         planes=np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64),
         taps=_make_bell(root),
     )

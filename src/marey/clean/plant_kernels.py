@@ -96,6 +96,7 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False
         values[t, e, layout.HOVER] = values[t - 1, e, layout.HOVER] if t > 0 else 0.0
+        _release_pulled(options, state, t, e)
         for k in range(2):
             if flags[t, e, layout.F1 + k] == 0:
                 continue
@@ -117,6 +118,23 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
             set_1 = True
         if flags[t, e, layout.F1 + 1] != 0 and not set_2:
             _plant_point(body, options, state, t, (e, 1), set_1, n_ready)
+
+
+@helper
+def _release_pulled(options: CleanOptions, state: CleanState, t: int, e: int) -> None:
+    """Free a hand or foot in frame t, and for a while, if its plant is too far from where it is in the source."""
+    values, flags = state.values, state.flags
+    values[t, e, layout.RELEASED] = max(values[t - 1, e, layout.RELEASED] - 1.0, 0.0) if t > 0 else 0.0
+    if flags[t, e, layout.GIVEN1] != 0 or flags[t, e, layout.GIVEN2] != 0:
+        values[t, e, layout.RELEASED] = 0.0
+        return
+    for k in range(2):
+        if t > 0 and flags[t, e, layout.F1 + k] != 0 and flags[t - 1, e, layout.F1 + k] != 0:
+            point, plant = vec.get(values[t, e], layout.X1 + 3 * k), vec.get(values[t - 1, e], layout.C1 + 3 * k)
+            if vec.norm(vec.sub(point, plant)) > options.pull:
+                values[t, e, layout.RELEASED] = options.release
+    if values[t, e, layout.RELEASED] > 0.0:
+        flags[t, e, layout.F1], flags[t, e, layout.F2] = 0, 0
 
 
 @helper

@@ -341,7 +341,8 @@ def complete_shift(
         for k in range(2):
             if limb[layout.POINT1 + k] >= 0:
                 lowest = min(lowest, row[layout.X1 + 3 * k + 1] + follow_shift(row, limb, shift)[1])
-        row[layout.DEPTH] = floor - lowest
+        row[layout.DEPTH] = min(floor - lowest, options.pull)
+        row[layout.OVER] = floor - lowest - row[layout.DEPTH]
 
 
 @helper
@@ -377,7 +378,7 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
     half, values = options.lift, state.values
     for e in range(state.flags.shape[1]):
         row, limb = values[t, e], body.limbs[e]
-        row[layout.LIFT] = smooth_peak(values, layout.DEPTH, half, t, e, n_ready)
+        row[layout.LIFT] = smooth_peak(values, layout.DEPTH, 1.0, half, t, (e, n_ready))
         if state.flags[t, e, layout.KIND] != layout.FREE:
             source, pivot = vec.get_quat(row, layout.Q), find_pivot(row, limb)
             moved = vec.sub(
@@ -389,17 +390,18 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
 
 
 @helper
-def smooth_peak(values: Floats3D, column: int, half: int, t: int, e: int, n_ready: int) -> float:
-    """Return the maximum of a column within `half` frames, at least 0, smoothed over the same window.
+def smooth_peak(values: Floats3D, column: int, sign: float, half: int, t: int, where: tuple[int, int]) -> float:
+    """Return the maximum of a column, times `sign`, within `half` frames, at least 0, smoothed over the same window.
 
-    For frame t of limb e.
+    where : the limb, and the number of frames that may be read.
     """
+    e, n_ready = where
     total, weight = 0.0, 0.0
     for n in range(-half, half + 1):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
         peak = 0.0
         for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
-            peak = max(peak, values[s, e, column])
+            peak = max(peak, sign * values[s, e, column])
         total += tap * peak
         weight += tap
     return total / weight

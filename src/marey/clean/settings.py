@@ -106,6 +106,12 @@ class CleanSettings(SupportSettings):
         "remaining distance to a plant that is out of reach is the residue.",
         label="Max limb stretch", unit="fraction", min=0, below=1,
     )  # fmt: skip
+    max_pull: float = option(
+        default=0.2,
+        help="Maximum distance between a plant and the recorded foot. Where a foot slides farther than this during one "
+        "contact, it is freed for a moment and planted again. Feet are lifted above the floor by at most this much.",
+        label="Max pull of a foot", unit="m", above=0, advanced=True,
+    )  # fmt: skip
     smooth: bool = option(
         default=True,
         help="Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).",

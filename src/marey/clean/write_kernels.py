@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from marey.clean import layout_kernels as layout
-from marey.clean.final_kernels import find_hinge, find_toe_axis, find_toes
+from marey.clean.final_kernels import find_hinge, find_level_axis, find_toe_axis, find_toes
 from marey.clean.layout_kernels import Cleanup
 from marey.clean.root_kernels import smooth_peak
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper
@@ -32,10 +32,31 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
             hinge = find_hinge(limb, options, frames, state, t, e, n_frames)
             _write_limb(cleanup, t, e, hinge, change)
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
-        # Smooth the bend: toes that point straight down must bend far for the last millimeter, and would snap back.
-        bend = smooth_peak(state.values, layout.BEND, options.calm // 2, t, e, n_aimed)
-        if bend > 0.0:
-            _write_toes(cleanup, t, e, bend)
+        bend = _smooth_bend(cleanup, t, e, n_aimed)
+        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.calm // 2, t, (e, n_aimed))
+        if bend != 0.0 or rise != 0.0:
+            _write_toes(cleanup, t, e, bend, rise)
+
+
+@helper
+def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
+    """Return the bend of the toes in frame t, smoothed over its neighbors.
+
+    Toes that point straight down must bend far for the last millimeter, and would snap back.
+    """
+    _, options, frames, state, _ = cleanup
+    row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.calm // 2
+    bend = smooth_peak(state.values, layout.BEND, 1.0, half, t, (e, n_aimed)) - smooth_peak(
+        state.values, layout.BEND, -1.0, half, t, (e, n_aimed)
+    )
+    if bend == row[layout.BEND]:
+        return bend
+    # A foot that turns over may need another bend than its neighbors.
+    target, orientation = vec.get(row, layout.AIM), vec.get_quat(row, layout.AIM_Q)
+    pivot, tip, ankle = find_toes(row, limb, options, frames.positions[t], target, orientation)
+    turn = vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend)
+    own: float = row[layout.BEND]
+    return own if pivot[1] + vec.rotate(turn, tip)[1] < options.floor - row[layout.OVER] else bend
 
 
 @helper
@@ -90,13 +111,17 @@ def _write_shift(row: Floats1D, limb: Ints1D, parents: Ints1D, world: Floats2D, 
 
 
 @helper
-def _write_toes(cleanup: Cleanup, t: int, e: int, bend: float) -> None:
-    """Bend the toes of limb e in frame t, in the source's world axes; they then move with the foot."""
+def _write_toes(cleanup: Cleanup, t: int, e: int, bend: float, rise: float) -> None:
+    """Bend the toes of limb e in frame t, in the source's world axes, and raise them; they then move with the foot."""
     body, options, frames, state, output = cleanup
     row, limb, world = state.values[t, e], body.limbs[e], frames.world[t]
     toe, source = limb[layout.TOE], vec.get_quat(row, layout.Q)
     _, tip, ankle = find_toes(row, limb, options, frames.positions[t], vec.get(row, layout.P), source)
     rotation = vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, source), bend)
+    if rise != 0.0:
+        back = vec.mul(source, vec.inv(vec.get_quat(row, layout.AIM_Q)))
+        tip = vec.rotate(vec.inv(back), vec.rotate(rotation, tip))
+        rotation = vec.mul(vec.from_axis_angle(vec.rotate(back, find_level_axis(tip)), rise), rotation)
     parent = parent_rotation(world, body.parents, toe)
     write_local(output.rotations[t], toe, parent, vec.mul(rotation, vec.get_quat(world[toe], 0)))
     if limb[layout.ON_TOE] != 0 and options.can_stretch:

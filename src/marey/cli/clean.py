@@ -146,6 +146,10 @@ def _report(file: str, output: str, before: Motion, result: CleanResult, stretch
         "fps": before.fps,
         "floor_m": before.source.floor,
         "plants": len(result.plants),
+        "released": [
+            {"point": plant.point, "start": plant.start / before.fps, "stop": plant.stop / before.fps}
+            for plant in result.released
+        ],
         "limb_scaling": {part: own[f"limb_scaling_{part}"] for part in ("mean", "p99", "max")},
         "residue_max_m": own["residue_max"],
         "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
@@ -170,6 +174,11 @@ def _text(report: dict[str, Any]) -> str:
     if report["residue_max_m"] > _HELD:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
+    lines += [
+        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is freed at {cut['stop']:.2f} s: the "
+        "recorded foot has slid too far from it (--max-pull)"
+        for cut in report["released"]
+    ]
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")
     rows = [["metric", "before", "after", "unit"]] if report["metrics"] else []
