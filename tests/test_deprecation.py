@@ -68,6 +68,7 @@ RENAMED = {
         "Moment": "ControlState",
         "Onward": "TransitionRange",
         "Option": "TransitionOption",
+        "Seams": "SeamSettings",
         "at_point": "request_at_point",
         "by_name": "request_by_name",
     },

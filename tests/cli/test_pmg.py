@@ -99,6 +99,25 @@ def test_a_character_step_by_step(folder, walks, capsys):
     assert ParametricMotionGraph.load(path)["walk"].high[0] == pytest.approx(np.radians(40.0))
 
 
+def test_settings_of_nodes_and_streams_are_options(char, folder, walks, capsys):
+    path = folder / "steps.json"
+    assert main(["pmg", "new", str(path), "--length", "0.2", "--markers", "lower"]) == 0
+    add = ["pmg", "add", str(path), "left", "--clips", str(walks), "--fps", "30", "--steps", "1", "--bandwidth", "5"]
+    assert main([*add, "--margin", "0.25"]) == 0
+    graph = ParametricMotionGraph.load(path)
+    assert (graph.seams.length, graph.seams.markers) == (0.2, "lower")
+    assert graph["left"].space.bandwidth.tolist() == [pytest.approx(np.radians(5.0))]
+    assert graph["left"].space.margin == 0.25
+    walk = ["pmg", "walk", str(char), "--seconds", "2", "-o", str(folder / "placed.npz")]
+    more = ["--start", "walk", "--parameters", "10", "--place", "3,1,90", "--cleaning", "max_stretch=0.1,smooth=false"]
+    assert main([*walk, *more]) == 0
+    begin = load_motion(folder / "placed.npz").travel[0]
+    np.testing.assert_allclose(begin[[0, 2]], [3.0, 1.0], atol=0.1)
+    capsys.readouterr()
+    assert main([*walk, "--cleaning", "stretch=1"]) == 2
+    assert "--cleaning has no setting 'stretch'; there are" in capsys.readouterr().err
+
+
 def test_a_folder_of_clips_and_auto(folder, walks, capsys):
     path = folder / "auto.json"
     main(["pmg", "new", str(path)])

@@ -27,7 +27,7 @@ def test_working_edges_stay_and_others_are_reported():
     report = char.connect_all(good=0.2, bad=0.3, progress=shares.append, **SAMPLES)
     assert set(report.connected) == set(char.edges) == {("walk", "walk"), ("glide", "glide")}
     assert {(a, b) for a, b, _ in report.failed} == {("walk", "glide"), ("glide", "walk")}
-    assert all("raise good to" in why for _, _, why in report.failed)
+    assert all("raise `good=` to" in why for _, _, why in report.failed)
     assert report.pruned == ()
     assert shares[-1] == 1.0
 
@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_edges():
 def test_bad_input():
     with pytest.raises(InvalidValue, match="has no nodes to connect"):
         ParametricMotionGraph("empty").connect_all()
-    with pytest.raises(InvalidValue, match="good must not be above bad"):
+    with pytest.raises(InvalidValue, match="good must not be above `bad=`"):
         fresh_walker().connect_all(good=0.2, bad=0.1, **SAMPLES)
     with pytest.raises(UnknownName, match="no node 'b'"):
         fresh_walker().remove("b")

@@ -9,12 +9,13 @@ from marey.compare.clouds import point_clouds
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.pmg import Edge
 from marey.pmg.connect import build_edge, shrink_box
-from marey.pmg.costs import Seams, find_best_pairs, make_windows, median_height, seam_range
+from marey.pmg.costs import find_best_pairs, make_windows, median_height, seam_range
+from marey.pmg.settings import SeamSettings
 from marey.pmg.units import format_rounded_up
 from tests.pmg.characters import fresh_walker, small_walker, turn_space
 from tests.twins.pmg import best_pair
 
-SEAMS = Seams()
+SEAMS = SeamSettings()
 
 
 def test_best_transitions_are_those_of_the_slow_search():
@@ -163,9 +164,9 @@ def test_the_advised_threshold_does():
     char = fresh_walker()
     for _ in range(2):
         compared = char.compare("walk", "walk", n_source=6, n_target=8)
-        with pytest.raises(NoResult, match=r"raise good to \d") as caught:
+        with pytest.raises(NoResult, match=r"raise `good=` to \d") as caught:
             char.connect("walk", "walk", good=1e-4, compared=compared)
-        advised = float(str(caught.value).split("raise good to ")[1].split(" m")[0])
+        advised = float(str(caught.value).split("raise `good=` to ")[1].split(" m")[0])
         assert char.connect("walk", "walk", good=advised, compared=compared).good == advised
 
 
@@ -182,10 +183,10 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     for k, good in enumerate((0.03, 0.05)):
         made = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
         assert made.worst <= good
-    with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise good"):
+    with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise `good=`"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
-    with pytest.raises(InvalidValue, match="part requires good, because otherwise good is chosen"):
+    with pytest.raises(InvalidValue, match="part requires `good=`, because otherwise it is chosen"):
         char.connect("walk", "left", part="none")
     with pytest.raises(InvalidValue, match="already has a node 'left'"):
         char.connect("walk", "left", good=0.05, part="left")
@@ -193,12 +194,12 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
 
 def test_bad_thresholds_and_names():
     char = fresh_walker()
-    with pytest.raises(InvalidValue, match="good must not be above bad, but they are 0.2 and 0.1"):
+    with pytest.raises(InvalidValue, match="good must not be above `bad=`, but they are 0.2 and 0.1"):
         char.connect("walk", "walk", good=0.2, bad=0.1)
-    with pytest.raises(InvalidValue, match="bad must be a distance"):
+    with pytest.raises(InvalidValue, match="bad must be greater than 0 meters"):
         char.connect("walk", "walk", bad=-1.0)
     with pytest.raises(UnknownName, match="no node 'wlk'.*similar: 'walk'"):
         char.connect("wlk", "walk")
-    with pytest.raises(InvalidValue, match="n_target must be a whole number"):
+    with pytest.raises(InvalidValue, match="n_target must be at least 2"):
         char.connect("walk", "walk", n_target=1)
     assert not char.edges

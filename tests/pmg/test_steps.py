@@ -115,7 +115,7 @@ def test_steps_survive_files(tmp_path):
 
 
 def test_bad_input(tmp_path):
-    with pytest.raises(InvalidValue, match="must be 1 or 2 .*, not 3"):
+    with pytest.raises(InvalidValue, match="steps must be from 1 to 2, not 3"):
         GaitSpace.build(walks(), steps=3)
     with pytest.raises(InvalidValue, match="side must be 'left' or 'right', not 'up'"):
         GaitSpace.build(walks(), steps=1, side="up")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from marey.clean.settings import CleanSettings
 from marey.control import RandomWalk
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, UnknownName
@@ -182,3 +183,9 @@ def test_locked_feet_slide_less_and_come_without_a_delay():
     assert streams["lock"].delay == 0
     slide = {feet: measure(stream.record(20.0))["slide_contact"].value for feet, stream in streams.items()}
     assert slide["lock"] < slide[None]
+
+
+def test_settings_of_the_cleanup_are_accepted_by_their_old_name():
+    with pytest.warns(DeprecationWarning, match="settings=CleanSettings.* is deprecated, use cleaning="):
+        stream = small_walker().stream(RandomWalk(), settings=CleanSettings())
+    assert stream.player.delay > small_walker().stream(RandomWalk()).player.delay

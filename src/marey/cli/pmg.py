@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,22 +12,21 @@ from marey.cli.files import check_output, check_plot
 from marey.cli.pmg_play import go, reach, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import NumberList
 
 if TYPE_CHECKING:
     from marey.pmg import ParametricMotionGraph
     from marey.pmg.auto import AutoReport
 
+S = TypeVar("S")
 _SUFFIXES = (".bvh", ".amc", ".glb", ".gltf", ".npz")
-SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-_GOOD = click.option(
-    "--good", type=float, metavar="METERS", help="Every motion must have a transition with at most this distance."
-)
-_BAD = click.option("--bad", type=float, metavar="METERS", help="Transitions with a larger distance are not allowed.")
-
-
 _LIMITS = NumberList("numbers", "40 or -40,0.8")
-_SAMPLES = NumberList("two numbers of at least 2", "60,400", 2, name="source,target", integers=True, minimum=2)
+# The earlier form of --n-source and --n-target.
+_SAMPLES = click.option(
+    "--samples", hidden=True,
+    type=NumberList("two numbers of at least 2", "60,400", 2, name="source,target", integers=True, minimum=2),
+)  # fmt: skip
 
 
 @click.group("pmg")
@@ -46,19 +46,12 @@ def command() -> None:
     """
 
 
-@command.command("new")
+@command.command("new", cls=SettingsCommand)
 @click.argument("char", metavar="CHAR")
 @click.option("--name", help="Name of the character.  [default: the file name]")
-@click.option("--length", type=float, default=1.0 / 3.0, help="Length of a transition in seconds.  [default: 0.33]")
-@click.option(
-    "--region",
-    type=float,
-    default=0.3,
-    show_default=True,
-    help="Fraction of a clip at its start and end where transitions may be made.",
-)
+@add_settings("marey.pmg.settings:CharacterSettings", skip=("name",))
 @AS_JSON
-def new(char: str, name: str | None, length: float, region: float, as_json: bool) -> None:
+def new(char: str, as_json: bool, **options: Any) -> None:
     """Create a character without nodes.
 
     \b
@@ -66,17 +59,18 @@ def new(char: str, name: str | None, length: float, region: float, as_json: bool
       marey pmg new boxer.json --name boxer
     """
     from marey.errors import UnwritableFile
-    from marey.pmg import ParametricMotionGraph
+    from marey.pmg import CharacterSettings, ParametricMotionGraph
 
     check_output(char, what="a character", suffixes=(".json",))
     if Path(char).exists():
         raise UnwritableFile("already exists; remove it first, or choose another name", path=char)
-    graph = ParametricMotionGraph(name or Path(char).stem, length=length, region=region)
+    options["name"] = options["name"] or Path(char).stem
+    graph = ParametricMotionGraph(settings=read_settings(CharacterSettings, options))
     graph.save(char)
     print_character(graph, as_json, written=[char])
 
 
-@command.command("add")
+@command.command("add", cls=SettingsCommand)
 @click.argument("char", metavar="CHAR")
 @click.argument("node", metavar="NODE")
 @click.argument("more", nargs=-1, metavar="")
@@ -85,11 +79,16 @@ def new(char: str, name: str | None, length: float, region: float, as_json: bool
 @click.option(
     "--parameters", default="turn", show_default=True, help="Parameters of walks or runs: turn, or turn,speed."
 )
+@add_settings("marey.pmg.settings:GaitSettings")
+@click.option(
+    "--bandwidth", type=_LIMITS,
+    help="Kernel width for each parameter.  [default: 7 degrees per gait cycle and 0.1 m/s; for single actions, half "
+    "of the average spacing of the clips]",
+)  # fmt: skip
 @click.option("--feature", help="For single actions, parameters as in `marey parametric build`.")
 @click.option("--names", help="Names for the parameters, separated by commas.")
 @click.option("--request", type=click.Choice(["by name", "at a point"]), default="by name", show_default=True,
               help="How requests are mapped to parameters.")  # fmt: skip
-@click.option("--mirror", is_flag=True, help="Also use the mirror image of each clip.")
 @click.option("--low", type=_LIMITS, help="Lower limits of the parameters.")
 @click.option("--high", type=_LIMITS, help="Upper limits of the parameters.")
 @click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
@@ -131,19 +130,25 @@ def _from_file(options: dict[str, Any]) -> Any:
 
 def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
     from marey.parametric import ParametricMotion
-    from marey.pmg import ActionSpace, GaitSpace
+    from marey.pmg import ActionSpace, GaitSettings, GaitSpace
     from marey.pmg.recipe_clips import read_clip
+    from marey.pmg.units import to_internal_units
 
+    names = options["parameters"].split(",")
+    units = ["rad", "m/s"][: len(names)]
+    width = None if options["feature"] else to_internal_units(options["bandwidth"], units, "--bandwidth")
+    settings = read_settings(GaitSettings, options, parameters=names, bandwidth=width)
     fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
     motions = [read_clip(path, fps) for path in _files(clips)]
     if options["feature"] is None:
-        return GaitSpace.build(motions, options["parameters"].split(","), mirror=options["mirror"])
-    if options["mirror"]:
+        return GaitSpace.build(motions, settings=settings)
+    if settings.mirror:
         from marey.edit import mirror
 
         motions += [mirror(motion) for motion in motions]
     parametric = ParametricMotion.build(motions, options["feature"], samples=0)
-    return ActionSpace.build(parametric, names=_names(options))
+    width = to_internal_units(options["bandwidth"], parametric.units, "--bandwidth")
+    return ActionSpace.build(parametric, names=_names(options), bandwidth=width)
 
 
 def _names(options: dict[str, Any]) -> tuple[str, ...]:
@@ -166,27 +171,17 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
     return out
 
 
-@command.command("connect")
+@command.command("connect", cls=SettingsCommand)
 @click.argument("char", metavar="CHAR")
 @click.argument("source", metavar="A")
 @click.argument("target", metavar="B")
-@_GOOD
-@_BAD
-@click.option(
-    "--part", metavar="NAME", help="If only part of A has transitions, add that part as a node with this name."
-)
-@click.option(
-    "--samples", type=_SAMPLES, default="60,400", show_default=True, help="Number of samples of source and target."
-)
+@add_settings("marey.pmg.settings:ConnectSettings")
+@_SAMPLES
 @click.option(
     "--plot", "picture", metavar="PNG", help="Plot the distances of the transitions, even if no edge can be made."
 )
-@SEED
 @AS_JSON
-def connect(
-    char: str, source: str, target: str, good: float | None, bad: float | None, part: str | None,
-    samples: tuple[int, int], picture: str | None, seed: int, as_json: bool,
-) -> None:  # fmt: skip
+def connect(char: str, source: str, target: str, picture: str | None, as_json: bool, **options: Any) -> None:
     """Add an edge from node A to node B. If --good and --bad are omitted, they are chosen from all transitions.
 
     The exit code is 1 if some motions of A have no transition; --plot then shows which threshold they would need.
@@ -197,33 +192,29 @@ def connect(
       marey pmg connect me.json walk run --good 0.08 --bad 0.12 --part "fast walk"
     """
     from marey.errors import NoResult
+    from marey.pmg import CompareSettings, ConnectSettings
 
     graph = open_character(char)
-    for threshold, name in ((good, "--good"), (bad, "--bad")):
-        if threshold is not None and not 0.0 < threshold < float("inf"):
-            raise click.UsageError(f"{name} must be a distance in meters greater than 0, not {threshold:g}")
-    if good is not None and bad is not None and good > bad:
-        raise click.UsageError(f"--good must not be above --bad, but they are {good:g} and {bad:g} m; swap them")
-    if part is not None and good is None:
-        raise click.UsageError(
-            "--part requires --good, because otherwise --good is chosen so that all of A has transitions"
-        )
+    settings = _read_edge_settings(ConnectSettings, options)
     check_plot(picture, [char])
-    n_source, n_target = samples
-    comparison = graph.compare(source, target, n_source=n_source, n_target=n_target, rng=seed)
+    comparison = graph.compare(source, target, **settings.select(CompareSettings))
     try:
-        edge = graph.connect(
-            source, target, good=good, bad=bad, part=part, compared=comparison, n_source=n_source, n_target=n_target,
-            rng=seed,
-        )  # fmt: skip
+        edge = graph.connect(source, target, settings=settings, compared=comparison)
     except NoResult:
         if picture is not None:
-            _draw(comparison, f"{source} to {target}: no edge", picture, good, bad)
+            _draw(comparison, f"{source} to {target}: no edge", picture, settings.good, settings.bad)
         raise
     if picture is not None:
         _draw(comparison, f"{source} to {target}", picture, edge.good, edge.bad)
     graph.save(char)
     print_edge(graph, edge, as_json, written=[char, *([picture] if picture else [])])
+
+
+def _read_edge_settings(kind: Callable[..., S], options: dict[str, Any]) -> S:
+    """Return the settings of edges; --samples is an earlier form of two of them."""
+    for name, count in zip(("n_source", "n_target"), options.pop("samples") or (), strict=False):
+        options[name] = count if options[name] is None else options[name]
+    return read_settings(kind, options)
 
 
 def _draw(comparison: Any, title: str, picture: str, good: float | None, bad: float | None) -> None:
@@ -233,34 +224,28 @@ def _draw(comparison: Any, title: str, picture: str, good: float | None, bad: fl
     costs(comparison, picture, title=f"{title}, {n} x {m} samples", good=good, bad=bad)
 
 
-@command.command("auto")
+@command.command("auto", cls=SettingsCommand)
 @click.argument("char", metavar="CHAR")
-@click.option("--good", type=float, default=0.10, show_default=True, metavar="METERS", help="As in connect.")
-@click.option("--bad", type=float, default=0.15, show_default=True, metavar="METERS", help="As in connect.")
-@click.option(
-    "--samples", type=_SAMPLES, default="40,200", show_default=True, help="Number of samples of source and target."
-)
-@click.option("--keep", is_flag=True, help="Keep dead ends.")
-@SEED
+@add_settings("marey.pmg.settings:ConnectAllSettings")
+@_SAMPLES
+@click.option("--keep", "prune", flag_value=False, default=None, hidden=True)
 @AS_JSON
-def auto(
-    char: str, good: float, bad: float, samples: tuple[int, int], keep: bool, seed: int, as_json: bool
-) -> int:  # fmt: skip
+def auto(char: str, as_json: bool, **options: Any) -> int:
     """Try to connect all pairs of nodes, and remove dead ends (nodes that cannot continue forever).
 
-    The exit code is 1 if nothing playable is left or, with --keep, if there are dead ends.
+    The exit code is 1 if nothing playable is left or, with --no-prune, if there are dead ends.
 
     \b
     Example:
       marey pmg auto me.json --good 0.08 --bad 0.12
     """
     from marey.cli.progress import bar
+    from marey.pmg import ConnectAllSettings
 
     graph = open_character(char, empty=False)
+    settings = _read_edge_settings(ConnectAllSettings, options)
     with bar("connecting") as progress:
-        report = graph.connect_all(
-            good=good, bad=bad, n_source=samples[0], n_target=samples[1], rng=seed, prune=not keep, progress=progress
-        )
+        report = graph.connect_all(settings=settings, progress=progress)
     if graph.nodes:
         graph.save(char)
     print_character(graph, as_json, written=[char] if graph.nodes else [], report=report)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import check_output, check_plot, plural
-from marey.cli.options import feet_option
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
-from marey.cli.values import POSITION, Finite
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import POSE_2D, POSITION, Finite, NumberList
 
 if TYPE_CHECKING:
+    from marey.clean.settings import CleanSettings
     from marey.core import Motion
     from marey.core.arrays import Floats
-    from marey.core.feet import Feet
-    from marey.pmg import CharacterStream
+    from marey.pmg import CharacterStream, ParametricMotionGraph, StreamSettings
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 _NEAR = 0.3  # meters from the target that count as arrived
@@ -27,14 +28,74 @@ _SECONDS_PER_METER = 3.0  # time limit per meter of straight distance; 3 m are a
 _SAME_HEADING = math.radians(20.0)  # heading error that counts as arrived; weighs as much as `_NEAR`
 
 
-@click.command("walk")
+def _stream_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a stream; `_read_stream_settings` reads them."""
+    options = [
+        add_settings("marey.pmg.settings:StreamSettings"),
+        click.option(
+            "--parameters", type=NumberList("numbers", "40 or -40,0.8"), help="Parameters of the first clip."
+        ),
+        click.option(
+            "--place", type=POSE_2D, metavar="X,Z,DEGREES",
+            help="Start position in meters and heading in degrees to the left of +Z.  [default: 0,0,0]",
+        ),
+        click.option(
+            "--cleaning", metavar="NAME=VALUE,...",
+            help="Settings of the cleanup of the feet, as in `marey clean`: max_stretch=0.1,fade_window=0.3.",
+        ),
+        click.option("--no-cleanup", "feet", flag_value="none", hidden=True),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _read_stream_settings(graph: ParametricMotionGraph, options: dict[str, Any]) -> StreamSettings:
+    from marey.pmg import StreamSettings
+    from marey.pmg.units import to_internal_units
+
+    place, parameters = options["place"], options["parameters"]
+    if parameters is not None:
+        node = graph[options["start"] or next(iter(graph.nodes))]
+        parameters = to_internal_units(parameters, node.units, "--parameters")
+    return read_settings(
+        StreamSettings,
+        options,
+        parameters=parameters,
+        place=None if place is None else (math.radians(place[2]), *place[:2]),
+        cleaning=None if options["cleaning"] is None else _read_cleaning(options["cleaning"]),
+    )
+
+
+def _read_cleaning(text: str) -> CleanSettings:
+    """Parse NAME=VALUE,... with degrees for angles. Other settings are those of streams."""
+    from marey.clean.settings import CleanSettings
+    from marey.core.settings import options_of
+    from marey.pmg.stream import STREAM_CLEANING
+
+    known = {each.name: each for each in options_of(CleanSettings) if each.kind != "object"}
+    given: dict[str, Any] = {}
+    for word in text.split(","):
+        name, _, value = (part.strip() for part in word.partition("="))
+        if name not in known:
+            raise click.UsageError(f"--cleaning has no setting {name!r}; there are {', '.join(known)}")
+        try:
+            given[name] = {"true": True, "false": False}[value] if known[name].kind == "flag" else float(value)
+        except (KeyError, ValueError):
+            given[name] = value
+        if known[name].unit == "rad" and isinstance(given[name], float):
+            given[name] = math.radians(given[name])
+    return CleanSettings(settings=STREAM_CLEANING, **given)
+
+
+@click.command("walk", cls=SettingsCommand)
 @click.argument("char", metavar="CHAR")
 @click.option("--seconds", type=Finite(min=0.1), default=60.0, show_default=True, help="Length in seconds.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@feet_option(live=True, no_cleanup="none")
+@_stream_options
 @_OUT
 @AS_JSON
-def walk(char: str, seconds: float, seed: int, feet: Feet, output: str, as_json: bool) -> int:
+def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **options: Any) -> int:
     """Play a character with random choices.
 
     \b
@@ -45,21 +106,29 @@ def walk(char: str, seconds: float, seed: int, feet: Feet, output: str, as_json:
     from marey.io import save
 
     check_output(output, [char])
-    stream = open_character(char, empty=False).stream(RandomWalk(seed), feet=feet)
+    graph = open_character(char, empty=False)
+    stream = graph.stream(RandomWalk(seed), settings=_read_stream_settings(graph, options))
     played = stream.record(seconds)
     save(played, output)
     return _print_result(stream, played, output, as_json, {})
 
 
-@click.command("go", context_settings={"ignore_unknown_options": True})
+@click.command("go", cls=SettingsCommand, context_settings={"ignore_unknown_options": True})
 @click.argument("char", metavar="CHAR")
 @click.option("--to", "point", type=POSITION, required=True, help="Target position in meters.")
 @click.option("--heading", type=Finite(), metavar="DEG", help="Heading at the target, in degrees to the left of +Z.")
 @click.option("--seconds", type=Finite(min=0.1), help="Time limit.  [default: depends on the distance]")
+@_stream_options
 @_OUT
 @AS_JSON
 def go(
-    char: str, point: tuple[float, float], heading: float | None, seconds: float | None, output: str, as_json: bool
+    char: str,
+    point: tuple[float, float],
+    heading: float | None,
+    seconds: float | None,
+    output: str,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Make a character go from the origin, facing +Z, to a point. The motion ends when it arrives.
 
@@ -79,7 +148,7 @@ def go(
     check_output(output, [char])
     graph = open_character(char, empty=False)
     aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
-    stream = graph.stream(aim)
+    stream = graph.stream(aim, settings=_read_stream_settings(graph, options))
     played = stream.record(seconds or _SECONDS_PER_METER * (math.hypot(*point) + _SECONDS_PER_METER))
     off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
     aside = np.zeros(len(off))

@@ -74,7 +74,7 @@ _BOB = np.radians(4.0)
 _ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
 
 
-def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> GazeTrack:
+def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings: GazeSettings) -> GazeTrack:
     """Make the character of a motion look at goals; see `GazeMap.trace`."""
     asked = _check_goals(goals, check_motion(motion))
     body = GazeBody.from_skeleton(motion.skeleton)

@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, check_index
 from marey.core.markers import Markers
@@ -55,7 +56,7 @@ _LIKELY = (2.5, 8.0)
 
 
 @operation(GazeExampleSettings)
-def gaze_example(source: Markers | Motion, goal: Any, settings: GazeExampleSettings) -> GazeShift:
+def gaze_example(source: Markers | Motion, goal: ArrayLike, settings: GazeExampleSettings) -> GazeShift:
     """Extract a gaze displacement motion from one captured look.
 
     Parameters

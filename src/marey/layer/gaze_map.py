@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,7 +169,7 @@ class GazeMap(FrozenRecord):
         return GazeShift.from_row(row, name=method)
 
     @operation(GazeSettings)
-    def trace(self, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> GazeTrack:
+    def trace(self, motion: Motion, goals: Sequence[object], settings: GazeSettings) -> GazeTrack:
         """Make the character of a motion look at goals; return the motion with its eye rotations.
 
         Parameters
@@ -188,7 +187,7 @@ class GazeMap(FrozenRecord):
         return trace_gaze(self, motion, goals, settings)
 
     @operation(GazeSettings)
-    def apply(self, motion: Motion, goals: Sequence[Any], settings: GazeSettings) -> Motion:
+    def apply(self, motion: Motion, goals: Sequence[object], settings: GazeSettings) -> Motion:
         """Make the character of a motion look at goals given as angles; `trace` also returns the eye rotations.
 
         Parameters
@@ -201,7 +200,7 @@ class GazeMap(FrozenRecord):
         return trace_gaze(self, motion, goals, settings).motion
 
     @operation(GazeSettings)
-    def look_at(self, motion: Motion, points: Sequence[Any], settings: GazeSettings) -> Motion:
+    def look_at(self, motion: Motion, points: Sequence[Iterable[object]], settings: GazeSettings) -> Motion:
         """Make the character of a motion look at world points, and follow them while the body moves.
 
         Parameters

@@ -55,7 +55,7 @@ class _Registered:
 
 
 @operation(SpaceSettings)
-def build_space(cls: type[ParametricMotion], examples: Any, settings: SpaceSettings) -> ParametricMotion:
+def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSettings) -> ParametricMotion:
     """Build a space of motions from n examples of one action.
 
     Parameters

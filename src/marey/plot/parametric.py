@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats
-from marey.core.feet import Feet
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
@@ -213,7 +212,7 @@ def target_motions(
     path: style.StrPath | None = None,
     *,
     refine: bool | int = False,
-    feet: Feet = "clean",
+    feet: Literal["clean"] | None = "clean",
     motions: Sequence[Motion] | None = None,
 ) -> Figure:
     """Plot the motion generated for each target: ghosted poses, with the pose that hits the target drawn solid.

@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = attach_stub(
         "Moment": "ControlState",
         "Onward": "TransitionRange",
         "Option": "TransitionOption",
+        "Seams": "SeamSettings",
         "at_point": "request_at_point",
         "by_name": "request_by_name",
     },

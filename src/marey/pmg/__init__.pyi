@@ -2,7 +2,6 @@ from .action_space import ActionSpace as ActionSpace
 from .auto import AutoReport as AutoReport
 from .character import ParametricMotionGraph as ParametricMotionGraph
 from .connect import NodeComparison as NodeComparison
-from .costs import Seams as Seams
 from .edge import Edge as Edge
 from .edge import TransitionRange as TransitionRange
 from .gait_space import GaitSpace as GaitSpace
@@ -16,6 +15,13 @@ from .recipe import shipped_recipes as shipped_recipes
 from .recipe_build import build_recipe as build_recipe
 from .requests import REQUESTS as REQUESTS
 from .requests import request_at_point as request_at_point
+from .settings import CharacterSettings as CharacterSettings
+from .settings import CompareSettings as CompareSettings
+from .settings import ConnectAllSettings as ConnectAllSettings
+from .settings import ConnectSettings as ConnectSettings
+from .settings import GaitSettings as GaitSettings
+from .settings import SeamSettings as SeamSettings
+from .settings import StreamSettings as StreamSettings
 from .space import FunctionSpace as FunctionSpace
 from .space import Space as Space
 from .stream import CharacterStream as CharacterStream

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from marey.core.settings import operation
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, NoResult
+from marey.pmg.settings import CompareSettings, ConnectAllSettings
 
 if TYPE_CHECKING:
     from marey.pmg.character import ParametricMotionGraph
@@ -36,45 +35,22 @@ class AutoReport:
         return asdict(self)
 
 
-def connect_all(
-    graph: ParametricMotionGraph,
-    *,
-    good: float = 0.10,
-    bad: float = 0.15,
-    n_source: int = 40,
-    n_target: int = 200,
-    rng: int | np.random.Generator = 0,
-    prune: bool = True,
-    run: Callable[..., Iterable[Any]] = map,
-    progress: Callable[[float], None] | None = None,
-) -> AutoReport:
-    """Try all pairs of nodes that are not connected yet, keep the edges that work, and remove dead ends.
-
-    Parameters
-    ----------
-    good, bad : thresholds T_GOOD and T_BAD of the edges, in meters. A pair works if every sampled motion of the source
-        has a transition of at most `good`.
-    n_source, n_target : number of motions to sample from the source and target nodes.
-    rng : random seed or generator.
-    run : function like `map` that runs the comparisons, for example a process pool's `map`.
-    prune : remove nodes that cannot continue forever, and those that become dead ends as a result.
-    progress : called with the completed fraction, from 0 to 1.
-    """
+@operation(ConnectAllSettings)
+def connect_all(graph: ParametricMotionGraph, settings: ConnectAllSettings) -> AutoReport:
+    """Try all pairs of nodes that are not connected yet, keep the edges that work, and remove dead ends."""
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]
     connected, failed = [], []
     for k, (source, target) in enumerate(pairs):
         try:
-            graph.connect(
-                source, target, good=good, bad=bad, n_source=n_source, n_target=n_target, rng=rng, run=run
-            )  # fmt: skip
+            graph.connect(source, target, good=settings.good, bad=settings.bad, **settings.select(CompareSettings))
             connected.append((source, target))
         except NoResult as error:
             failed.append((source, target, str(error)))
-        if progress is not None:
-            progress((k + 1) / len(pairs))
-    pruned = remove_dead_ends(graph) if prune else ()
+        if settings.progress is not None:
+            settings.progress((k + 1) / len(pairs))
+    pruned = remove_dead_ends(graph) if settings.prune else ()
     gone = set(pruned)
     return AutoReport(tuple(ends for ends in connected if not gone & set(ends)), tuple(failed), pruned)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.feet import Feet, feet_from_flag
+from marey.core.feet import feet_from_flag
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
 from marey.pmg.auto import connect_all, find_dead_ends
 from marey.pmg.connect import NodeComparison, build_edge, check_compatible, compare_nodes, find_free_part
-from marey.pmg.costs import Seams, seam_range
+from marey.pmg.costs import seam_range
 from marey.pmg.edge import Edge, TransitionRange
 from marey.pmg.node import Node, Request, request_by_name
+from marey.pmg.settings import (
+    CharacterSettings,
+    CompareSettings,
+    ConnectSettings,
+    SeamSettings,
+    StreamSettings,
+    accept_clean_settings,
+)
 from marey.pmg.space import as_space
 
 if TYPE_CHECKING:
-    from marey.clean.settings import CleanSettings
     from marey.pmg.node_files import SpaceFile
     from marey.pmg.stream import CharacterStream, Controller
 
@@ -34,10 +42,7 @@ class ParametricMotionGraph:
 
     Parameters
     ----------
-    name : name of the character.
-    length : duration of a transition, in seconds.
-    region : fraction of a clip, at its end and at its beginning, that may contain transitions.
-    markers : set of points to compare poses by; see `marey.compare.point_clouds`.
+    name, length, region, markers, settings : see `CharacterSettings`.
 
     Examples
     --------
@@ -47,11 +52,10 @@ class ParametricMotionGraph:
     >>> frames = char.stream(GoTo((3.0, 4.0))).record(10.0)                         # doctest: +SKIP
     """
 
-    def __init__(
-        self, name: str = "character", *, length: float = 1.0 / 3.0, region: float = 0.3, markers: str = "body"
-    ) -> None:
-        self.name = str(name)
-        self.seams = Seams(float(length), float(region), markers)
+    @operation(CharacterSettings)
+    def __init__(self, settings: CharacterSettings) -> None:
+        self.name = settings.name
+        self.seams = SeamSettings(**settings.select(SeamSettings))
         self._nodes: dict[str, Node] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
         # File of each space, keyed by the identity of the space: unchanged spaces are not written again.
@@ -143,74 +147,33 @@ class ParametricMotionGraph:
         self._nodes[name] = node
         return node
 
-    def compare(
-        self,
-        source: str,
-        target: str,
-        *,
-        n_source: int = 60,
-        n_target: int = 400,
-        rng: int | np.random.Generator = 0,
-        run: Callable[..., Iterable[Any]] = map,
-    ) -> NodeComparison:
+    @operation(CompareSettings)
+    def compare(self, source: str, target: str, settings: CompareSettings) -> NodeComparison:
         """Sample motions of two nodes and find the best transition for each pair, to help choose thresholds.
 
         Parameters
         ----------
         source, target : names of the nodes; may be the same.
-        n_source, n_target : number of motions to sample from each node.
-        rng : random seed or generator.
-        run : function like `map` that runs the comparisons, for example a process pool's `map`.
         """
-        return compare_nodes(
-            self[source], self[target], self.seams, n_source=n_source, n_target=n_target, rng=rng, run=run
-        )
+        return compare_nodes(self[source], self[target], self.seams, settings)
 
-    def connect(
-        self,
-        source: str,
-        target: str,
-        *,
-        good: float | None = None,
-        bad: float | None = None,
-        part: str | None = None,
-        compared: NodeComparison | None = None,
-        n_source: int = 60,
-        n_target: int = 400,
-        rng: int | np.random.Generator = 0,
-        run: Callable[..., Iterable[Any]] = map,
-    ) -> Edge:
+    @operation(ConnectSettings)
+    def connect(self, source: str, target: str, settings: ConnectSettings) -> Edge:
         """Add an edge, which stores for each sampled motion of the source which motions of the target can follow.
 
         Parameters
         ----------
         source, target : names of the nodes; may be the same.
-        good, bad : thresholds T_GOOD and T_BAD, in meters; by default chosen from the distribution of all transitions.
-        part : name for a new node. If only part of the source has transitions of at most `good`, add that part as this
-            node and connect it instead. Requires `good`.
-        compared : result of `compare` for the same nodes, to try other thresholds without comparing again.
-        n_source, n_target, rng, run : as in `compare`; not used if `compared` is given.
         """
         start, end = self[source], self[target]
-        for threshold, name in ((good, "good"), (bad, "bad")):
-            if threshold is not None and not (np.isfinite(threshold) and threshold > 0.0):
-                raise InvalidValue(f"{name} must be a distance in meters, greater than 0, not {threshold!r}")
-        if good is not None and bad is not None and good > bad:
-            raise InvalidValue(f"good must not be above bad, but they are {good:g} and {bad:g} m; swap them")
-        if part is not None:
-            if good is None:
-                raise InvalidValue(
-                    "part requires good, because otherwise good is chosen so that all of the source has transitions"
-                )
-            if part in self._nodes:
-                raise InvalidValue(f"{self.name!r} already has a node {part!r}; choose another name")
-        compare = partial(
-            compare_nodes, target=end, seams=self.seams, n_source=n_source, n_target=n_target, rng=rng, run=run
-        )
-        found = compare(start) if compared is None else compared
+        good, part = settings.good, settings.part
+        if part in self._nodes:
+            raise InvalidValue(f"{self.name!r} already has a node {part!r}; choose another name")
+        compare = partial(compare_nodes, target=end, seams=self.seams, settings=settings)
+        found = compare(start) if settings.compared is None else settings.compared
         if part is not None and good is not None and (found.costs.min(axis=1) > good).any():
             start, found = find_free_part(start, end, part, good, found, compare)
-        edge = build_edge(found, start, end, good, bad)
+        edge = build_edge(found, start, end, good, settings.bad)
         self._nodes.setdefault(start.name, start)
         self._edges[start.name, end.name] = edge
         return edge
@@ -255,22 +218,18 @@ class ParametricMotionGraph:
         return tuple(name for name in self._nodes if name in stuck)
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def stream(
-        self,
-        controller: Controller,
-        *,
-        start: str | None = None,
-        parameters: ArrayLike | None = None,
-        place: ArrayLike | None = None,
-        feet: Feet = "clean",
-        settings: CleanSettings | None = None,
-    ) -> CharacterStream:
-        """Start endless motion steered by a controller; see `CharacterStream` for the parameters."""
+    @accept_clean_settings
+    @operation(StreamSettings)
+    def stream(self, controller: Controller, settings: StreamSettings) -> CharacterStream:
+        """Start endless motion steered by a controller.
+
+        Parameters
+        ----------
+        controller : chooses the next clip.
+        """
         from marey.pmg.stream import CharacterStream
 
-        return CharacterStream(
-            self, controller, start=start, parameters=parameters, place=place, feet=feet, settings=settings
-        )
+        return CharacterStream(self, controller, settings=settings)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph as `.json` and its spaces as files in the same folder; see `marey.pmg.files`.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from marey.compare.clouds import point_clouds
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
-from marey.pmg.costs import Seams, find_best_pairs, make_windows, median_height
+from marey.pmg.costs import find_best_pairs, make_windows, median_height
 from marey.pmg.edge import Edge, check_thresholds
 from marey.pmg.node import Node
+from marey.pmg.settings import CompareSettings, SeamSettings
 from marey.pmg.units import format_ranges, format_rounded_up
 
 __all__ = ["NodeComparison", "build_edge", "compare_nodes", "find_free_part", "shrink_box"]
@@ -45,29 +46,17 @@ class NodeComparison(NamedTuple):
     moments: Floats
 
 
-def compare_nodes(
-    source: Node,
-    target: Node,
-    seams: Seams,
-    *,
-    n_source: int = 60,
-    n_target: int = 400,
-    rng: int | np.random.Generator = 0,
-    run: Callable[..., Iterable[Any]] = map,
-) -> NodeComparison:
+def compare_nodes(source: Node, target: Node, seams: SeamSettings, settings: CompareSettings) -> NodeComparison:
     """Sample both nodes and find the best transition for each pair; see `ParametricMotionGraph.compare`."""
-    for value, name in ((n_source, "n_source"), (n_target, "n_target")):
-        if not isinstance(value, int | np.integer) or value < 2:
-            raise InvalidValue(f"{name} must be a whole number of at least 2, not {value!r}")
-    generator = np.random.default_rng(rng)
-    froms = source.samples(n_source, generator, corners=True)
-    tos = target.samples(n_target, generator, corners=True)
+    generator = np.random.default_rng(settings.rng)
+    froms = source.samples(settings.n_source, generator, corners=True)
+    tos = target.samples(settings.n_target, generator, corners=True)
     leaving = [source.motion(each) for each in froms]
     height = median_height(point_clouds(leaving[0], seams.markers))
     ends = make_windows(leaving, seams, end=True, height=height)
     starts = make_windows([target.motion(each) for each in tos], seams, end=False, height=height)
     blocks = [range(k, min(k + _AT_ONCE, len(froms))) for k in range(0, len(froms), _AT_ONCE)]
-    found = [pair for block in run(partial(find_best_pairs, ends, starts), blocks) for pair in block]
+    found = [pair for block in settings.run(partial(find_best_pairs, ends, starts), blocks) for pair in block]
     return NodeComparison(froms, tos, np.stack([cost for cost, _ in found]), np.stack([at for _, at in found]))
 
 
@@ -154,7 +143,7 @@ def _make_stuck_error(samples: NodeComparison, source: Node, target: Node, stuck
         f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
         f"{ranges}, have no transition of at most {good:.3g} m"
     )
-    remedy = f"raise good to {format_rounded_up(worst)} m"
+    remedy = f"raise `good=` to {format_rounded_up(worst)} m"
     box = find_free_box(fine, lost)
     if box is not None:
         part = format_ranges(source.names, source.units, *box)
@@ -211,7 +200,7 @@ def find_free_part(
     needed = float(found.costs.min(axis=1).max())
     raise NoResult(
         f"no part of {source.name!r} has transitions of at most {good:g} m to {target.name!r} for all "
-        f"of its motions; raise good: {format_rounded_up(needed)} m is enough for "
+        f"of its motions; raise `good=`: {format_rounded_up(needed)} m is enough for "
         f"{format_ranges(part.names, part.units, part.low, part.high)}"
     )
 

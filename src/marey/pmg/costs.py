@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,9 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.maths.products import multiply
+from marey.pmg.settings import SeamSettings
 
-__all__ = ["Seams", "Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
+__all__ = ["Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
 
 # Seconds between windows. Finer spacing adds nothing here, because a stream later searches more finely.
 _FINEST = 1.0 / 30.0
@@ -26,30 +26,6 @@ _FINEST = 1.0 / 30.0
 _MOST_WINDOWS = 12
 # Number of motions per batch of forward kinematics.
 _AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Seams:
-    """Transition settings.
-
-    length : duration of a transition, in seconds.
-    region : fraction of a motion at its start and at its end; transitions must be completely inside it.
-    markers : set of points to compare poses by; see `marey.compare.point_clouds`.
-    """
-
-    length: float = 1.0 / 3.0
-    region: float = 0.3
-    markers: str = "body"
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.length) and self.length > 0.0):
-            raise InvalidValue(f"length of a transition must be greater than 0 s, not {self.length:g}")
-        if not 0.0 < self.region <= 0.5:
-            raise InvalidValue(
-                f"region must be a fraction of the clip greater than 0 and at most 0.5, not {self.region}"
-            )
-        if not isinstance(self.markers, str):
-            raise InvalidValue(f"markers must be the name of a set of points, such as 'body', not {self.markers!r}")
 
 
 class Windows(NamedTuple):
@@ -75,12 +51,12 @@ class Windows(NamedTuple):
     stands: NDArray[np.float32] | None
 
 
-def half_window(seams: Seams, fps: float) -> int:
+def half_window(seams: SeamSettings, fps: float) -> int:
     """Return the number of frames of a transition on each side of its middle frame."""
     return max(1, round(0.5 * seams.length * fps))
 
 
-def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int, int]:
+def seam_range(n_frames: int, seams: SeamSettings, fps: float, end: bool) -> tuple[int, int]:
     """Return the first and last frame that can be the middle of a transition, at a motion's end or beginning."""
     half = half_window(seams, fps)
     last = max(half, round(seams.region * (n_frames - 1)) - half)
@@ -92,7 +68,7 @@ def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int,
     return (n_frames - 1 - last, n_frames - 1 - half) if end else (half, last)
 
 
-def make_windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
+def make_windows(motions: Sequence[Motion], seams: SeamSettings, *, end: bool, height: float) -> Windows:
     """Collect all windows in which a transition may lie.
 
     Parameters

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
+from marey.core.settings import operation
 from marey.core.source import Source
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
@@ -25,6 +26,7 @@ from marey.io.stored import FileFormat, Part, Stored
 from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
+from marey.pmg.settings import GaitSettings
 from marey.pmg.stance import make_soles
 from marey.pmg.units import format_target
 
@@ -141,40 +143,23 @@ class GaitSpace(FrozenRecord, Stored):
         return f"<GaitSpace: {len(self.heights)} {'cycles' if self.span == 1.0 else 'steps'}, {ranges}>"
 
     @classmethod
-    def build(
-        cls,
-        motions: Iterable[Motion],
-        parameters: Sequence[str] = ("turn",),
-        *,
-        margin: float = 0.2,
-        mirror: bool = False,
-        bandwidth: Sequence[float] | None = None,
-        steps: int = 2,
-        side: str = "left",
-    ) -> GaitSpace:
+    @operation(GaitSettings)
+    def build(cls, motions: Iterable[Motion], settings: GaitSettings) -> GaitSpace:
         """Build a space from all gait cycles in some motions of one character, or from all steps of one foot.
 
         Parameters
         ----------
         motions : walks or runs on various curves; with contacts if the result should have them.
-        parameters : ``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.
-        margin : cycles that each clip extends at both ends, for blending with the next clip.
-        mirror : also add the mirror image of each motion, to make left and right symmetric.
-        bandwidth : kernel width for each parameter, in radians and m/s; by default 7 degrees per cycle (half of it per
-            step) and 0.1 m/s.
-        steps : steps per clip: 2, or 1 to halve the response time. With 1, left and right steps need separate spaces,
-            which become nodes of a graph that lead to each other.
-        side : "left" or "right": the foot that passes the other at the start of the clip and comes down first.
         """
-        names = _check_names(parameters)
-        part = _check_part(steps, side)
+        names, margin = _check_names(settings.parameters), settings.margin
+        part = CyclePart(_STEPS_BEGIN[settings.side], 0.5 * settings.steps)
         given = list(motions)
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
         base = bake_hips_into_root(given[0])
         found: list[Cycle] = []
         sources: list[str] = []
-        taken = list(_add_mirrored(given, mirror))
+        taken = list(_add_mirrored(given, settings.mirror))
         usual: Floats | None = None
         for motion in taken:
             check_same_skeleton(base.skeleton, motion.skeleton, "a gait space")
@@ -191,7 +176,7 @@ class GaitSpace(FrozenRecord, Stored):
             raise NoResult(
                 f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins "
                 f"of {margin:g} cycles, but {len(given)} motions contain {len(found)}; use longer motions, or "
-                "a smaller margin"
+                "a smaller `margin=`"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
         if len(n_points) > 1:
@@ -201,7 +186,7 @@ class GaitSpace(FrozenRecord, Stored):
         rotations = np.stack([cycle.rotations for cycle in found])
         sides = np.where((rotations * rotations[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         usually = {**_BANDWIDTH, "turn": part.span * _BANDWIDTH["turn"]}
-        scale = [usually[name] for name in names] if bandwidth is None else list(bandwidth)
+        scale = [usually[name] for name in names] if settings.bandwidth is None else list(settings.bandwidth)
         space = cls(
             base, names, margin, set_readonly(rotations * sides),
             set_readonly(np.stack([cycle.heights for cycle in found])),
@@ -393,14 +378,6 @@ def _add_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
         yield motion
         if mirror:
             yield mirrored(motion)
-
-
-def _check_part(steps: int, side: str) -> CyclePart:
-    if steps not in (1, 2):
-        raise InvalidValue(f"steps must be 1 or 2 (steps per clip), not {steps!r}")
-    if side not in _STEPS_BEGIN:
-        raise InvalidValue(f"side must be 'left' or 'right', not {side!r}")
-    return CyclePart(_STEPS_BEGIN[side], 0.5 * steps)
 
 
 def _check_names(names: Sequence[str]) -> tuple[str, ...]:

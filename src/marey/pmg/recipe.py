@@ -44,14 +44,14 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from marey.errors import MareyError, ParseError, UnreadableFile, similar
 from marey.io import limits
 from marey.io.files import read_bytes
-from marey.pmg.costs import Seams
 from marey.pmg.recipe_keys import Keys
 from marey.pmg.requests import REQUESTS
+from marey.pmg.settings import SeamSettings
 
 __all__ = ["ClipSource", "EdgeRecipe", "NodeRecipe", "Recipe", "read_recipe", "shipped_recipes"]
 
@@ -113,7 +113,7 @@ class NodeRecipe:
     margin: float = 0.2
     mirror: bool = False
     steps: int = 2
-    side: str = "left"
+    side: Literal["left", "right"] = "left"
     max_distance: float = 0.3
     request: str = "by name"
 
@@ -154,7 +154,7 @@ class Recipe:
     name: str
     nodes: tuple[NodeRecipe, ...]
     edges: tuple[EdgeRecipe, ...]
-    seams: Seams = field(default_factory=Seams)
+    seams: SeamSettings = field(default_factory=SeamSettings)
     fps: float = 60.0
     seed: int = 0
     samples: tuple[int, int] = (60, 400)
@@ -202,12 +202,7 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
 
 def _parse_recipe(keys: Keys, path: str) -> Recipe:
     samples = keys.pair("samples", (60, 400))
-    seams = keys.table("seams")
-    try:
-        how = Seams(seams.number("length", 1.0 / 3.0), seams.number("region", 0.3), seams.text("markers", "body"))
-    except MareyError as error:
-        raise ParseError(f"seams: {error}", path=path) from None
-    seams.done()
+    how = keys.table("seams").settings(SeamSettings)
     nodes: list[NodeRecipe] = []
     for each in keys.tables("nodes", "node", needed=True):
         node = _parse_node(each, [known.name for known in nodes])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import MareyError, NoResult, ParseError, UnknownName, UnreadableFile, similar
+from marey.errors import MareyError, NoResult, ParseError, UnknownName, UnreadableFile, similar, word_parameters
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.auto import AutoReport
@@ -48,9 +48,7 @@ def build_recipe(
 
     Raises an error if no node can continue forever after `[auto]`.
     """
-    graph = ParametricMotionGraph(
-        recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
-    )
+    graph = ParametricMotionGraph(recipe.name, **recipe.seams.to_dict())
     total = len(recipe.nodes) + len(recipe.edges) + (recipe.auto is not None)
     report_progress = progress or (lambda fraction: None)
     cache: ClipCache = {}
@@ -70,7 +68,7 @@ def build_recipe(
         n_source, n_target = recipe.samples
         found = graph.connect_all(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
         if not graph.nodes:
-            why = f"; {found.failed[0][2]}" if found.failed else ""
+            why = f"; {word_parameters(found.failed[0][2], lambda key, _: key)}" if found.failed else ""
             raise NoResult(f"{recipe.path}: [auto]: no playable node is left with good = {good:g} m{why}; raise good")
         if report is not None:
             report(found)
@@ -93,7 +91,8 @@ def _add_context(recipe: Recipe, where: str) -> Iterator[None]:
 
 def _prefix_location(where: str, error: MareyError) -> str:
     """Return the error message, prefixed with the location unless it already begins with it."""
-    return str(error) if str(error).startswith(f"{where}:") else f"{where}: {error}"
+    text = error.word(lambda key, _: key)  # the keys of a recipe have the names of parameters
+    return text if text.startswith(f"{where}:") else f"{where}: {text}"
 
 
 def _add_node(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> None:

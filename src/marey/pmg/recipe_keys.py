@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from marey.errors import ParseError, similar
+from marey.core.settings import options_of
+from marey.errors import InvalidValue, ParseError, similar
+
+S = TypeVar("S")
 
 __all__ = ["MOMENT", "Keys"]
 
@@ -150,6 +153,16 @@ class Keys:
         if not listed or not all(_is_number(each) or isinstance(each, str) for each in listed):
             self.fail(f"{key} must be a number, a list, or a table with from, to and count, not {value!r}")
         return tuple(listed)
+
+    def settings(self, kind: Callable[..., S]) -> S:
+        """Return the settings that this table gives."""
+        names = [each.name for each in options_of(kind) if each.kind != "object"]
+        given = {name: self._take(name) for name in names if self.has(name)}
+        self.done()
+        try:
+            return kind(**given)
+        except InvalidValue as error:
+            self.fail(str(error))
 
     def table(self, key: str) -> Keys:
         return Keys(self._take(key, {}), self.path, key)

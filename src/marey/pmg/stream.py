@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.clean.settings import CleanSettings
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_parameters
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.maths import rigid2d
@@ -25,6 +25,7 @@ from marey.pmg.costs import half_window
 from marey.pmg.edge import TransitionRange
 from marey.pmg.node import Node
 from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, place_clip
+from marey.pmg.settings import StreamSettings, accept_clean_settings
 
 __all__ = [
     "STREAM_CLEANING",
@@ -135,27 +136,13 @@ class CharacterStream(PlayedStream):
     ----------
     graph : the character.
     controller : chooses the next clip.
-    start : node of the first clip; by default `controller.first` if it exists, else the first node.
-    parameters : (d,) parameters of the first clip; by default the controller chooses from the node's full ranges.
-    place : (3,) initial floor placement (theta, x, z) of the character; by default the origin, facing +Z.
-    feet : ``"clean"`` removes foot skate; frames are then chosen `delay` frames before they are shown. ``"lock"`` locks
-        planted feet without delay by rotating the legs. None leaves the feet as they are.
-    settings : settings of the cleanup for ``feet="clean"``; `STREAM_CLEANING` by default.
+    settings : see `StreamSettings`, whose options are also keywords.
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
-    def __init__(
-        self,
-        graph: ParametricMotionGraph,
-        controller: Controller,
-        *,
-        start: str | None = None,
-        parameters: ArrayLike | None = None,
-        place: ArrayLike | None = None,
-        feet: Feet = "clean",
-        settings: CleanSettings | None = None,
-    ) -> None:
-        check_feet(feet, live=True)
+    @accept_clean_settings
+    @operation(StreamSettings)
+    def __init__(self, graph: ParametricMotionGraph, controller: Controller, settings: StreamSettings) -> None:
         if not isinstance(controller, Controller):
             raise InvalidValue(
                 f"controller must have a method choose(state), which {type(controller).__name__} does not have"
@@ -171,9 +158,10 @@ class CharacterStream(PlayedStream):
             raise NoResult(f"character {graph.name!r} cannot be streamed: {reason}")
         self.graph, self.controller = graph, controller
         first = getattr(controller, "first", None) or next(iter(graph.nodes))
-        self._node = graph[first if start is None else start]
-        here = np.zeros(3) if place is None else freeze_array(place, "place", (3,))
-        self._parameters = self._node.clip_parameters(self._choose_first(here) if parameters is None else parameters)
+        self._node = graph[first if settings.start is None else settings.start]
+        here = np.zeros(3) if settings.place is None else freeze_array(settings.place, "place", (3,))
+        given = settings.parameters
+        self._parameters = self._node.clip_parameters(self._choose_first(here) if given is None else given)
         self._clip = self._node.motion(self._parameters)
         floor = self._clip.source.floor
         super().__init__(self._clip.skeleton, self._clip.fps, self._find_points(), 0.0 if floor is None else floor)
@@ -186,9 +174,9 @@ class CharacterStream(PlayedStream):
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self.player = Player(
             self,
-            feet,
+            settings.feet,
             name=graph.name,
-            settings=settings or STREAM_CLEANING,
+            settings=settings.cleaning or STREAM_CLEANING,
             step={"op": "parametric motion graph", "character": graph.name},
         )
         # Let the controller compute its tables now, so no transition has to wait for them.

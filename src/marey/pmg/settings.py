@@ -1,0 +1,210 @@
+"""Settings of parametric motion graphs: transitions, edges, gait spaces and streams."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from marey.core.settings import ProgressSettings, Seed, Settings, option
+from marey.deprecation import warn_renamed
+from marey.errors import InvalidValue
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from marey.clean.settings import CleanSettings
+    from marey.pmg.connect import NodeComparison
+
+
+class SeamSettings(Settings):
+    """Settings of all transitions of a character."""
+
+    length: float = option(
+        default=1.0 / 3.0, help="Duration of a transition.", label="Transition length", unit="s", above=0
+    )
+    region: float = option(
+        default=0.3, help="Part of a clip, at its start and at its end, that transitions must be completely inside.",
+        label="Transition region", unit="fraction", above=0, max=0.5,
+    )  # fmt: skip
+    markers: str = option(
+        default="body", help="Set of points to compare poses by; see `marey.compare.point_clouds`.",
+        advanced=True,
+    )  # fmt: skip
+
+
+class CharacterSettings(SeamSettings):
+    """Settings of a character."""
+
+    name: str = option(default="character", help="Name of the character.", kw_only=False)
+
+
+class CompareSettings(Settings):
+    """How two nodes are compared."""
+
+    n_source: int = option(
+        default=60, help="Number of motions to sample from the node that is left.", label="Source samples", min=2,
+        advanced=True,
+    )  # fmt: skip
+    n_target: int = option(
+        default=400, help="Number of motions to sample from the node that is entered.", label="Target samples", min=2,
+        advanced=True,
+    )  # fmt: skip
+    rng: Seed = option(default=0, help="Random seed of the samples.", label="Random seed", min=0, advanced=True)
+    run: Callable[..., Iterable[Any]] = option(
+        default=map, help="Function like `map` that runs the comparisons, for example a process pool's `map`."
+    )
+
+
+class ConnectSettings(CompareSettings):
+    """Settings of an edge."""
+
+    good: float | None = option(
+        default=None,
+        help="T_GOOD: every motion must have a transition with at most this distance. By default chosen from the "
+        "distribution of all transitions.",
+        label="Good", unit="m", above=0,
+    )  # fmt: skip
+    bad: float | None = option(
+        default=None,
+        help="T_BAD: transitions with a larger distance are not allowed. By default chosen from the distribution of "
+        "all transitions.",
+        label="Bad", unit="m", above=0,
+    )  # fmt: skip
+    part: str | None = option(
+        default=None,
+        help="Name for a new node. If only part of the source has transitions of at most T_GOOD, that part is added as "
+        "this node and connected instead.",
+        label="Name of the part",
+    )
+    compared: NodeComparison | None = option(
+        default=None,
+        help="Result of `compare` for the same nodes, to try other thresholds without comparing again.",
+    )
+
+    def check(self) -> None:
+        """Check that the thresholds fit together."""
+        check_order(self.good, self.bad)
+        if self.part is not None and self.good is None:
+            raise InvalidValue(
+                "part requires `good=`, because otherwise it is chosen so that all of the source has transitions",
+                parameter="part",
+            )
+
+
+class ConnectAllSettings(CompareSettings, ProgressSettings):
+    """Settings of connecting all pairs of nodes."""
+
+    good: float = option(
+        default=0.10,
+        help="T_GOOD of the edges. A pair works if every sampled motion of the source has a transition with at most "
+        "this distance.",
+        label="Good", unit="m", above=0,
+    )  # fmt: skip
+    bad: float = option(
+        default=0.15, help="T_BAD of the edges: transitions with a larger distance are not allowed.",
+        label="Bad", unit="m", above=0,
+    )  # fmt: skip
+    prune: bool = option(
+        default=True,
+        help="Remove nodes that cannot continue forever, and those that become dead ends as a result.",
+        label="Remove dead ends",
+    )
+    n_source: int = option(
+        default=40, help="Number of motions to sample from each node that is left.", label="Source samples", min=2,
+        advanced=True,
+    )  # fmt: skip
+    n_target: int = option(
+        default=200, help="Number of motions to sample from each node that is entered.", label="Target samples", min=2,
+        advanced=True,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Check that the thresholds fit together."""
+        check_order(self.good, self.bad)
+
+
+def check_order(good: float | None, bad: float | None) -> None:
+    """Raise an error if T_GOOD is above T_BAD."""
+    if good is not None and bad is not None and good > bad:
+        raise InvalidValue(
+            f"good must not be above `bad=`, but they are {good:g} and {bad:g} m; swap them", parameter="good"
+        )
+
+
+class GaitSettings(Settings):
+    """Settings of a gait space."""
+
+    parameters: Sequence[str] = option(
+        default=("turn",),
+        help="``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.",
+        kw_only=False,
+    )
+    margin: float = option(
+        default=0.2, help="Gait cycles that each clip extends at both ends, for blending with the next clip.",
+        above=0, advanced=True,
+    )  # fmt: skip
+    mirror: bool = option(
+        default=False, help="Also use the mirror image of each clip, to make left and right symmetric.",
+        label="Mirror the clips",
+    )  # fmt: skip
+    bandwidth: Sequence[float] | None = option(
+        default=None,
+        help="Kernel width for each parameter, in radians and m/s. By default 7 degrees per cycle (half of it per "
+        "step) and 0.1 m/s.",
+    )
+    steps: int = option(
+        default=2,
+        help="Steps per clip: 2, or 1 to halve the response time. With 1, left and right steps need separate nodes "
+        "that lead to each other.",
+        label="Steps per clip", min=1, max=2, advanced=True,
+    )  # fmt: skip
+    side: Literal["left", "right"] = option(
+        default="left",
+        help="The foot that passes the other at the start of the clip and comes down first.",
+        label="First foot", advanced=True,
+    )  # fmt: skip
+
+
+class StreamSettings(Settings):
+    """Settings of a live character."""
+
+    start: str | None = option(
+        default=None, help="Node of the first clip. By default the controller's, else the first node.",
+        label="Start node", advanced=True,
+    )  # fmt: skip
+    parameters: ArrayLike | None = option(
+        default=None,
+        help="(d,) parameters of the first clip. By default the controller chooses from the node's full ranges.",
+    )
+    place: ArrayLike | None = option(
+        default=None,
+        help="(3,) initial floor placement (theta, x, z) of the character. By default the origin, facing +Z.",
+    )
+    feet: Literal["clean", "lock"] | None = option(
+        default="clean",
+        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
+        "the legs. Otherwise the feet are left as they are.",
+    )
+    cleaning: CleanSettings | None = option(
+        default=None,
+        help="Settings of the cleanup of the feet. By default `marey.pmg.stream.STREAM_CLEANING`, with short windows.",
+    )
+
+
+def accept_clean_settings(function: Callable[P, R]) -> Callable[P, R]:
+    """Accept the settings of the cleanup as `settings=`, their name before `cleaning=`."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        from marey.clean.settings import CleanSettings
+
+        if isinstance(options.get("settings"), CleanSettings):
+            warn_renamed("settings=CleanSettings(...)", "cleaning=")
+            options["cleaning"] = options.pop("settings")
+        return function(*args, **options)
+
+    return call
