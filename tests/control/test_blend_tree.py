@@ -194,7 +194,7 @@ def test_the_same_requests_give_the_same_frames():
         (
             lambda: BlendTreeStream(walking_tree(), steer=0.0, feet="lock"),
             InvalidValue,
-            "steer in seconds must be a number greater than 0",
+            "steer must be greater than 0 seconds",
         ),
     ],
 )

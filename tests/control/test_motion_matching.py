@@ -148,8 +148,8 @@ def test_jumps_with_little_gain_are_skipped():
     ("command", "message"),
     [
         ({"color": 1}, "takes the commands direction, speed, not 'color'"),
-        ({"direction": np.nan}, "direction must be an angle"),
-        ({"speed": -1.0}, "speed in m/s must be a number of at least 0"),
+        ({"direction": np.nan}, "direction must be a number of radians"),
+        ({"speed": -1.0}, "speed must be at least 0 meters per second"),
     ],
 )
 def test_invalid_commands_are_refused(command, message):
@@ -169,7 +169,7 @@ def test_wrong_settings_are_refused():
         MatchingData.build(walks(), weights={"foot": 1.0})
     with pytest.raises(InvalidValue, match="path_times must be increasing times"):
         MatchingData.build(walks(), path_times=(0.4, 0.2))
-    with pytest.raises(InvalidValue, match="min_gain must be a fraction"):
+    with pytest.raises(InvalidValue, match="min_gain must be from 0 to 1"):
         MotionMatching(matching(), feet="lock", settings=MatchingSettings(min_gain=1.5))
     with pytest.raises(NoResult, match="no clip is longer than the lookahead of 0.8 s"):
         MatchingData.build([walk[:30] for walk in walks()])

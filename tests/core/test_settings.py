@@ -128,6 +128,16 @@ def test_some_options_need_no_name() -> None:
         draw("a", 3.0, seconds=2.0)  # type: ignore[misc]
 
 
+def test_other_keywords_are_passed_on() -> None:
+    @operation(Draw)
+    def mix(text: str, *, settings: Draw, **knobs: float) -> tuple[Draw, dict[str, float]]:
+        """Mix."""
+        return settings, knobs
+
+    assert mix("a", count=2, speed=1.0) == (Draw(count=2), {"speed": 1.0})
+    assert list(inspect.signature(mix).parameters)[-2:] == ["settings", "knobs"]
+
+
 def test_a_seed_is_an_integer_or_a_generator() -> None:
     generator = np.random.default_rng(3)
     assert draw("a", rng=generator).rng is generator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -104,6 +105,20 @@ class StartParam(NumberList):
 
 
 START = StartParam("NODE,X,Z,DEG", "12,0,0,90", 4, name="node,x,z,deg")
+
+
+def schedule(
+    commands: tuple[tuple[float, str, float | str], ...],
+) -> tuple[dict[str, float | str], Callable[..., None]]:
+    """Return the first command of a stream, and a function ``send(stream, frame)`` that requests the others."""
+    waiting = sorted((each for each in commands if each[0] > 0.0), key=lambda each: each[0])
+
+    def send(stream: Any, frame: int, *_: Any) -> None:
+        while waiting and waiting[0][0] * stream.fps <= frame:
+            _, name, value = waiting.pop(0)
+            stream.request(**{name: value})
+
+    return {name: value for at, name, value in commands if at <= 0.0}, send
 
 
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, plural
-from marey.cli.graph_params import START, Command, Style, place_and_heading
+from marey.cli.graph_params import START, Command, Style, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -348,14 +348,10 @@ def steer(file: str, output: str, **options: Any) -> int:
     settings = read_settings(GraphStreamSettings, options, feet="none", place=(0.0, 0.0, 0.0))
     graph = _open_graph(file, output)
     n_frames = _count_frames(options["seconds"], graph)
-    commands = sorted(options["command"], key=lambda command: float(command[0]))
-    initial = {name: value for at, name, value in commands if at <= 0.0}
+    initial, send = schedule(options["command"])
     stream = graph.stream(settings=settings, **initial)
-    waiting = [command for command in commands if command[0] > 0.0]
     for frame in range(n_frames):
-        while waiting and waiting[0][0] * graph.fps <= frame:
-            _, name, value = waiting.pop(0)
-            stream.request(**{name: value})
+        send(stream, frame)
         stream.frame()
     return write(graph.walk(stream.edges, n_frames=n_frames).place_at(), output, options)
 

@@ -22,12 +22,12 @@ from marey.errors import MareyError, MareyWarning, NoResult
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
     *("info", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
-    *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "samples", "studio", "view"),
+    *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "steer", "samples", "studio", "view"),
     *("demo", "bench"),
 )
 # Commands that compare all poses with each other, which is the only use of more than one thread in NumPy's matrix
 # products. The others ask for one thread: starting a pool takes longer than all else that `marey info` does.
-THREADED = ("grid", "graph", "find", "parametric", "pmg", "studio", "demo", "bench")
+THREADED = ("grid", "graph", "find", "parametric", "pmg", "steer", "studio", "demo", "bench")
 
 
 class _Commands(click.Group):

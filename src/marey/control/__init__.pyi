@@ -24,7 +24,6 @@ from .layered import LockedStream as LockedStream
 from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
 from .motion_matching import MatchingData as MatchingData
-from .motion_matching import MatchingSettings as MatchingSettings
 from .motion_matching import MotionMatching as MotionMatching
 from .reach import ClipLengths as ClipLengths
 from .reach import Reach as Reach
@@ -32,3 +31,5 @@ from .reach import clip_lengths as clip_lengths
 from .sequence import Action as Action
 from .sequence import ActionSequence as ActionSequence
 from .sequence import RandomWalk as RandomWalk
+from .settings import BlendTreeSettings as BlendTreeSettings
+from .settings import MatchingSettings as MatchingSettings

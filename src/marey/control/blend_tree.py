@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.control.blend_tree_kernels import advance, blend_pose
 from marey.control.blend_tree_nodes import (
@@ -23,9 +22,10 @@ from marey.control.blend_tree_nodes import (
 )
 from marey.control.blend_tree_table import LoopTable, make_table
 from marey.control.inertia import accept_old_feet
+from marey.control.settings import BlendTreeSettings
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
-from marey.core.feet import Feet
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.play import PlayedStream, Player, SourceFrame
@@ -93,6 +93,14 @@ class BlendTree:
         middle = {name: 0.5 * (low + high) for name, (low, high) in self.knobs.items()}
         return self.evaluate({**middle, **knobs})
 
+    @classmethod
+    def from_walks(cls, clips: Sequence[Motion]) -> BlendTree:
+        """Build a tree with the knob ``turn`` from strides of walks on curves to both sides, at one speed."""
+        from marey.control.baselines.streams import make_loops
+
+        loops = make_loops(clips)
+        return cls.build(loops, [list(loops)])
+
     shares = renamed_method("shares", "weights")
 
 
@@ -102,45 +110,32 @@ class BlendTreeStream(PlayedStream):
     Parameters
     ----------
     tree : the blend tree to play.
-    direction : target heading in radians from +Z in the world. The stream steers toward it with the knob ``turn``.
-        None to set that knob by hand.
-    steer : time constant in seconds for correcting small direction errors.
-    half_life : seconds in which a knob moves about halfway to its requested value.
-    place : initial rigid2d (theta, x, z) of the character, radians and meters.
-    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
-        immediately by rotating the legs. None leaves the feet as they are.
     knobs : initial values; by default ``turn`` is 0 or as near as possible, layers are off, others are in the middle.
+
+    The options are those of `BlendTreeSettings`.
     """
 
     @accept_old_feet
-    def __init__(
-        self,
-        tree: BlendTree,
-        *,
-        direction: float | None = 0.0,
-        steer: float = 0.5,
-        half_life: float = 0.1,
-        place: ArrayLike = (0.0, 0.0, 0.0),
-        feet: Feet = "clean",
-        **knobs: float | None,
-    ) -> None:
+    @operation(BlendTreeSettings)
+    def __init__(self, tree: BlendTree, *, settings: BlendTreeSettings, **knobs: float | None) -> None:
         table = tree.table
         super().__init__(table.skeleton, table.fps, table.points, table.floor)
         self.tree = tree
-        self._steer = check_number(steer, "steer in seconds", above=True)
-        self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
+        self._steer = settings.steer
+        self._y = 2.0 * math.log(2.0) / settings.half_life
+        place = np.zeros(3) if settings.place is None else settings.place
         self._place = freeze_array(place, "place", (3,)).copy()
         self._usual = {name: _default_knob(name, *ends) for name, ends in tree.knobs.items()}
         self._wanted = dict(self._usual)
         self._direction: float | None = None
-        steered = direction if _TURN in tree.knobs else None
+        steered = settings.direction if _TURN in tree.knobs else None
         self.request(direction=steered, **knobs)
         self._values = dict(self._wanted)
         self._rates = dict.fromkeys(self._wanted, 0.0)
         self._r = 0.0
         self._begun = False
         self._loops = table.loops
-        self.player = Player(self, feet, name="blend tree", signs=table.rotations[0, 0])
+        self.player = Player(self, settings.feet, name="blend tree", signs=table.rotations[0, 0])
 
     @property
     def knobs(self) -> dict[str, float]:

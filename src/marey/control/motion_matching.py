@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.control.inertia import InertialPlayer, accept_old_feet
 from marey.control.inertia_reel import Reel, make_reel
 from marey.control.motion_matching_features import FeatureTable, make_features
 from marey.control.motion_matching_kernels import PathModel, measure_distance, predict_path
-from marey.core.arrays import Floats, check_number, set_readonly
-from marey.core.feet import Feet
+from marey.control.settings import MatchingSettings
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
-from marey.deprecation import bundled_parameters, renamed_parameters
+from marey.core.settings import operation
+from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue
 from marey.play import PlayedStream, Player, SourceFrame
 
@@ -71,78 +71,35 @@ class MatchingData:
         return int(self.features.rows[index]), float(distance)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchingSettings:
-    """When and how motion matching jumps.
-
-    search_every : seconds between searches. A new command triggers a search immediately.
-    min_gain : jump only if this reduces the feature distance by at least this fraction, 0 to 1.
-    half_life : seconds in which the pose offset of a jump roughly halves.
-    speed_half_life, facing_half_life : half-lives, in seconds, with which the predicted path approaches the requested
-        speed and heading.
-    """
-
-    search_every: float = 0.1
-    min_gain: float = 0.2
-    half_life: float = 0.1
-    speed_half_life: float = 0.25
-    facing_half_life: float = 0.25
-
-    def __post_init__(self) -> None:
-        check_number(self.search_every, "search_every in seconds")
-        if check_number(self.min_gain, "min_gain, a fraction,") > 1.0:
-            raise InvalidValue(f"min_gain must be a fraction from 0 to 1, not {self.min_gain!r}")
-        for name in ("half_life", "speed_half_life", "facing_half_life"):
-            check_number(getattr(self, name), f"{name} in seconds", above=True)
-
-
 class MotionMatching(PlayedStream):
     """Endless motion from clips. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
     data : clips with their features, or plain clips, whose features are then computed with default settings.
-    direction, speed : the initial command; see `request`.
-    row : frame to start at, counted over all clips (`MatchingData.reel`); by default the one that fits the command
-        best.
-    place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
-        origin, facing +Z.
-    feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
-        immediately by rotating the legs. None leaves the feet as they are.
-    settings : when and how to jump.
+
+    The options are those of `MatchingSettings`.
     """
 
     @accept_old_feet
-    @bundled_parameters(
-        "settings", MatchingSettings, pays="min_gain", **{each.name: each.name for each in fields(MatchingSettings)}
-    )
-    def __init__(
-        self,
-        data: MatchingData | Sequence[Motion],
-        *,
-        direction: float = 0.0,
-        speed: float | None = None,
-        row: int | None = None,
-        place: ArrayLike | None = None,
-        feet: Feet = "clean",
-        settings: MatchingSettings | None = None,
-    ) -> None:
+    @renamed_parameters(pays="min_gain")
+    @operation(MatchingSettings)
+    def __init__(self, data: MatchingData | Sequence[Motion], settings: MatchingSettings) -> None:
         self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
         reel, features = self.data.reel, self.data.features
         super().__init__(reel.skeleton, reel.fps, reel.points, reel.floor)
-        how = MatchingSettings() if settings is None else settings
-        self._every = max(1, round(how.search_every * reel.fps))
-        self._left = 1.0 - how.min_gain
-        springs = set_readonly(2.0 * np.log(2.0) / np.array([how.speed_half_life, how.facing_half_life]))
+        self._every = max(1, round(settings.search_every * reel.fps))
+        self._left = 1.0 - settings.min_gain
+        springs = set_readonly(2.0 * np.log(2.0) / np.array([settings.speed_half_life, settings.facing_half_life]))
         self._model = PathModel(features.path_times, springs, features.turn_limits, features.scale)
         self._usual_speed = float(np.median(features.paces[features.rows]))
         self._direction, self._speed = 0.0, self._usual_speed
         self._wait, self._jumps, self._louder = 0, 0, 0.0
-        self.request(direction=direction, speed=speed)
-        first = self._first_row() if row is None else row
-        self._frames = InertialPlayer(reel, half_life=how.half_life, row=first, place=place)
+        self.request(direction=settings.direction, speed=settings.speed)
+        first = self._first_row() if settings.row is None else settings.row
+        self._frames = InertialPlayer(reel, half_life=settings.half_life, row=first, place=settings.place)
         self._begun = False
-        self.player = Player(self, feet, name="motion matching", signs=reel.rotations[self._frames.row])
+        self.player = Player(self, settings.feet, name="motion matching", signs=reel.rotations[self._frames.row])
 
     @property
     def row(self) -> int:
@@ -165,12 +122,11 @@ class MotionMatching(PlayedStream):
         for name, value in command.items():
             if name not in _COMMANDS:
                 raise InvalidValue(f"motion matching takes the commands {', '.join(_COMMANDS)}, not {name!r}")
+            checked = getattr(MatchingSettings(**{name: value}), name)
             if name == "direction":
-                if not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians, not {value!r}")
-                self._direction = float(value)
+                self._direction = checked
             else:
-                self._speed = self._usual_speed if value is None else check_number(value, "speed in m/s")
+                self._speed = self._usual_speed if checked is None else checked
         self._wait = 0
 
     def next_frame(self) -> SourceFrame:

@@ -352,12 +352,17 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
     def decorate(function: Callable[..., Any]) -> Any:
         signature = inspect.signature(function)
-        own = [each for name, each in signature.parameters.items() if name != "settings"]
+        given = [each for name, each in signature.parameters.items() if name != "settings"]
+        # Keywords that are no options, such as the knobs of a blend tree.
+        others = [each for each in given if each.kind is inspect.Parameter.VAR_KEYWORD]
+        own = [each for each in given if each not in others]
         names = {each.name for each in own}
         known = options_of(make)
+        option_names = {"settings", *(each.name for each in known)}
 
         def run(*arguments: Any, **options: Any) -> Any:
             data = {name: options.pop(name) for name in names & options.keys()}
+            rest = {name: options.pop(name) for name in (options.keys() - option_names if others else ())}
             values, arguments = arguments[len(own) - len(data) :], arguments[: len(own) - len(data)]
             if positional and values:
                 extra = dict(zip(positional, values, strict=False))
@@ -369,11 +374,11 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
                 settings = make(*values, **options)
             except TypeError as error:  # an unknown or repeated option; the caller knows the function's name
                 raise TypeError(str(error).replace(f"{make.__name__}()", f"{function.__name__}()")) from None
-            return function(*arguments, **data, settings=settings)
+            return function(*arguments, **data, settings=settings, **rest)
 
         call: Any = functools.wraps(function)(run)
         call.__doc__ = _extend_doc(function.__doc__ or "", known, make.__name__)
-        call.__signature__ = signature.replace(parameters=[*own, *_keywords(make)])
+        call.__signature__ = signature.replace(parameters=[*own, *_keywords(make), *others])
         return call
 
     return decorate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
 from marey.errors import InvalidValue
+from marey.play.settings import LiveSettings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -316,25 +317,15 @@ class DirectionSettings(LabelSettings):
     )
 
 
-class GraphStreamSettings(DirectionSettings):
+class GraphStreamSettings(LiveSettings, DirectionSettings):
     """Settings of `GraphStream`."""
 
     start: int | None = option(
         default=None, help="Number of the start node. By default the best one for the first direction.",
         label="Start node", min=0, advanced=True,
     )  # fmt: skip
-    place: ArrayLike | None = option(
-        default=None,
-        help="Rigid2d (theta, x, z) that places the first clip in the world. By default the character starts at the "
-        "origin.",
-    )
     direction: float = option(
         default=0.0, help="First direction of travel, from +Z, positive to the left.", unit="rad", advanced=True
-    )
-    feet: Literal["clean", "lock"] | None = option(
-        default="clean",
-        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
-        "the legs. Otherwise the feet stay as they are.",
     )
 
 

@@ -130,10 +130,14 @@ def _make_move_tree(clips: Sequence[Motion], turns: Sequence[float], options: di
 def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> _Maker:
     from marey.control.blend_tree import BlendTree, BlendTreeStream
 
-    cut = pick_strides(clips, turns, _MARGIN)
-    loops = {name: _make_loop(motion) for name, motion in cut.items()}
+    loops = make_loops(clips, turns)
     tree = BlendTree.build(loops, [list(loops)], **options)
     return lambda feet: BlendTreeStream(tree, feet=feet)
+
+
+def make_loops(clips: Sequence[Motion], turns: Sequence[float] = TURNS) -> dict[str, Motion]:
+    """Cut the cycles that turn by about these angles, in radians, out of walks, and make loops of them."""
+    return {name: _make_loop(motion) for name, motion in pick_strides(clips, turns, _MARGIN).items()}
 
 
 def _make_loop(stride: Motion) -> Motion:

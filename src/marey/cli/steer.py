@@ -1,0 +1,57 @@
+"""`marey steer`: steer a character made of clips, by motion matching or by a blend tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from marey.cli.files import check_output, plural
+from marey.cli.graph_params import Command, schedule
+from marey.cli.options import of_folder, open_folder
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+
+
+@click.command("steer", cls=SettingsCommand)
+@click.argument("folder")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option(
+    "--controller", type=click.Choice(["matching", "tree"]), default="matching", show_default=True,
+    help="Motion matching; or a blend tree of strides, for walks on curves to both sides.",
+)  # fmt: skip
+@click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
+@click.option("--command", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated.")
+@add_settings("marey.control.settings:MatchingSettings")
+@add_settings("marey.control.settings:BlendTreeSettings")
+@of_folder
+def command(folder: str, output: str, controller: str, seconds: float, **options: Any) -> None:
+    """Steer a character made of the clips in FOLDER with timed commands, as a game would.
+
+    A command is SECONDS:direction=DEGREES (to the left of +Z) or SECONDS:speed=METERS_PER_SECOND. `marey graph steer`
+    and `marey pmg` steer other kinds of characters.
+
+    \b
+    Example:
+      marey steer walks/ -o out.bvh --command 5:direction=90 --command 10:speed=0.8
+      marey steer walks/ -o out.bvh --mirrored --controller tree --steer 0.3 --feet lock
+    """
+    from marey.clean import ensure_contacts
+    from marey.control import BlendTree, BlendTreeSettings, BlendTreeStream, MatchingSettings, MotionMatching, record
+    from marey.graph.settings import count_frames
+    from marey.io import save
+
+    if any(name == "label" for _, name, _ in options["command"]):
+        raise click.UsageError("--command takes direction and speed; labels are for `marey graph steer`")
+    check_output(output, what="a motion", suffixes=(".bvh", ".glb", ".npz"))
+    matching, tree = (read_settings(kind, dict(options)) for kind in (MatchingSettings, BlendTreeSettings))
+    clips = open_folder(folder, options, output)
+    motions = [ensure_contacts(clips.motion(k)) for k in range(len(clips.names))]
+    initial, send = schedule(options["command"])
+    stream: Any
+    if controller == "matching":
+        stream = MotionMatching(motions, settings=matching, **initial)
+    else:
+        stream = BlendTreeStream(BlendTree.from_walks(motions), settings=tree, **initial)
+    motion = record(stream, count_frames(seconds, stream.fps), send)
+    save(motion, output)
+    click.echo(f"wrote {output}: {motion.duration:.1f} s from {plural(len(motions), 'clip')}")

@@ -1,0 +1,63 @@
+"""Settings of motion matching and blend trees."""
+
+from __future__ import annotations
+
+from marey.core.settings import option
+from marey.play.settings import LiveSettings
+
+__all__ = ["BlendTreeSettings", "MatchingSettings"]
+
+
+class MatchingSettings(LiveSettings):
+    """Settings of `MotionMatching`: the first command, and when and how it jumps."""
+
+    direction: float = option(
+        default=0.0, help="First direction of travel, from +Z, positive to the left.", unit="rad", advanced=True
+    )
+    speed: float | None = option(
+        default=None, help="First speed. By default the median speed of the clips.", unit="m/s", min=0, advanced=True
+    )
+    row: int | None = option(
+        default=None,
+        help="Frame to start at, counted over all clips. By default the one that fits the command best.",
+        label="First frame", min=0, advanced=True,
+    )  # fmt: skip
+    search_every: float = option(
+        default=0.1, help="Time between searches. A new command triggers a search immediately.",
+        label="Search every", unit="s", min=0, advanced=True,
+    )  # fmt: skip
+    min_gain: float = option(
+        default=0.2, help="Jump only if this reduces the distance of the features by at least this fraction.",
+        label="Min gain of a jump", unit="fraction", min=0, max=1, advanced=True,
+    )  # fmt: skip
+    half_life: float = option(
+        default=0.1, help="Time in which the pose offset of a jump roughly halves.",
+        label="Half-life of offsets", unit="s", above=0, advanced=True,
+    )  # fmt: skip
+    speed_half_life: float = option(
+        default=0.25, help="Half-life with which the predicted path approaches the requested speed.",
+        label="Half-life of speed", unit="s", above=0, advanced=True,
+    )  # fmt: skip
+    facing_half_life: float = option(
+        default=0.25, help="Half-life with which the predicted path approaches the requested heading.",
+        label="Half-life of heading", unit="s", above=0, advanced=True,
+    )  # fmt: skip
+
+
+class BlendTreeSettings(LiveSettings):
+    """Settings of `BlendTreeStream`."""
+
+    direction: float | None = option(
+        default=0.0,
+        help="Target heading in the world, from +Z. The stream steers toward it with the knob `turn`. None to set that "
+        "knob by hand.",
+        unit="rad", advanced=True,
+    )  # fmt: skip
+    steer: float = option(
+        default=0.5, help="Time constant for correcting small direction errors.",
+        label="Steering time", unit="s", above=0, advanced=True,
+    )  # fmt: skip
+    half_life: float = option(
+        default=0.1, help="Time in which a knob moves about halfway to its requested value.",
+        label="Half-life of knobs", unit="s", above=0, advanced=True,
+    )  # fmt: skip

@@ -1,0 +1,25 @@
+"""Settings that all live streams share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from marey.core.settings import Settings, option
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class LiveSettings(Settings):
+    """Base class of the settings of live streams."""
+
+    place: ArrayLike | None = option(
+        default=None,
+        help="Rigid2d (theta, x, z) that places the first frame in the world. By default the character starts at the "
+        "origin.",
+    )
+    feet: Literal["clean", "lock"] | None = option(
+        default="clean",
+        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
+        "the legs. Otherwise the feet stay as they are.",
+    )
