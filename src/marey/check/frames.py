@@ -51,7 +51,7 @@ def _describe(glitch: Glitch, skeleton: Skeleton) -> Finding:
         return Finding(
             "jump", severity, glitch.start, glitch.stop, glitch.speed, "m/s",
             f"{who} {verb} {size} and {'stays' if len(names) == 1 else 'stay'} there, as at a cut",
-            "fade out the jump, or cut the clip there", names, "edit deseam", {"at": f"{glitch.start + 1}f"},
+            "fade out the jump, or cut the clip there", names, "edit deseam", {"frame": glitch.start + 1},
         )  # fmt: skip
     n = plural(glitch.stop - glitch.start, "frame")
     return Finding(
@@ -76,7 +76,7 @@ def check_repeats(subject: Subject) -> Iterator[Finding]:
     frozen = [(start, stop + 1) for start, stop in runs if stop - start >= shortest]
     for start, stop in frozen:
         inside = start > 0 and stop < n
-        keep = {"stop": f"{start + 1}f"} if start >= n - stop else {"start": f"{stop - 1}f"}
+        keep = {"stop": start + 1} if start >= n - stop else {"start": stop - 1}
         seconds = (stop - start) / motion.fps
         whole = stop - start == n
         yield Finding(

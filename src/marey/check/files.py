@@ -1,0 +1,119 @@
+"""Check files and folders: every clip in them, then all clips together."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from marey.check.check import check
+from marey.check.clips import ClipDigest, compare_clips, digest_clip
+from marey.check.report import CheckReport, Finding
+from marey.check.settings import CheckSettings
+from marey.core.motion import Motion
+from marey.core.settings import operation
+from marey.errors import MareyError, MareyWarning, UnreadableFile
+from marey.io.files import MARKER_SUFFIXES
+from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
+from marey.io.loading import clip_names, load
+from marey.io.settings import LoadSettings
+
+StrPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedFile:
+    """The report on a clip of a file. `clip` is the name of the clip if the file has several, else ""."""
+
+    path: str
+    clip: str
+    report: CheckReport
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {"file": self.path, **({"clip": self.clip} if self.clip else {}), **self.report.to_dict()}
+
+
+@operation(CheckSettings)
+def check_files(
+    paths: Iterable[StrPath],
+    *,
+    reading: LoadSettings | None = None,
+    run: Callable[..., Any] = map,
+    progress: Callable[[float], None] | None = None,
+    settings: CheckSettings,
+) -> tuple[CheckedFile, ...]:
+    """Check files, and all files in folders, as `check_clips` does; a file that cannot be read is a finding, too.
+
+    Parameters
+    ----------
+    paths : files and folders.
+    reading : how to read them.
+    run : runner, such as `marey.store.processes()`; results do not depend on it.
+    progress : called with the fraction done, from 0 to 1.
+    """
+    files = list_clip_files(paths)
+    found: list[tuple[CheckedFile, ClipDigest | None]] = []
+    for i, clips in enumerate(run(partial(_check_file, reading=reading or LoadSettings()), files), start=1):
+        found += clips
+        if progress is not None:
+            progress(i / len(files))
+    reports = compare_clips([file.report for file, _ in found], [digest for _, digest in found])
+    return tuple(
+        CheckedFile(file.path, file.clip, report.select(settings.severity))
+        for (file, _), report in zip(found, reports, strict=True)
+    )
+
+
+def list_clip_files(paths: Iterable[StrPath]) -> list[str]:
+    """Return the given files, and the clips in the given folders, without built results; each once."""
+    out: dict[str, None] = {}
+    for path in paths:
+        name = os.fspath(path)
+        if not os.path.isdir(name):
+            out[name] = None
+            continue
+        for folder, names in walk_files(name):
+            for each in names:
+                file = os.fspath(folder / each)
+                suffix = os.path.splitext(each)[1].lower()
+                if suffix in (*CLIP_SUFFIXES, *MARKER_SUFFIXES) and (suffix != ".npz" or result_kind(file) is None):
+                    out[file] = None
+    if not out:
+        raise UnreadableFile("has no motion files", path=os.fspath(next(iter(paths), "")))
+    return list(out)
+
+
+def _check_file(path: str, reading: LoadSettings) -> list[tuple[CheckedFile, ClipDigest | None]]:
+    """Check every clip of a file. Defined at module level, for processes."""
+    try:
+        names = clip_names(path) if reading.clip is None else ()
+        clips = [(name, LoadSettings(settings=reading, clip=name)) for name in names] if len(names) > 1 else []
+        return [_check_clip(path, name, how) for name, how in clips or [("", reading)]]
+    except MareyError as error:
+        remedy = error.remedy or "export it again"
+        finding = Finding("unreadable", "severe", 0, 0, 0.0, "", f"cannot be read: {error.message}", remedy)
+        return [(CheckedFile(path, "", CheckReport(_base(path), 0, 0.0, (finding,))), None)]
+
+
+def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, ClipDigest | None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MareyWarning)
+        value = load(path, settings=how)
+    report = check(value)
+    texts = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, MareyWarning)]
+    known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if kind in report.kinds]
+    doubts = tuple(
+        Finding("file", "mild", 0, len(value), 0.0, "", text, "see whether the file was exported completely")
+        for text in texts
+        if not any(reference in text for reference in known)
+    )
+    digest = digest_clip(value, path) if isinstance(value, Motion) else None
+    return CheckedFile(path, name, report.extend(doubts)), digest
+
+
+def _base(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]

@@ -1,0 +1,140 @@
+"""`marey check`: find everything that is wrong or doubtful with capture files, and how to fix it."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import plural
+from marey.cli.options import reading, reading_options
+from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
+from marey.cli.tables import format_table
+
+if TYPE_CHECKING:
+    from marey.check import CheckedFile, Finding
+
+# Bytes below which one process is faster than starting several.
+_SMALL = 2**25
+_SAVED = (".bvh", ".glb", ".npz")
+# Parameters that are frames, and their options.
+_FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
+
+
+@click.command("check", cls=SettingsCommand)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER...")
+@add_settings("marey.check.settings:CheckSettings")
+@reading
+@click.option("--full", is_flag=True, help="Explain each finding, and print complete commands.")
+@click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
+def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool, **options: Any) -> int:
+    """Find everything that is wrong or doubtful with capture, and the command that fixes it.
+
+    Broken frames, jumps and flips, frozen stretches, wrong frame rates, doubtful units and axes, bones that change, a
+    tilted floor, sliding feet, jitter, gaps of markers, and duplicate clips.
+
+    The exit code is 1 if there are findings, and 2 if a file cannot be read.
+
+    \b
+    Example:
+      marey check walk.bvh
+      marey check captures/ --severity severe
+    """
+    import json
+
+    from marey.check import CheckSettings, check_files
+    from marey.check.files import list_clip_files
+    from marey.cli.progress import bar
+    from marey.store import run_on
+
+    settings, how = read_settings(CheckSettings, options), reading_options(options)
+    files = list_clip_files(paths)
+    is_small = jobs is None and sum(os.path.getsize(file) for file in files if os.path.isfile(file)) < _SMALL
+    with bar("checking") as progress:
+        checked = check_files(
+            files, reading=how, run=run_on(1 if is_small else jobs), progress=progress, settings=settings
+        )
+    if as_json:
+        click.echo(json.dumps([_to_json(file) for file in checked], indent=1, ensure_ascii=False))
+    else:
+        _print_table(checked, full)
+    if any("unreadable" in file.report.kinds for file in checked):
+        return 2
+    return 1 if any(file.report for file in checked) else 0
+
+
+def _to_json(file: CheckedFile) -> dict[str, Any]:
+    out = file.to_dict()
+    for row, finding in zip(out["findings"], file.report, strict=True):
+        row["command"] = suggest_command(finding, file.path)
+    return out
+
+
+def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
+    rows = [["file", "frames", "severity", "finding", "how bad", "fix"]]
+    sentences = [""]
+    for file in checked:
+        for finding in file.report:
+            name = f"{file.path} ({file.clip})" if file.clip else file.path
+            whole = finding.stop - finding.start >= file.report.n_frames
+            frames = "all" if whole else f"{finding.start}-{finding.stop - 1}"
+            fix = suggest_command(finding) or word_options(finding.remedy)
+            rows.append([name, frames, finding.severity, finding.kind.replace("_", " "), format_value(finding), fix])
+            sentences.append(_explain(finding, file.path))
+    if len(rows) > 1:
+        for line, sentence in zip(format_table(rows, n_text=4), sentences, strict=True):
+            click.echo(line)
+            if full and sentence:
+                click.echo(f"      {sentence}")
+    n_found, n_severe = sum(bool(file.report) for file in checked), sum(file.report.is_severe for file in checked)
+    click.echo(
+        f"{plural(len(checked), 'clip')}: no findings" if not n_found
+        else f"{n_found} of {plural(len(checked), 'clip')} with findings, {n_severe} with severe ones"
+    )  # fmt: skip
+
+
+def _explain(finding: Finding, path: str) -> str:
+    """Return the sentence of a finding, with the joints, and the complete command."""
+    sentence = word_options(finding.message) + describe_joints(finding)
+    return f"{sentence}: {suggest_command(finding, path)}" if finding.operation else sentence
+
+
+def describe_joints(finding: Finding) -> str:
+    """Return the joints of a finding in brackets; "" if it names none, or one in the sentence."""
+    from marey.errors import format_list
+
+    if not finding.joints or finding.joints[0] in finding.message:
+        return ""
+    return f" ({format_list(finding.joints, 4)})"
+
+
+def format_value(finding: Finding) -> str:
+    """Format how bad a finding is; "" for those without a size."""
+    value = finding.value
+    formats = {
+        "m": f"{1e3 * value:.0f} mm" if abs(value) < 1.0 else f"{value:.2f} m", "m/s": f"{value:.0f} m/s",
+        "rad": f"{math.degrees(value):.1f} degrees", "s": f"{value:.2f} s", "1/s": f"{value:g} Hz",
+        "fraction": f"{value:.0%}",
+    }  # fmt: skip
+    if finding.unit in formats:
+        return formats[finding.unit] if value or finding.unit != "m" else ""
+    return f"{value:g} times" if finding.kind == "loose_joints" else ""
+
+
+def suggest_command(finding: Finding, path: str = "") -> str:
+    """Return the command that fixes a finding; "" if there is none. Without a path, IN and OUT stand for the files."""
+    if not finding.operation:
+        return ""
+    base, suffix = os.path.splitext(path)
+    files = [path, f"{base}_fixed{suffix if suffix.lower() in _SAVED else '.bvh'}"] if path else ["IN", "OUT"]
+    words = ["marey", *finding.operation.split(), *files]
+    for name, value in finding.options.items():
+        if name in _FRAMES:
+            words += [_FRAMES[name], f"{value}f"]
+        else:
+            words += [name_option(name), f"{value:g}"]
+    return shlex.join(words)

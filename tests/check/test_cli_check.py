@@ -1,0 +1,102 @@
+"""`marey check`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+import marey
+from marey.check import check_files
+from marey.cli.main import main
+from marey.store import processes
+
+from .helpers import clip, tilt, zero_pose
+
+
+@pytest.fixture
+def folder(tmp_path):
+    marey.save(clip("walk"), tmp_path / "walk.bvh")
+    marey.save(zero_pose(clip("sneak"), 100, 103), tmp_path / "broken.bvh")
+    marey.save(replace(clip("run"), fps=120.0), tmp_path / "fast.bvh")
+    return tmp_path
+
+
+def test_no_findings(folder, capsys):
+    assert main(["check", str(folder / "walk.bvh")]) == 0
+    assert capsys.readouterr().out == "1 clip: no findings\n"
+
+
+def test_a_table_of_a_folder(folder, capsys):
+    assert main(["check", str(folder)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["file", "frames", "severity", "finding", "how", "bad", "fix"]
+    assert any("broken.bvh" in line and "100-102" in line and "marey edit repair IN OUT" in line for line in lines)
+    assert any("fast.bvh" in line and "all" in line and "--file-fps 60" in line for line in lines)
+    assert not any("walk.bvh" in line for line in lines)
+    assert lines[-1] == "2 of 3 clips with findings, 2 with severe ones"
+
+
+def test_commands_of_the_full_table_and_of_json(folder, capsys):
+    broken = str(folder / "broken.bvh")
+    assert main(["check", "--full", broken]) == 1
+    command = f"marey edit repair {broken} {folder / 'broken_fixed.bvh'}"
+    assert command in capsys.readouterr().out
+    assert main(["check", "--json", broken]) == 1
+    (report,) = json.loads(capsys.readouterr().out)
+    (finding,) = report["findings"]
+    assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (broken, 100, 103, command)
+
+
+def test_severity(folder, capsys):
+    marey.save(tilt(clip("walk"), 1.5), folder / "tilted.bvh")
+    assert main(["check", str(folder / "tilted.bvh")]) == 1
+    assert "tilted floor" in capsys.readouterr().out
+    assert main(["check", str(folder / "tilted.bvh"), "--severity", "severe"]) == 0
+
+
+def test_a_bad_file_is_one_finding(folder, capsys):
+    (folder / "bad.bvh").write_text("HIERARCHY\nnonsense")
+    assert main(["check", str(folder)]) == 2
+    captured = capsys.readouterr()
+    assert "bad.bvh" in captured.out
+    assert "unreadable" in captured.out
+    assert "fast.bvh" in captured.out
+    assert main(["check", str(folder / "missing.bvh")]) == 2
+    assert "unreadable" in capsys.readouterr().out
+
+
+def test_a_folder_without_clips(tmp_path, capsys):
+    assert main(["check", str(tmp_path)]) == 2
+    assert "has no motion files" in capsys.readouterr().err
+
+
+def test_duplicates_in_a_folder(folder, capsys):
+    shutil.copy(folder / "walk.bvh", folder / "zwalk.bvh")
+    assert main(["check", str(folder)]) == 1
+    assert "duplicate" in capsys.readouterr().out
+
+
+def test_processes_give_the_same_reports(folder):
+    def plain(files):
+        return [file.to_dict() for file in files]
+
+    assert plain(check_files([folder])) == plain(check_files([folder], run=processes(2)))
+
+
+def test_progress(folder):
+    seen = []
+    check_files([folder], progress=seen.append)
+    assert seen == [pytest.approx(k / 3) for k in (1, 2, 3)]
+
+
+def test_every_clip_of_a_file_is_checked(data_folder):
+    (file,) = check_files([data_folder / "gltf" / "RiggedFigure.glb"])
+    assert (file.clip, file.report.n_frames) == ("", 31)
+
+
+def test_markers(data_folder, capsys):
+    assert main(["check", str(data_folder / "c3d")]) == 0
+    assert capsys.readouterr().out == "2 clips: no findings\n"
