@@ -74,7 +74,7 @@ def test_bad_input_is_refused_before_the_first_block():
         grid_blocks(a, memory=KB)
     with pytest.raises(InvalidValue, match="memory must be an integer, not 1.5"):
         grid_blocks(a, memory=1.5)
-    with pytest.raises(InvalidValue, match="window_seconds must be at least 0 s, not"):
+    with pytest.raises(InvalidValue, match="window must be at least 0 seconds, not"):
         grid_blocks(a, settings=GridSettings(window=-1))
     with pytest.raises(InvalidValue, match="threshold must be at least 0 m, not -1"):
         grid_minima(a, threshold=-1)

@@ -175,9 +175,9 @@ def test_a_grid_is_a_value():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda a, b: distance_grid(a, b, window=-0.1), "window_seconds must be at least 0 s, not -0.1"),
-        (lambda a, b: distance_grid(a, b, window=np.nan), "window_seconds must be at least 0 s, not nan"),
-        (lambda a, b: distance_grid(a, b, window=None), "window_seconds must be at least 0 s, not None"),
+        (lambda a, b: distance_grid(a, b, window=-0.1), "window must be at least 0 seconds, not -0.1"),
+        (lambda a, b: distance_grid(a, b, window=np.nan), "window must be a number of seconds, not nan"),
+        (lambda a, b: distance_grid(a, b, window=None), "window must be a number of seconds, not None"),
         (lambda a, b: distance_grid(a, b, shape="triangel"), "not 'triangel'; similar: 'triangle'"),
         (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; detect them first"),
         (

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from marey.cli.options import markers_option, note_rest_pose, reading, reading_options
-from marey.cli.settings import SettingsCommand, word_options
+from marey.cli.options import contacts_option, markers_option, note_rest_pose, reading, reading_options
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.values import NamedNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from marey.register.dtw import TimeAlignment
 
 _LISTED = 5  # minima in the text report; --json lists all
-
-
-class _Contacts(click.ParamType):  # type: ignore[type-arg]
-    name = "refuse or meters"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
-        if value == "refuse":
-            return "refuse"
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"expected 'refuse' or a penalty in meters such as 0.1, got {value!r}", param, ctx)
 
 
 @click.command("grid", cls=SettingsCommand)
@@ -54,25 +43,20 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
     help="--path: end at the end of both motions (corner), or at the end of one of them, where the mean distance is "
     "lowest (border).  [default: corner]",
 )
-@click.option("--slope", type=int, help="--path: slope limit, the maximum ratio of playback speeds.  [default: 2]")
-@click.option("--threshold", type=float, help="List only local minima up to this distance, in meters.")
 @click.option(
-    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
-)
-@click.option(
-    "--shape", type=click.Choice(["triangle", "box", "gaussian"]), default="triangle", show_default=True,
-    help="Weights of the frames in a window.",
+    "--slope", "slope_limit", type=int,
+    help="--path: slope limit, the maximum ratio of playback speeds.  [default: 2]",
 )  # fmt: skip
+@click.option("--threshold", type=float, help="List only local minima up to this distance, in meters.")
+@add_settings("marey.compare.settings:GridSettings")
 @markers_option("roles, joints or markers")
 @click.option(
-    "--per-joint", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of markers on each joint."
+    "--weights",
+    type=NamedNumbers(),
+    metavar="NAME=W,...",
+    help="Weights of some markers, such as left_hand=2,head=0.5.",
 )
-@click.option("--no-align", is_flag=True, help="Compare poses in place, without aligning them first.")
-@click.option(
-    "--contacts",
-    type=_Contacts(),
-    help="For frames with different contacts: 'refuse' excludes them, a number is added to their distance in meters.",
-)
+@contacts_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @reading
 def command(
@@ -83,7 +67,7 @@ def command(
     npz_file: str | None,
     with_path: bool,
     end: Literal["corner", "border"] | None,
-    slope: int | None,
+    slope_limit: int | None,
     threshold: float | None,
     as_json: bool,
     **options: Any,
@@ -99,29 +83,23 @@ def command(
       marey grid walk.bvh run.bvh -o grid.png --path
       marey grid dance.bvh -o grid.png --window 0.5 --threshold 0.08 --npz grid.npz
     """
-    from marey.compare import distance_grid
+    from marey.compare import GridSettings, distance_grid
     from marey.io import load
 
     how = reading_options(options)
-    if not with_path and (end is not None or slope is not None):
+    if not with_path and (end is not None or slope_limit is not None):
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
     _check_outputs(files, output, csv_file, npz_file)
     clips = [load(file, settings=how) for file in files]
     for file, clip in zip(files, clips, strict=True):
         note_rest_pose(file, clip)
-    notes = _match_rates(clips, options["contacts"] is not None)
-    grid = distance_grid(
-        clips[0],
-        clips[-1],
-        markers=options["markers"],
-        per_joint=options["per_joint"],
-        window=options["window"],
-        shape=options["shape"],
-        align=not options["no_align"],
-        contacts=options["contacts"],
+    settings = read_settings(GridSettings, options)
+    notes = _match_rates(clips, settings.contacts is not None)
+    grid = distance_grid(clips[0], clips[-1], settings=settings)
+    path, no_path = (
+        _warp(grid, end or "corner", 2 if slope_limit is None else slope_limit) if with_path else (None, None)
     )
-    path, no_path = _warp(grid, end or "corner", 2 if slope is None else slope) if with_path else (None, None)
     minima = grid.minima(threshold)
     written = []
     if output is not None:

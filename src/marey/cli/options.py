@@ -10,10 +10,11 @@ import click
 
 from marey.cli.files import check_output, plural
 from marey.cli.settings import add_settings, read_settings
-from marey.cli.values import MarkerNames, Moment, to_frame
+from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
 
 __all__ = [
     "Moment",
+    "contacts_option",
     "feet_option",
     "frames_between",
     "markers_option",
@@ -56,6 +57,12 @@ def markers_option(kinds: str = "roles or joints") -> Callable[[Command], Comman
     """Add the option --markers. `kinds` are the kinds of names that it takes besides sets."""
     text = f"Points to compare: {', '.join(MarkerNames.SETS)}, or {kinds}, separated by commas."
     return click.option("--markers", type=MarkerNames(), default="body", show_default=True, help=text)
+
+
+def contacts_option(function: Command) -> Command:
+    """Add the option --contacts of comparisons."""
+    text = "For frames with different contacts: 'refuse' excludes them, a number is added to their distance in meters."
+    return click.option("--contacts", type=RefuseOrMeters(), help=text)(function)
 
 
 def reading(function: Command) -> Command:

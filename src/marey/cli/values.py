@@ -46,6 +46,35 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class RefuseOrMeters(click.ParamType):  # type: ignore[type-arg]
+    """The word refuse, or a distance in meters."""
+
+    name = "refuse or meters"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        """Convert a number to a float."""
+        try:
+            return "refuse" if value == "refuse" else float(value)
+        except ValueError:
+            self.fail(f"expected 'refuse' or a penalty in meters such as 0.1, got {value!r}", param, ctx)
+
+
+class NamedNumbers(click.ParamType):  # type: ignore[type-arg]
+    """Numbers with names, such as ``left_hand=2,head=0.5``."""
+
+    name = "name=number,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, float]:
+        """Convert to a dict."""
+        if isinstance(value, dict):
+            return value
+        try:
+            pairs = [(name.strip(), float(number)) for name, number in (each.split("=") for each in value.split(","))]
+        except ValueError:
+            self.fail(f"expected names and numbers such as left_hand=2,head=0.5, got {value!r}", param, ctx)
+        return dict(pairs)
+
+
 class MomentPair(click.ParamType):  # type: ignore[type-arg]
     """Two times with an equals sign between them, such as ``1.0=1.4``."""
 

@@ -9,9 +9,10 @@
 from marey.compare.blocks import GridBlock, grid_blocks, grid_minima
 from marey.compare.clouds import MARKER_SETS, Clouds, frame_weights, point_clouds
 from marey.compare.distance import align_frames, frame_distance, frame_distances
-from marey.compare.grid import DistanceGrid, GridSettings, distance_grid
+from marey.compare.grid import DistanceGrid, distance_grid
 from marey.compare.minima import local_minima
 from marey.compare.pose_cost import POSE_WEIGHTS, pose_cost, similarity
+from marey.compare.settings import GridSettings
 
 __all__ = [
     "MARKER_SETS",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from marey.compare.clouds import Recording
-from marey.compare.grid import GridSettings, make_pairing
+from marey.compare.grid import make_pairing
 from marey.compare.minima import check_limit
 from marey.compare.minima_kernels import find_minima
 from marey.compare.pairing import TILE_COLUMNS, TILE_ROWS, Pairing, Span, count_workers, scratch_bytes
+from marey.compare.settings import GridSettings
 from marey.core.arrays import Floats, Ints, check_index, set_readonly
+from marey.core.settings import options_of
 from marey.deprecation import bundled_parameters
 from marey.errors import InvalidValue
 
@@ -26,7 +28,7 @@ DEFAULT_MEMORY = 256 * 1024**2
 _SMALLEST = 32
 
 # Parameters that are now fields of the settings.
-_MOVED = {each.name: each.name for each in fields(GridSettings)}
+_MOVED = {each.name: each.name for each in options_of(GridSettings)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

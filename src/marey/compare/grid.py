@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +19,9 @@ from marey.compare.clouds import (
 from marey.compare.distance import frame_distances
 from marey.compare.minima import local_minima
 from marey.compare.pairing import Pairing
+from marey.compare.settings import GridSettings
 from marey.core.arrays import Floats, FrozenRecord, Ints, freeze_array, set_readonly
+from marey.core.settings import operation
 from marey.errors import InvalidValue
 
 __all__ = ["LARGEST_GRID", "DistanceGrid", "distance_grid"]
@@ -79,45 +80,15 @@ class DistanceGrid(FrozenRecord):
         return local_minima(self.values, threshold, min_lag=min_lag)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GridSettings:
-    """How frames are compared; see `distance_grid`."""
-
-    markers: str | Sequence[str] = "body"
-    per_joint: int = 1
-    weights: Mapping[str, float] | ArrayLike | None = None
-    window: float = 0.1
-    shape: str = "triangle"
-    align: bool = True
-    contacts: str | float | None = None
-
-
-def distance_grid(
-    a: Recording,
-    b: Recording | None = None,
-    *,
-    markers: str | Sequence[str] = "body",
-    per_joint: int = 1,
-    weights: Mapping[str, float] | ArrayLike | None = None,
-    window: float = 0.1,
-    shape: str = "triangle",
-    align: bool = True,
-    contacts: str | float | None = None,
-) -> DistanceGrid:
+@operation(GridSettings)
+def distance_grid(a: Recording, b: Recording | None = None, *, settings: GridSettings) -> DistanceGrid:
     """Compare all frames of a with all frames of b.
 
     Parameters
     ----------
     a, b : Motion, Markers or Clouds with the same frame rate; by default b is a.
-    markers, per_joint, weights : which markers to compare, and their weights; see `point_clouds`.
-    window, shape : length of the window in seconds, and its shape, ``"triangle"``, ``"box"`` or ``"gaussian"``; see
-        `frame_weights`. At the ends of a clip the window is cut in both clips, and the remaining weights are scaled to
-        sum 1.
-    align : align each pair of frames first (the default); False compares clips at their positions in the world.
-    contacts : ``"refuse"`` makes cells infinite if any contact point differs between the two frames; a number p in
-        meters adds p^2 times the fraction of points that differ. Both motions need contacts.
     """
-    pairing = make_pairing(a, b, GridSettings(markers, per_joint, weights, window, shape, align, contacts))
+    pairing = make_pairing(a, b, settings)
     n_a, n_b = len(pairing.a), len(pairing.b)
     if 8 * n_a * n_b > LARGEST_GRID:
         raise InvalidValue(
@@ -140,7 +111,7 @@ def make_pairing(a: Recording, b: Recording | None, settings: GridSettings) -> P
     second = first if b is None or b is a else read(b)
     check_pair(first, second)
     weights = frame_weights(settings.window, first.fps, settings.shape)
-    return Pairing(first, second, weights, bool(settings.align), _penalty(settings.contacts, first, second))
+    return Pairing(first, second, weights, settings.align, _penalty(settings.contacts, first, second))
 
 
 def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
@@ -150,8 +121,8 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     for clouds, default in ((a, "a"), (b, "b")):
         if clouds.contacts is None:
             raise InvalidValue(
-                f"{describe_clip(clouds, default)} has no contacts to compare; detect them first with "
-                "marey.detect_contacts or `marey contacts`"
+                f"{describe_clip(clouds, default)} has no contacts to compare; detect them first",
+                parameter="contacts",
             )
     assert a.contacts is not None
     assert b.contacts is not None

@@ -142,7 +142,8 @@ class Option:
                 return number
             if number is not None:
                 words = f"{self.describe_range()} {UNITS.get(self.unit, '')}".rstrip()
-        raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
+        near = similar(value, self.choices) if isinstance(value, str) else ""
+        raise InvalidValue(f"{self.name} must be {words}, not {value!r}{near}", parameter=self.name)
 
     def _is_within(self, number: float) -> bool:
         return (
