@@ -14,8 +14,17 @@ from marey.errors import InvalidValue
 # Exported names of earlier releases and the ones that replace them.
 RENAMED = {
     "marey.bench": {"Figure": "BenchResult"},
-    "marey.blend.baselines": {"correspondence": "match_frames", "thresholded": "threshold_search"},
-    "marey.clean": {"Cleaned": "CleanResult", "Found": "ContactResult", "cleaned": "clean_with_report"},
+    "marey.blend.baselines": {
+        "PathSearch": "ComparisonSettings",
+        "correspondence": "match_frames",
+        "thresholded": "threshold_search",
+    },
+    "marey.clean": {
+        "Cleaned": "CleanResult",
+        "Found": "ContactResult",
+        "Thresholds": "ContactSettings",
+        "cleaned": "clean_with_report",
+    },
     "marey.control": {
         "Clip": "LoopNode",
         "FatGraph": "baselines.FatGraph",
@@ -83,8 +92,8 @@ RENAMED = {
 PARAMETERS = {
     "marey.blend.blend.blend": {"enforce": "feet"},
     "marey.blend.baselines.paths.start_cell": {"share": "fraction"},
-    "marey.blend.baselines.compare.compare": {"threshold": "search", "time_limit": "search"},
-    "marey.blend.transition.transition": {"enforce": "feet", "region_a": "search", "search_window": "search"},
+    "marey.blend.baselines.compare.compare": {"search": "settings"},
+    "marey.blend.transition.transition": {"enforce": "feet", "search": "settings"},
     "marey.compare.blocks.grid_blocks": {"window": "settings"},
     "marey.compare.blocks.grid_minima": {"align": "settings"},
     "marey.compare.clouds.point_clouds": {"figure": "recording"},

@@ -354,7 +354,7 @@ def test_a_motion_pushed_away_from_another_goes_on_away_from_it(walk_and_run):
         ([0.0, 0.0], {}, "sum greater than 0"),
         ([np.nan, 1.0], {}, "finite"),
         (lambda t: [1.0, 0.0, 0.0], {}, "weights must be 2 numbers.*at 0 s"),
-        ([0.5, 0.5], {"fps": 0.0}, "must be a positive number of frames"),
+        ([0.5, 0.5], {"fps": 0.0}, "fps must be greater than 0 frames per second"),
         ([0.5, 0.5], {"start": [1.0]}, r"start must have shape \(3,\)"),
         ([0.5, 0.5], {"seconds": 2.0}, "not registered as loops"),
     ],

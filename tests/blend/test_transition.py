@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend import TransitionSearch, best_transition, transition
+from marey.blend import best_transition, transition
 from marey.blend.handover import join_motions
 from marey.compare import distance_grid
 from marey.core.labels import Label, Labels
@@ -158,7 +158,7 @@ def test_other_rates_are_brought_together(walk):
 
 
 def test_the_best_point_is_the_smallest_of_the_grid(walk, run):
-    point = best_transition(walk, run, length=1.0, window=0.1)
+    point = best_transition(walk, run, length=1.0, search_window=0.1)
     values = distance_grid(walk, run, window=0.1).values[30:-30, 30:-30]
     assert point.distance == pytest.approx(np.sqrt(values.min()))
     i, j = np.unravel_index(np.argmin(values), values.shape)
@@ -169,7 +169,7 @@ def test_regions_are_respected(walk, run):
     point = best_transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6))
     assert 3.9 <= point.at_a <= 4.1
     assert 1.0 <= point.at_b <= 1.6
-    made = transition(walk, run, search=TransitionSearch((3.9, 4.1), (1.0, 1.6)), feet=None)
+    made = transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6), feet=None)
     assert 3.9 <= record_of(made)["at"][0] <= 4.1
 
 
@@ -188,15 +188,15 @@ def test_feet_can_be_required_to_agree(walk, run):
         ({"at": (1.0,)}, InvalidValue, "two times"),
         ({"at": (1.0, 50.0)}, InvalidValue, "50 s is outside 'run', which lasts 5.00 s"),
         ({"at": (-1.0, 1.0)}, InvalidValue, "-1 s is outside 'walk'"),
-        ({"length": 0.0}, InvalidValue, "length in seconds must be a number greater than 0"),
+        ({"length": 0.0}, InvalidValue, "length must be greater than 0 seconds"),
         ({"length": 0.02}, InvalidValue, "at least 2 frames"),
         ({"length": 9.0}, NoResult, "leaves no room for a transition of 9 s"),
         ({"at": (0.1, 2.0)}, NoResult, "does not fit here.*begins"),
         ({"at": (2.0, 4.9)}, NoResult, "does not fit here.*ends"),
         ({"boundaries": "round"}, InvalidValue, "boundaries must be"),
-        ({"search": TransitionSearch(region_a=(3.0, 99.0))}, InvalidValue, "must be within 0 to 6.00 s"),
-        ({"search": TransitionSearch(region_a=3.0)}, InvalidValue, r"must be \(start, end\) in seconds"),
-        ({"search": TransitionSearch(region_b=(4.8, 5.0))}, NoResult, "leaves no room between 4.8 and 5 s"),
+        ({"region_a": (3.0, 99.0)}, InvalidValue, "must be within 0 to 6.00 s"),
+        ({"region_a": 3.0}, InvalidValue, r"must be \(start, end\) in seconds"),
+        ({"region_b": (4.8, 5.0)}, NoResult, "leaves no room between 4.8 and 5 s"),
         ({"window": -1.0}, InvalidValue, "window"),
         ({"slope_limit": 0}, InvalidValue, "slope"),
     ],

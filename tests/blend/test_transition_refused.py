@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.blend import TransitionSearch, best_transition, transition
+from marey.blend import best_transition, transition
 from marey.compare import Clouds, frame_weights, point_clouds
 from marey.core.contacts import Contacts
 from marey.errors import InvalidValue, NoResult, NotBlendable
@@ -134,30 +134,26 @@ def test_if_no_point_works_the_best_one_is_reported(walk):
 
 def test_the_search_window_chooses_the_point(walk, run):
     for seconds in (0.1, 0.5):
-        point = best_transition(walk, run, length=0.5, window=seconds)
-        record = record_of(
-            transition(walk, run, length=0.5, search=TransitionSearch(window=seconds), window=0.2, feet=None)
-        )
+        point = best_transition(walk, run, length=0.5, search_window=seconds)
+        record = record_of(transition(walk, run, length=0.5, search_window=seconds, window=0.2, feet=None))
         assert record["at"] == [point.at_a, point.at_b]
         assert record["distance"] == pytest.approx(point.distance)
         assert (record["search_window"], record["window"]) == (seconds, 0.2)
-        again = transition(
-            walk, run, at=point[:2], length=0.5, search=TransitionSearch(window=seconds), window=0.2, feet=None
-        )
+        again = transition(walk, run, at=point[:2], length=0.5, search_window=seconds, window=0.2, feet=None)
         assert record_of(again)["distance"] == pytest.approx(point.distance)
 
 
 def test_a_bad_search_window_is_refused(walk, run):
-    with pytest.raises(InvalidValue, match="window of the search in seconds"):
-        transition(walk, run, search=TransitionSearch(window=-0.1))
+    with pytest.raises(InvalidValue, match="search_window must be at least 0 seconds"):
+        transition(walk, run, search_window=-0.1)
 
 
 @pytest.mark.parametrize("given", [{"region_a": (1.0, 2.0)}, {"region_b": (1.0, 2.0)}, {"contacts": "refuse"}])
 def test_a_given_point_needs_no_search(walk, run, given):
     with pytest.raises(
-        InvalidValue, match=f"{next(iter(given))} restricts the search for the best point, but at= gives"
+        InvalidValue, match=f"{next(iter(given))} restricts the search for the best point, but `at=` gives"
     ):
-        transition(walk, run, at=(2.0, 1.0), search=TransitionSearch(**given))
+        transition(walk, run, at=(2.0, 1.0), **given)
 
 
 # Turns ----------------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ TRANSITION = ["transition", "walk.bvh", "run.bvh", "-o", "both.bvh"]
 def test_a_blend_is_written_and_reported(clips, capsys):
     assert main([*BLEND, "--weights", "0.5", "0.5"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("jog.bvh: ")
+    assert out.startswith("wrote jog.bvh: ")
     assert "of 'walk', frames" in out
     assert "speed, mean" in out
     jog = marey.load("jog.bvh")
@@ -128,17 +128,41 @@ def test_loops_go_on(clips, capsys):
     assert len(marey.load("jog.bvh")) == 121
 
 
-def test_comparisons_are_shown_as_tables(clips, capsys, monkeypatch):
-    from marey.blend import baselines
-
-    quick = baselines.compare
-    monkeypatch.setattr(
-        baselines, "compare", lambda *a, **k: quick(*a, search=baselines.PathSearch(time_limit=0.2), **k)
-    )
-    assert main([*BLEND, "--compare"]) == 0
+def test_comparisons_are_shown_as_tables(clips, capsys):
+    assert main([*BLEND, "--compare", "--compare-time-limit", "0.2"]) == 0
     out = capsys.readouterr().out
     for word in ("path finder", "brute force", "greedy", "dynamic timewarping", "linear, quaternions", "cubic spline"):
         assert word in out
+
+
+def test_a_registration_is_saved_and_used_again(clips, capsys):
+    assert main([*BLEND, "--save-registration", "reg.npz", "--window", "0.2"]) == 0
+    first = Path("jog.bvh").read_bytes()
+    assert main([*BLEND, "--registration", "reg.npz"]) == 0
+    assert Path("jog.bvh").read_bytes() == first
+    assert main([*BLEND, "--registration", "reg.npz", "--window", "0.2"]) == 2
+    assert "--registration is already made" in capsys.readouterr().err
+
+
+def test_loops_are_reported_from_the_frame_where_they_begin(clips, capsys):
+    for name in ("walk", "run"):
+        assert main(["edit", "cycle", f"{name}.bvh", f"{name}_loop.bvh"]) == 0
+    assert main(["blend", "walk_loop.bvh", "run_loop.bvh", "-o", "loop.bvh", "--cyclic"]) == 0
+    out = capsys.readouterr().out
+    used = marey.load("loop.bvh").source.provenance[0]["inputs"]
+    for each in used:
+        first, stop = each["frames"]
+        if first:
+            assert f"all {stop - first} frames of {each['name']!r}, from frame {first} on" in out
+        else:
+            assert f"frames 0 to {stop - 1} of {each['name']!r}" in out
+
+
+@pytest.mark.parametrize("method", ["linear", "discrete", "cubic"])
+def test_simpler_methods(clips, method):
+    assert main([*BLEND, "--method", method]) == 0
+    assert marey.load("jog.bvh").source.provenance[0]["op"].startswith(method)
+    assert main([*BLEND, "--method", method, "--seconds", "1"]) == 2
 
 
 # Transition -----------------------------------------------------------------------------------------------------------
@@ -147,7 +171,7 @@ def test_comparisons_are_shown_as_tables(clips, capsys, monkeypatch):
 def test_a_transition_is_written_and_reported(clips, capsys):
     assert main([*TRANSITION, "--report", "r"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("both.bvh: ")
+    assert out.startswith("wrote both.bvh: ")
     assert "'walk' until" in out
     report = json.loads(Path("r/report.json").read_text())
     assert report["pictures"] == ["grid.png", "feet.png"]
@@ -175,7 +199,7 @@ def test_a_point_where_the_motions_are_out_of_step_is_refused(clips, capsys):
 
 
 def test_regions_may_be_given(clips, capsys):
-    asked = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--same-contacts"]
+    asked = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--contacts", "refuse"]
     assert main([*TRANSITION, *asked, "--json"]) == 0
     at = json.loads(capsys.readouterr().out)["at"]
     assert 1.9 <= at[0] <= 2.1
@@ -194,8 +218,8 @@ def test_regions_may_be_given(clips, capsys):
         ([*BLEND, "--weights", "heavy"], 2, "must be numbers or a .csv file, not 'heavy'"),
         ([*BLEND, "--weights", "none.csv"], 2, "none.csv: no such file"),
         ([*BLEND, "--weights", "bad.csv"], 2, "bad.csv:2: expected a time and 2 weights, got 2 numbers"),
-        ([*BLEND, "--weights", "words.csv"], 2, "words.csv:2: expected numbers"),
-        ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: the file has no weights"),
+        ([*BLEND, "--weights", "words.csv"], 2, "words.csv:2: expected a time and 2 weights"),
+        ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: expected at least 1 line of a time and 2 weights"),
         (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "at least two files, not 1 file"),
         (["blend", "walk.bvh", "run.bvh", "walk.bvh", "-o", "jog.bvh", "--compare"], 2, "--compare takes two files"),
         (["blend", "walk.bvh", "run.bvh", "-o", "run.bvh"], 2, "this is an input file; choose another name"),
@@ -204,14 +228,14 @@ def test_regions_may_be_given(clips, capsys):
         (["blend", "walk.bvh", "sit.bvh", "-o", "jog.bvh"], 1, ""),
         ([*BLEND, "--max-distance", "0.01"], 1, "use --force to accept this"),
         ([*BLEND, "--cyclic", "--crop", "none"], 2, "--crop none does not apply to --cyclic"),
-        ([*BLEND, "--rate", "0"], 2, "must be a positive number"),
+        ([*BLEND, "--rate", "0"], 2, "--fps must be greater than 0 frames per second"),
         ([*BLEND, "--seconds", "3"], 2, "register with --cyclic"),
         ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: cannot create the folder"),
         (["transition", "walk.bvh", "run.bvh", "-o", "walk.bvh"], 2, "this is an input file; choose another name"),
         ([*TRANSITION, "--at", "1", "99"], 2, "99 s is outside 'run'"),
         ([*TRANSITION, "--at", "1", "soon"], 2, "seconds such as 1.2"),
         ([*TRANSITION, "--length", "9"], 1, "leaves no room for a transition of 9 s"),
-        ([*TRANSITION, "--length", "0"], 2, "length in seconds must be a number greater than 0"),
+        ([*TRANSITION, "--length", "0"], 2, "--length must be greater than 0 seconds"),
     ],
 )
 def test_wrong_use(clips, capsys, arguments, code, message):

@@ -66,7 +66,9 @@ def test_force_takes_it_with_a_note_but_not_where_a_body_would_spin(clips, capsy
 
 
 @pytest.mark.parametrize(
-    "search", [["--region-a", "1", "2"], ["--region-b", "30f", "45f"], ["--same-contacts"]], ids=lambda given: given[0]
+    "search",
+    [["--region-a", "1", "2"], ["--region-b", "30f", "45f"], ["--contacts", "refuse"]],
+    ids=lambda given: given[0],
 )
 def test_a_given_point_needs_no_search(clips, capsys, search):
     assert main([*COMMAND, "--at", "2", "1", *search]) == 2

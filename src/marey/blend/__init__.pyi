@@ -1,5 +1,8 @@
 from . import baselines as baselines
 from .blend import blend as blend
+from .settings import BlendSettings as BlendSettings
+from .settings import ComparisonSettings as ComparisonSettings
+from .settings import TransitionSettings as TransitionSettings
 from .transition import TransitionPoint as TransitionPoint
 from .transition import TransitionSearch as TransitionSearch
 from .transition import best_transition as best_transition

@@ -13,13 +13,15 @@ from marey.blend.advance import compute_knot_slopes, compute_span_times, find_u,
 from marey.blend.contacts import blend_contacts, blend_labels
 from marey.blend.pose import average_pose, make_strips, place_root
 from marey.blend.root import accumulate_votes, mean_origin
+from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction, Weighting
-from marey.core.arrays import Floats, Ints, check_fps, freeze_array, set_readonly
-from marey.core.feet import Feet, check_feet, feet_from_flag
+from marey.core.arrays import Floats, Ints, freeze_array, set_readonly
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_placement
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, NoResult, warn_user
 from marey.maths import rigid2d
 from marey.register.registration import RegistrationCurve
 
@@ -35,15 +37,9 @@ _MAX_NOTED = 11
 
 
 @renamed_parameters(enforce=("feet", feet_from_flag))
+@operation(BlendSettings)
 def blend(
-    motions: RegistrationCurve | Sequence[Motion],
-    weights: ArrayLike | WeightFunction,
-    *,
-    fps: float | None = None,
-    feet: Feet = "clean",
-    start: ArrayLike | None = None,
-    seconds: float | None = None,
-    name: str | None = None,
+    motions: RegistrationCurve | Sequence[Motion], weights: ArrayLike | WeightFunction, settings: BlendSettings
 ) -> Motion:
     """Blend motions: average their timing, path, posture and contacts at corresponding times.
 
@@ -55,14 +51,6 @@ def blend(
         returns such weights. Only their ratios matter; their sum must be greater than 0. Negative weights exaggerate
         the differences between the motions: poses are extrapolated without limit, timing only while time keeps moving
         forward.
-    fps : frames per second of the blend; default: that of the registered motions. Poses are not filtered, so for a much
-        lower rate blend first, then `resample`.
-    feet : "clean" removes footskate, so that contacts stay in place; None leaves the feet as they are.
-    start : placement (theta, x, z) of the first frame: heading in radians and position of the hips on the floor in
-        meters. Default: where the motion with the largest weight starts.
-    seconds : duration of a blend of loops (``cyclic`` registration); default: one cycle. Other blends end where the
-        motions end.
-    name : name of the result.
 
     Returns
     -------
@@ -74,19 +62,40 @@ def blend(
     >>> jog = marey.blend([walk, run], [0.5, 0.5])                                     # doctest: +SKIP
     >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
     """
-    check_feet(feet)
+    if settings.method != "registered":
+        return _place_at_start(_blend_simply(motions, weights, settings), settings.start)
     reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
-    rate = reg.motions[0].fps if fps is None else _check_rate(fps)
-    track = _advance(reg, weighting, rate, _check_length(seconds, reg, rate))
+    rate = reg.motions[0].fps if settings.fps is None else settings.fps
+    track = _advance(reg, weighting, rate, _check_length(settings.seconds, reg, rate))
     result, _ = compose(reg, track, rate)
-    result = _place_at_start(result, start)
+    result = _place_at_start(result, settings.start)
     result = replace(
         result,
-        name=_make_name(reg, weighting) if name is None else str(name),
+        name=settings.name or _make_name(reg, weighting),
         source=result.source.with_step(**_make_record(reg, weighting, track)),
     )
-    return enforce_contacts(result) if feet else result
+    return enforce_contacts(result) if settings.feet else result
+
+
+def _blend_simply(motions: Any, weights: Any, settings: BlendSettings) -> Motion:
+    """Blend with one of the simpler methods; motions that cannot be registered are used whole."""
+    from marey.blend import baselines
+
+    try:
+        clips = list(_ensure_registered(motions).motions)
+    except NoResult as refusal:
+        warn_user(f"full clips are used, because {refusal.message}")
+        clips = list(motions)
+    if settings.method == "linear":
+        return baselines.linear_blend(clips, weights, name=settings.name)
+    if len(clips) != 2:
+        raise InvalidValue(
+            f"the method {settings.method!r} needs two motions, got {len(clips)}", parameter="method",
+            remedy="use another method",
+        )  # fmt: skip
+    along = baselines.discrete_blend if settings.method == "discrete" else baselines.cubic_blend
+    return along(clips[0], clips[1], weights, name=settings.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,15 +193,6 @@ def _check_bodies(reg: RegistrationCurve) -> None:
         check_same_skeleton(reg.motions[0].skeleton, motion.skeleton, "a blend")
 
 
-def _check_rate(fps: float) -> float:
-    try:
-        return check_fps(fps)
-    except InvalidValue:
-        raise InvalidValue(
-            f"fps must be a positive number of frames per second, not {fps!r}", parameter="fps"
-        ) from None
-
-
 def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
     if seconds is None:
         return None
@@ -202,17 +202,12 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
             parameter="seconds",
             remedy="omit it, or register with `cyclic=True`",
         )
-    try:
-        length = float(seconds)
-    except (TypeError, ValueError):
-        length = np.nan
-    if not (length > 0.0 and length * fps <= _MAX_FRAMES):
+    if seconds * fps > _MAX_FRAMES:
         raise InvalidValue(
-            f"seconds must be greater than 0 and at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), "
-            f"not {seconds!r}",
+            f"seconds must be at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), not {seconds:g}",
             parameter="seconds",
         )
-    return length
+    return seconds
 
 
 def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: float | None) -> BlendTrack:

@@ -11,6 +11,7 @@ import numpy as np
 
 from marey.blend.advance import compute_knot_slopes, integrate_u
 from marey.blend.blend import BlendTrack, compose, make_inputs_record
+from marey.blend.settings import TransitionSettings
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
 from marey.core.annotations import join_contacts, shift_labels
 from marey.core.arrays import Floats, set_readonly
@@ -25,16 +26,10 @@ from marey.register.matches import match_contacts
 from marey.register.registration import RegistrationCurve
 from marey.register.support import measure_opposite_feet
 
-__all__ = ["Handover", "NoRoom", "TransitionPoint", "join_motions", "make_handover"]
+__all__ = ["NoRoom", "TransitionPoint", "join_motions", "make_handover"]
 
 # A frame this near to a boundary, as a fraction of a frame, is on it.
 _ON_FRAME = 1e-6
-# Meters, root mean square over the transition, from which on motions are too far apart; as for `marey.register`.
-_MAX_DISTANCE = 0.22
-# Meters in the middle, a single pair of frames, where both motions count equally.
-_MAX_MIDDLE_DISTANCE = 0.3
-# Fraction of the transition during which the motions may stand on opposite feet.
-_MAX_OPPOSITE = 0.1
 
 
 class TransitionPoint(NamedTuple):
@@ -43,19 +38,6 @@ class TransitionPoint(NamedTuple):
     at_a: float
     at_b: float
     distance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """Settings of a transition; see `marey.transition`."""
-
-    length: float
-    boundaries: str
-    markers: str
-    window: float
-    slope_limit: int
-    search_window: float = 0.5
-    force: bool = False
 
 
 class NoRoom(NoResult):
@@ -74,7 +56,9 @@ class _AlignedPair:
     timewarp: TimewarpCurve
 
 
-def make_handover(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> tuple[Motion, dict[str, Any]]:
+def make_handover(
+    a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings
+) -> tuple[Motion, dict[str, Any]]:
     """Join a, the transition and b into one motion; also return a record for provenance.
 
     Raises
@@ -121,7 +105,7 @@ def _pair_frames(reg: RegistrationCurve, track: BlendTrack) -> list[list[int]]:
     return listed
 
 
-def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> _AlignedPair:
+def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings) -> _AlignedPair:
     # At the slope limit one motion covers so much more than the half that the other covers.
     reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
     parts, firsts, center = [], [], []
@@ -138,7 +122,9 @@ def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: Handover
     )
 
 
-def _check_distance(both: _AlignedPair, track: BlendTrack, settings: Handover) -> tuple[float, tuple[str, ...]]:
+def _check_distance(
+    both: _AlignedPair, track: BlendTrack, settings: TransitionSettings
+) -> tuple[float, tuple[str, ...]]:
     """Return the distance of the motions over the transition in meters, and the problems that `force` overrides."""
     fps = both.grid.a.fps
     # Rows and columns together, as a path may go on in one of them alone.
@@ -150,17 +136,18 @@ def _check_distance(both: _AlignedPair, track: BlendTrack, settings: Handover) -
     seconds = both.timewarp(track.u)
     opposite = measure_opposite_feet(both.motions[0], both.motions[1], seconds[:, 0], seconds[:, 1])
     reasons = []
-    if middle > _MAX_MIDDLE_DISTANCE:
+    if middle > settings.max_middle_distance:
         reasons.append(
-            f"are {middle:.3f} m apart in the middle of the transition, more than {_MAX_MIDDLE_DISTANCE:g} m"
+            f"are {middle:.3f} m apart in the middle of the transition, more than {settings.max_middle_distance:g} m"
         )
-    if distance > _MAX_DISTANCE:
+    if distance > settings.max_distance:
         reasons.append(
-            f"are {distance:.3f} m apart over the transition (root mean square), more than {_MAX_DISTANCE:g} m"
+            f"are {distance:.3f} m apart over the transition (root mean square), more than {settings.max_distance:g} m"
         )
-    if opposite > _MAX_OPPOSITE:
+    if opposite > settings.max_opposite:
         reasons.append(
-            f"stand on opposite feet for {100 * opposite:.0f} % of the transition, more than {100 * _MAX_OPPOSITE:g} %"
+            f"stand on opposite feet for {100 * opposite:.0f} % of the transition, more than "
+            f"{100 * settings.max_opposite:g} %"
         )
     if reasons and not settings.force:
         raise NotBlendable(
@@ -204,7 +191,7 @@ def _make_registration(both: _AlignedPair, track: BlendTrack, distance: float) -
     )
 
 
-def _make_track(both: _AlignedPair, u_middle: float, settings: Handover) -> tuple[BlendTrack, slice]:
+def _make_track(both: _AlignedPair, u_middle: float, settings: TransitionSettings) -> tuple[BlendTrack, slice]:
     """Build the track through the transition, including both boundaries, and the slice of frames to generate."""
     fps = both.motions[0].fps
     if settings.boundaries == "integer":
@@ -263,8 +250,8 @@ def _snap_to_frames(both: _AlignedPair, u: Floats) -> Floats:
     moved = u + shifts[0] * ease(progress) + shifts[1] * ease_in(progress)
     if not (np.diff(moved) > 0.0).all():
         raise NoRoom(
-            "length is too short for a transition that begins and ends on whole frames; use a longer "
-            "one, or boundaries='resample'"
+            "length is too short for a transition that begins and ends on whole frames; use a longer one, or "
+            "`boundaries=resample`"
         )
     return np.asarray(np.clip(moved, 0.0, 1.0))
 
@@ -298,7 +285,7 @@ def _resume(b: Motion, first: float) -> Motion | None:
     )
 
 
-def _measure_distance(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> float:
+def _measure_distance(a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings) -> float:
     """Compute the distance of the motions in the middle of the transition, in meters, as the search does."""
     clouds = [point_clouds(motion, settings.markers) for motion in (a, b)]
     at = [np.array([round(moment * a.fps)]) for moment in point[:2]]

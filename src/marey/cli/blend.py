@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, make_plot_folder, plural, write_report
-from marey.cli.options import feet_option, markers_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.files import check_output, make_plot_folder, plural, read_rows, write_report
+from marey.cli.options import markers_option, read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
+from marey.cli.values import Moment, to_frame
 
 if TYPE_CHECKING:
     from marey.blend.weights import WeightFunction
@@ -65,22 +66,29 @@ def _is_numbers(text: str) -> bool:
     help="One weight per file (they are normalized); or a CSV file with lines TIME,W,W... (seconds), which are "
     "interpolated smoothly.  [default: equal]",
 )  # fmt: skip
-@reading
-@add_settings("marey.register.settings:RegisterSettings")
-@click.option("--seconds", type=float, help="Length of a blend of loops.  [default: one cycle]")
-@click.option("--fps", type=float, help="Frames per second of OUT.  [default: the rate of the motions]")
-@renamed_option("--rate", "--fps", type=float)
+@add_settings("marey.blend.settings:BlendSettings")
 @click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and position of the first frame.")
-@feet_option(no_cleanup="none")
+@renamed_option("--rate", "--fps", type=float)
+@renamed_option("--no-cleanup", "--feet none", sets={"feet": "none"})
+@add_settings("marey.register.settings:RegisterSettings")
+@click.option(
+    "--match-at", type=Moment(), nargs=2, metavar="IN_A IN_B",
+    help="Corresponding moments of two files, such as the apex of a jump. The motions are aligned forward and backward "
+    "from there, and cropped to what they have in common.",
+)  # fmt: skip
 @markers_option()
-@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option("--registration", metavar="NPZ", help="Use a saved registration of the same files.")
+@click.option("--save-registration", metavar="NPZ", help="Save the registration, to blend again with other weights.")
+@add_settings("marey.io.settings:SaveSettings", skip=("unit", "up", "body"))
 @click.option(
     "--report", "folder", metavar="DIR", help="Write plots of grid, path and feet, and report.json, to this folder."
 )
 @click.option(
     "--compare", "with_baselines", is_flag=True, help="Compare with simpler blending methods (two motions only)."
 )
+@add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "start", "crop"), prefix="compare_")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@reading
 def command(
     files: tuple[str, ...],
     output: str,
@@ -100,6 +108,7 @@ def command(
     """
     import numpy as np
 
+    from marey.blend import ComparisonSettings
     from marey.blend.weights import Weighting
     from marey.errors import InvalidValue
 
@@ -115,7 +124,7 @@ def command(
     clock = Clock()
     reg, result = _blend_files(files, given, clock, options)
     with clock("save"):
-        result = save_as(result, output, options["rigid"])
+        result = save_as(result, output, options["rigid"], options["name"])
     report = {
         "op": "blend",
         "written": output,
@@ -127,7 +136,8 @@ def command(
     if with_baselines:
         from marey.blend.baselines import compare
 
-        report["compare"] = compare(reg, weights=given).to_dict()
+        settings = read_settings(ComparisonSettings, options, prefix="compare_", markers=options["markers"])
+        report["compare"] = compare(reg, weights=given, settings=settings).to_dict()
     if into is not None:
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
         report["pictures"] = _pictures(reg, result, first, into)
@@ -160,36 +170,8 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
         raise click.UsageError(f"--weights must be numbers or a .csv file, not {text!r}")
     from marey.blend.weights import keyed_weights
 
-    rows = _table(text, n)
+    rows = read_rows(text, n + 1, f"a time and {plural(n, 'weight')}")
     return keyed_weights([row[0] for row in rows], [row[1:] for row in rows]), {"file": text, "keys": rows}
-
-
-def _table(path: str, n: int) -> list[list[float]]:
-    """Read rows of a time (s) and n weights from a CSV file. The first line may be a header."""
-    from marey.errors import ParseError
-    from marey.io.files import read_bytes
-
-    rows = []
-    for number, line in enumerate(read_bytes(path).decode("utf-8-sig", errors="replace").splitlines(), start=1):
-        words = [word.strip() for word in line.split(",")]
-        if not any(words):
-            continue
-        try:
-            values = [float(word) for word in words]
-        except ValueError:
-            if number == 1:
-                continue
-            raise ParseError(
-                f"expected numbers, a time and {n} weights, got {line!r}", path=path, line=number
-            ) from None
-        if len(values) != n + 1:
-            raise ParseError(
-                f"expected a time and {n} weights, got {plural(len(values), 'number')}", path=path, line=number
-            )
-        rows.append(values)
-    if not rows:
-        raise ParseError(f"the file has no weights; write lines of a time and {n} weights", path=path)
-    return rows
 
 
 def _blend_files(
@@ -197,38 +179,50 @@ def _blend_files(
 ) -> tuple[RegistrationCurve, Motion]:
     import math
 
-    from marey.blend import blend
+    from marey.blend import BlendSettings, blend
     from marey.blend.weights import Weighting
-    from marey.register import RegisterSettings, register
 
     Weighting.of(weights, len(files))  # check before long computations
-    fps, how = options.pop("fps"), reading_options(options)
+    start = options.pop("start")
+    place = None if start is None else [math.radians(start[0]), *start[1:]]
+    settings = read_settings(BlendSettings, options, start=place, name=None)
+    how = reading_options(options)
     with clock("load"):
         motions = [read_motion(path, how) for path in files]
     with clock("register"):
-        settings = read_settings(RegisterSettings, options, start=None, markers=options["markers"])
-        reg = register(motions, settings=settings)
-    start = options["start"]
+        reg = _register(motions, options)
     with clock("blend"):
-        result = blend(
-            reg,
-            weights,
-            fps=fps,
-            feet=options["feet"],
-            start=None if start is None else [math.radians(start[0]), *start[1:]],
-            seconds=options["seconds"],
-        )
-    return reg, result
+        return reg, blend(reg, weights, settings=settings)
 
 
-def save_as(motion: Motion, output: str, rigid: bool) -> Motion:
-    """Save the motion, named after the file, and return it."""
+def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCurve:
+    """Register the motions, or load their registration."""
+    from marey.errors import InvalidValue
+    from marey.register import RegisterSettings, RegistrationCurve, register
+
+    start = options["match_at"]
+    if start is not None:
+        start = tuple(to_frame(moment, motion.fps) for moment, motion in zip(start, motions, strict=False))
+    settings = read_settings(RegisterSettings, options, start=start, markers=options["markers"])
+    if options["registration"] is None:
+        reg = register(motions, settings=settings)
+    elif settings != RegisterSettings():
+        raise InvalidValue("--registration is already made; omit the options for registering, or --registration")
+    else:
+        reg = RegistrationCurve.load(options["registration"], motions)
+    if options["save_registration"] is not None:
+        reg.save(options["save_registration"])
+    return reg
+
+
+def save_as(motion: Motion, output: str, rigid: bool | None, name: str | None = None) -> Motion:
+    """Save the motion, named after the file unless a name is given, and return it."""
     from dataclasses import replace
 
     from marey.io import save
 
-    named = replace(motion, name=Path(output).stem)
-    save(named, output, rigid=rigid)
+    named = replace(motion, name=name or Path(output).stem)
+    save(named, output, rigid=bool(rigid))
     return named
 
 
@@ -246,6 +240,7 @@ def registration_report(reg: RegistrationCurve, files: Sequence[str]) -> dict[st
         "reference": reg.reference,
         "distance_m": float(reg.distance),
         "matches": len(reg.matches),
+        "cyclic": reg.cyclic,
         "notes": list(reg.notes),
     }
 
@@ -320,26 +315,32 @@ def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
 def written(report: Mapping[str, Any]) -> str:
     """Describe the written file and its length."""
     frames = plural(report["frames"], "frame")
-    return f"{report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
+    return f"wrote {report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
 
 
 def _text(report: Mapping[str, Any]) -> str:
     """Format a report as text."""
-    taken = ", ".join(
-        f"frames {each['frames'][0]} to {each['frames'][1]} of {each['name']!r}" for each in report["inputs"]
-    )
     lines = [
         written(report),
-        f"  from {taken}",
-        f"  mean distance after registration {report['distance_m']:.3f} m, "
+        f"  from {', '.join(_describe_frames(each, report['cyclic']) for each in report['inputs'])}",
+        f"  distance after registration {report['distance_m']:.3f} m (root mean square), "
         f"{plural(report['matches'], 'matched contact')}",
     ]
+    lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
+
+
+def _describe_frames(used: Mapping[str, Any], is_loop: bool) -> str:
+    """Describe the frames that were used of a file. A loop may begin anywhere and then wraps."""
+    first, stop = used["frames"]
+    if is_loop and first > 0:
+        return f"all {stop - first} frames of {used['name']!r}, from frame {first} on"
+    return f"frames {first} to {stop - 1} of {used['name']!r}"
 
 
 def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
@@ -360,9 +361,11 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
 
     known = "the proven minimum" if tables["proven"] else "the lowest cost found"
     lines = [
-        f"paths through the grid of {tables['frames'][0]} x {tables['frames'][1]} frames; accuracy relative to {known}"
+        f"paths through the grid of {tables['frames'][0]} x {tables['frames'][1]} frames; accuracy relative to {known}",
+        "  (cell by cell at the motions' own speeds; the registration above stretches them to equal length first, so "
+        "its distance differs)",
     ]
-    rows = [["path finder", "cost, m2", "distance, m", "accuracy, %", "seconds", "note"]]
+    rows = [["path finder", "cost, m2", "distance along the path, m", "accuracy, %", "seconds", "note"]]
     for row in tables["paths"]:
         numbers = [row["cost"], row["distance"], row["accuracy"], row["seconds"]]
         rows.append([row["method"], *(format_number(value) for value in numbers), row["note"]])

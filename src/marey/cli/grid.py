@@ -97,9 +97,8 @@ def command(
     settings = read_settings(GridSettings, options)
     notes = _match_rates(clips, settings.contacts is not None)
     grid = distance_grid(clips[0], clips[-1], settings=settings)
-    path, no_path = (
-        _warp(grid, end or "corner", 2 if slope_limit is None else slope_limit) if with_path else (None, None)
-    )
+    slope = 2 if slope_limit is None else slope_limit
+    path, no_path = _warp(grid, end or "corner", slope) if with_path else (None, None)
     minima = grid.minima(threshold)
     written = []
     if output is not None:

@@ -45,16 +45,18 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
 class _Placeholder(click.Option):
     """Stands for the options of a class of settings, which is imported when the command runs or shows its help."""
 
-    def __init__(self, kind: str, skip: tuple[str, ...]) -> None:
+    def __init__(self, kind: str, skip: tuple[str, ...], prefix: str) -> None:
         super().__init__([f"--{kind}"], hidden=True, expose_value=False)
-        self.kind, self.skip = kind, skip
+        self.kind, self.skip, self.prefix = kind, skip, prefix
 
     def load(self) -> list[click.Parameter]:
         from marey.core.settings import options_of
 
         module, _, name = self.kind.partition(":")
         options = options_of(getattr(importlib.import_module(module), name))
-        return [_make_option(each) for each in options if each.kind != "object" and each.name not in self.skip]
+        return [
+            _make_option(each, self.prefix) for each in options if each.kind != "object" and each.name not in self.skip
+        ]
 
 
 class SettingsCommand(click.Command):
@@ -89,7 +91,7 @@ class SettingsCommand(click.Command):
         return params
 
 
-def add_settings(kind: str, *, skip: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+def add_settings(kind: str, *, skip: tuple[str, ...] = (), prefix: str = "") -> Callable[[Command], Command]:
     """Add the options of a class of settings to a `SettingsCommand`. `read_settings` turns them into the settings.
 
     Angles are given in degrees. Options that are objects, such as contacts, are not added; a command that can read them
@@ -99,18 +101,19 @@ def add_settings(kind: str, *, skip: tuple[str, ...] = ()) -> Callable[[Command]
     ----------
     kind : module and class, such as ``"marey.clean.settings:CleanSettings"``.
     skip : names of options that the command declares itself.
+    prefix : start of the names of the options, such as ``"compare_"`` for --compare-end.
     """
 
     def decorate(command: Any) -> Any:
         # Decorators run from the bottom up, and click reverses the order in the end.
-        command.__click_params__ = [*getattr(command, "__click_params__", []), _Placeholder(kind, skip)]
+        command.__click_params__ = [*getattr(command, "__click_params__", []), _Placeholder(kind, skip, prefix)]
         return command
 
     return decorate
 
 
-def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) -> S:
-    """Take the options that `add_settings` added out of `options` and return the settings.
+def read_settings(kind: Callable[..., S], options: dict[str, Any], *, prefix: str = "", **more: Any) -> S:
+    """Take the options that `add_settings` added out of `options`, with the same prefix, and return the settings.
 
     more : values of options that the command declares itself; None for those that were not given.
     """
@@ -118,7 +121,7 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], **more: Any) 
 
     given = {}
     for each in options_of(kind):
-        value = more[each.name] if each.name in more else options.pop(each.name, None)
+        value = more[each.name] if each.name in more else options.pop(prefix + each.name, None)
         if value is not None:
             is_none = isinstance(value, str) and value == "none" and each.is_optional and each.kind != "text"
             given[each.name] = None if is_none else _convert(each, value)
@@ -140,15 +143,16 @@ def word_options(text: str) -> str:
     return word_parameters(text, name_option)
 
 
-def _make_option(each: Option) -> click.Option:
-    name = name_option(each.name)
-    text = each.help + _describe_default(each)
+def _make_option(each: Option, prefix: str = "") -> click.Option:
+    parameter = prefix + each.name
+    name = name_option(parameter)
+    text = each.help + _describe_default(each, name)
     if each.kind == "flag":
         names = f"{name}/--no-{name[2:]}" if each.default else name
-        return click.Option([names, each.name], default=None, help=text, is_flag=True)
+        return click.Option([names, parameter], default=None, help=text, is_flag=True)
     if each.kind == "choice":
         choices = [*each.choices, "none"] if each.is_optional and each.default is not None else each.choices
-        return click.Option([name, each.name], type=click.Choice(choices, case_sensitive=False), help=text)
+        return click.Option([name, parameter], type=click.Choice(choices, case_sensitive=False), help=text)
     kinds: dict[str, tuple[Any, str]] = {
         "integer": (click.INT, "N"), "number": (click.FLOAT, _METAVARS[each.unit]), "text": (click.STRING, "TEXT"),
         "name": (NameOrIndex(), "NAME|N"),
@@ -156,15 +160,15 @@ def _make_option(each: Option) -> click.Option:
     kind, metavar = kinds[each.kind]
     if each.is_optional and each.default is not None and each.kind != "text":
         kind, metavar = _NumberOrNone(kind), f"{metavar}|none"
-    return click.Option([name, each.name], type=kind, metavar=metavar, help=text)
+    return click.Option([name, parameter], type=kind, metavar=metavar, help=text)
 
 
-def _describe_default(each: Option) -> str:
+def _describe_default(each: Option, name: str) -> str:
     facts = [each.describe_range(lambda limit: _show(each, limit))]
     if each.default is not None and each.kind != "flag":
         facts.append(f"default: {each.default if isinstance(each.default, str) else _show(each, each.default)}")
     elif each.default is True:
-        facts.append(f"default: {name_option(each.name)[2:]}")
+        facts.append(f"default: {name[2:]}")
     said = "; ".join(fact for fact in facts if fact)
     return f"  [{said}]" if said else ""
 

@@ -9,8 +9,8 @@ import click
 
 from marey.cli.blend import Clock, format_metrics, result_report, save_as, written
 from marey.cli.files import check_output, make_plot_folder, write_report
-from marey.cli.options import feet_option, read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.options import contacts_option, markers_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:
@@ -31,35 +31,21 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
     "--at", type=Moment(), nargs=2, metavar="IN_A IN_B",
     help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: at the most similar poses]",
 )  # fmt: skip
-@click.option("--length", type=float, default=1.0, show_default=True, help="Length of the transition in seconds.")
+@add_settings("marey.blend.settings:TransitionSettings")
 @click.option(
     "--region-a", type=Moment(), nargs=2, metavar="FROM TO", help="Search this part of A for the best transition point."
 )
 @click.option("--region-b", type=Moment(), nargs=2, metavar="FROM TO", help="Search this part of B.")
-@click.option("--same-contacts", is_flag=True, help="Only consider points where the same feet are planted in A and B.")
-@click.option(
-    "--search-window", type=float, default=0.5, show_default=True,
-    help="Seconds of motion compared to choose the transition point and to measure its distance.",
-)  # fmt: skip
-@click.option(
-    "--boundaries", type=click.Choice(["resample", "integer"]), default="resample", show_default=True,
-    help="Resample B between its frames, or begin and end the transition on whole frames.",
-)  # fmt: skip
-@reading
-@feet_option(no_cleanup="none")
-@click.option(
-    "--window", type=float, default=0.1, show_default=True,
-    help="Seconds of motion compared around each frame to register A and B around the transition point.",
-)  # fmt: skip
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of playback speeds.")
-@click.option(
-    "--force", is_flag=True, help="Make the transition even if A and B are too far apart or on opposite feet."
-)
-@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@contacts_option
+@renamed_option("--same-contacts", "--contacts refuse", sets={"contacts": "refuse"})
+@renamed_option("--no-cleanup", "--feet none", sets={"feet": "none"})
+@markers_option()
+@add_settings("marey.io.settings:SaveSettings", skip=("unit", "up", "body"))
 @click.option(
     "--report", "folder", metavar="DIR", help="Write plots of grid and feet, and report.json, to this folder."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@reading
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Blend from A into B, and write A, the transition and B as one motion.
 
@@ -71,19 +57,24 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
       marey transition walk.bvh run.bvh -o walk_to_run.bvh
       marey transition walk.bvh run.bvh -o both.bvh --at 2.1 0.8 --length 1.5 --report both/
     """
+    from marey.blend import TransitionSettings, transition
 
     check_output(output, [first, second])
-    _check_point(options)
     into = make_plot_folder(folder)  # before long computations and before anything is written
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
         a, b = (read_motion(path, how) for path in (first, second))
+    moments = {
+        name: _seconds(options.pop(name), *pair)
+        for name, pair in (("at", (a, b)), ("region_a", (a, a)), ("region_b", (b, b)))
+    }
+    name = options.pop("name")
     with clock("transition"):
-        result = _make_transition(a, b, options)
+        result = transition(a, b, settings=read_settings(TransitionSettings, options, **moments))
     with clock("save"):
-        result = save_as(result, output, options["rigid"])
-    step = next(step for step in result.source.provenance if step["op"] == "transition")
+        result = save_as(result, output, options["rigid"], name)
+    step = next(step for step in result.source.provenance if step["op"].endswith("transition"))
     report: dict[str, Any] = {
         "op": "transition",
         "written": output,
@@ -91,12 +82,14 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
             {"file": path, "name": motion.name, "frames": len(motion), "fps": motion.fps}
             for path, motion in ((first, a), (second, b))
         ],
-        **{name: step[name] for name in ("at", "length", "boundaries", "from", "to", "notes")},
+        **{name: step[name] for name in ("at", "length", "from", "to")},
+        "boundaries": step.get("boundaries"),
+        "notes": step.get("notes", []),
         "transition_frames": step["frames"],
-        "distance_m": step["distance"],
-        "search_window_s": step["search_window"],
-        "path_distance_m": step["path_distance"],
-        "window_s": step["window"],
+        "distance_m": step.get("distance"),
+        "search_window_s": step.get("search_window"),
+        "path_distance_m": step.get("path_distance"),
+        "window_s": step.get("window"),
         **result_report(result, [a, b], _SHOWN),
         "timings_s": clock.times,
     }
@@ -104,40 +97,6 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
         report["pictures"] = _pictures(a, b, result, step, into)
         write_report(report, into)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
-
-
-def _check_point(options: dict[str, Any]) -> None:
-    """Reject options for the search if --at gives the transition point."""
-    if options["at"] is None:
-        return
-    for name in ("region_a", "region_b", "same_contacts"):
-        if options[name]:
-            flag = f"--{name.replace('_', '-')}"
-            raise click.UsageError(
-                f"{flag} restricts the search for the best point, but --at gives the point; omit one of them"
-            )
-
-
-def _make_transition(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
-    from marey.blend import TransitionSearch, transition
-
-    return transition(
-        a,
-        b,
-        at=_seconds(options["at"], a, b),
-        length=options["length"],
-        boundaries=options["boundaries"],
-        feet=options["feet"],
-        search=TransitionSearch(
-            region_a=_seconds(options["region_a"], a, a),
-            region_b=_seconds(options["region_b"], b, b),
-            contacts="refuse" if options["same_contacts"] else None,
-            window=options["search_window"],
-        ),
-        window=options["window"],
-        slope_limit=options["slope_limit"],
-        force=options["force"],
-    )
 
 
 def _seconds(
@@ -161,10 +120,12 @@ def _pictures(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], int
     from marey.plot.grid import grid
     from marey.plot.transition import SIDES, transition_feet
 
+    names = []
     one, two = (motion if motion.fps == result.fps else resample(motion, result.fps) for motion in (a, b))
-    cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
-    grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
-    names = ["grid.png"]
+    if "cells" in step:
+        cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
+        grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
+        names.append("grid.png")
     if result.contacts is not None and {f"{side}_ball" for side in SIDES} <= set(result.contacts.names):
         transition_feet(one, two, result, step, into / "feet.png")
         names.append("feet.png")
@@ -177,11 +138,14 @@ def _text(report: dict[str, Any]) -> str:
     a, b = (each["name"] for each in report["inputs"])
     lines = [
         written(report),
-        f"  {a!r} until {report['from']:.2f} s, transition in frames {start} to {stop}, then {b!r} from "
+        f"  {a!r} until {report['from']:.2f} s, transition in frames {start} to {stop - 1}, then {b!r} from "
         f"{report['to']:.2f} s",
-        f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along the "
-        f"transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)",
     ]
+    if report["distance_m"] is not None:
+        lines.append(
+            f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along "
+            f"the transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)"
+        )
     lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
     lines += format_metrics(report["metrics"], [a, b], "result")
     if "pictures" in report:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.blend.handover import Handover, TransitionPoint, make_handover
+from marey.blend.handover import TransitionPoint, make_handover
+from marey.blend.settings import TransitionSettings
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
@@ -111,7 +112,7 @@ def _make_bridge(
     firsts = [max(frame - reach, 0) for frame in frames]
     one, other = (graph.clips[c][f : at + reach + 1] for c, f, at in zip(clips, firsts, frames, strict=True))
     middle = [(at - first) / fps for at, first in zip(frames, firsts, strict=True)]
-    settings = Handover(length, "integer", markers, 0.1, 2)
+    settings = TransitionSettings(length=length, boundaries="integer", markers=markers)
     try:
         full, record = make_handover(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
     except NoResult:  # not enough frames, or no valid timewarp

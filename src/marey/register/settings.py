@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from marey.core.settings import Settings, option
+from marey.compare.settings import MarkerSettings
+from marey.core.settings import option
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class PairSettings(Settings):
+class PairSettings(MarkerSettings):
     """How pairs of motions are aligned in time, and which are rejected."""
 
     slope_limit: int = option(
@@ -22,7 +22,6 @@ class PairSettings(Settings):
         default=0.1, help="Duration that is compared around each pair of frames.",
         label="Comparison window", unit="s", min=0, advanced=True,
     )  # fmt: skip
-    markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
     max_distance: float = option(
         default=0.22, help="Motions with a larger root mean square distance along the path are rejected.",
         label="Max difference", unit="m", above=0, advanced=True,
@@ -60,7 +59,7 @@ class RegisterSettings(PathSettings):
     cyclic: bool = option(
         default=False,
         help="The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same phase, "
-        "and `crop` has no effect.",
+        "and are not cropped.",
         label="Loops",
     )
     start: tuple[int, int] | None = option(

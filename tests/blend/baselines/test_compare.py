@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend.baselines import Comparison, PathSearch, compare, discrete_blend
+from marey.blend.baselines import Comparison, compare, discrete_blend
 from marey.blend.baselines.compare import METRICS, OUR_BLEND, OURS
 from marey.edit import timewarp
 from marey.errors import InvalidValue, NotBlendable
@@ -28,7 +28,7 @@ BLENDS = [
 
 @pytest.fixture(scope="module")
 def tables() -> Comparison:
-    return compare(WALK, SLOW, (0.5, 0.5), search=PathSearch(threshold=0.6, time_limit=30.0))
+    return compare(WALK, SLOW, (0.5, 0.5), threshold=0.6, time_limit=30.0)
 
 
 def test_every_finder_has_its_row(tables: Comparison) -> None:
@@ -83,7 +83,7 @@ def test_tables_are_plain_data(tables: Comparison) -> None:
 
 
 def test_a_failure_is_reported_in_its_row() -> None:
-    tables = compare(WALK, SLOW, blends=False, search=PathSearch(threshold=0.001))
+    tables = compare(WALK, SLOW, blends=False, threshold=0.001)
     row = tables.paths[1]
     assert row.method == "recursion below 0.1 %"
     assert (row.cost, row.accuracy, row.path) == (None, None, None)
@@ -95,7 +95,7 @@ def test_a_failure_is_reported_in_its_row() -> None:
 def test_a_cut_search_is_reported_in_its_row() -> None:
     long = straight_walk(seconds=8.0, fps=60.0)
     other = straight_walk(speed=0.9, seconds=8.0, fps=60.0)
-    tables = compare(long, other, blends=False, search=PathSearch(time_limit=0.05, threshold=1.0))
+    tables = compare(long, other, blends=False, time_limit=0.05, threshold=1.0)
     assert not tables.proven
     assert tables.paths[0].note == "cut after 0.05 s; the best path until then"
     assert tables.paths[0].path is not None
@@ -123,7 +123,7 @@ def test_where_no_path_exists_the_rest_is_still_compared(monkeypatch: pytest.Mon
 
 
 def test_whole_costs_and_chosen_frames() -> None:
-    tables = compare(WALK, SLOW, whole_costs=True, n_frames=40, search=PathSearch(threshold=1.0))
+    tables = compare(WALK, SLOW, whole_costs=True, n_frames=40, threshold=1.0)
     costs = [row.cost for row in tables.paths]
     assert all(cost == int(cost) for cost in costs)
     cubic = {row.method: row for row in tables.blends}["timewarp, cubic spline"]
@@ -132,10 +132,10 @@ def test_whole_costs_and_chosen_frames() -> None:
 
 def test_a_registration_can_be_given() -> None:
     reg = registration.register([WALK, SLOW])
-    tables = compare(reg, blends=False, search=PathSearch(threshold=1.0))
+    tables = compare(reg, blends=False, threshold=1.0)
     assert tables.frames == tuple(len(motion) for motion in reg.motions)
     assert tables.notes == reg.notes
-    assert tables.optimum == pytest.approx(compare(WALK, SLOW, blends=False, search=PathSearch(threshold=1.0)).optimum)
+    assert tables.optimum == pytest.approx(compare(WALK, SLOW, blends=False, threshold=1.0).optimum)
     with pytest.raises(InvalidValue, match="two motions or one registration of two, got one of 3"):
         compare(registration.register([WALK, SLOW, WALK]))
 
@@ -147,18 +147,16 @@ def test_bad_input_is_refused() -> None:
         compare("walk.bvh", WALK)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="weights must be 2 numbers"):
         compare(WALK, SLOW, (1.0, 0.0, 0.0))
-    with pytest.raises(InvalidValue, match="threshold must be a fraction"):
-        compare(WALK, SLOW, search=PathSearch(threshold=33))
+    with pytest.raises(InvalidValue, match="threshold must be greater than 0 and at most 1"):
+        compare(WALK, SLOW, threshold=33)
     with pytest.raises(InvalidValue, match="end must be"):
-        compare(WALK, SLOW, search=PathSearch(end="edge"))  # type: ignore[arg-type]
+        compare(WALK, SLOW, end="edge")  # type: ignore[arg-type]
 
 
 def test_a_start_and_an_end_off_the_corners() -> None:
     kick = sample("kick", fps=30.0, height=0.8).motion
     other = sample("kick", fps=30.0, height=1.1, rng=1).motion
-    tables = compare(
-        kick, other, crop=None, blends=False, search=PathSearch(start="third", end="border", threshold=1.0)
-    )
+    tables = compare(kick, other, crop=None, blends=False, start="third", end="border", threshold=1.0)
     for row in tables.paths:
         assert row.path is not None
         assert 0 in row.path.cells[0]

@@ -6,20 +6,21 @@
 - `compare`: all of them on one pair of motions, in tables.
 """
 
-from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, PathSearch, compare
+from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, compare
 from marey.blend.baselines.cubic import cubic_blend, cubic_warp
 from marey.blend.baselines.discrete import Correspondence, discrete_blend, match_frames
 from marey.blend.baselines.linear import linear_blend, linear_transition
 from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, threshold_search
+from marey.blend.settings import ComparisonSettings
 from marey.deprecation import renamed_names
 
 __all__ = [
     "BlendRow",
     "Comparison",
+    "ComparisonSettings",
     "Correspondence",
     "GridPath",
     "PathRow",
-    "PathSearch",
     "brute_force",
     "compare",
     "cubic_blend",
@@ -34,4 +35,11 @@ __all__ = [
     "threshold_search",
 ]
 
-__getattr__ = renamed_names(__name__, {"correspondence": "match_frames", "thresholded": "threshold_search"})
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "PathSearch": "ComparisonSettings",
+        "correspondence": "match_frames",
+        "thresholded": "threshold_search",
+    },
+)

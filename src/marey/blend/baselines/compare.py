@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from marey.blend.baselines import paths
 from marey.blend.baselines.cubic import cubic_blend
 from marey.blend.baselines.discrete import discrete_blend
 from marey.blend.baselines.linear import linear_blend
-from marey.blend.baselines.paths import DISCRETE_SLOPE_LIMIT, THRESHOLD, TIME_LIMIT, End, GridPath, Start
+from marey.blend.baselines.paths import GridPath
 from marey.blend.baselines.poses import Weights
+from marey.blend.settings import ComparisonSettings
 from marey.core.arrays import Floats
 from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
-from marey.deprecation import bundled_parameters, renamed_fields, renamed_method
+from marey.core.settings import operation
+from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.measure import measure
 from marey.register.registration import RegistrationCurve
@@ -147,37 +149,14 @@ class Comparison:
     as_dict = renamed_method("as_dict", "to_dict")
 
 
-@dataclass(frozen=True, slots=True)
-class PathSearch:
-    """How `compare` finds paths through the grid.
-
-    Parameters
-    ----------
-    start, end, slope_limit : of the paths; see `paths`.
-    threshold : of the recursion, a fraction of the largest cell.
-    time_limit : seconds for each search; None for none.
-    """
-
-    start: Start = "corner"
-    end: End = "corner"
-    slope_limit: int = DISCRETE_SLOPE_LIMIT
-    threshold: float = THRESHOLD
-    time_limit: float | None = TIME_LIMIT
-
-
-@bundled_parameters("search", PathSearch, **{field.name: field.name for field in fields(PathSearch)})
+@renamed_parameters(search="settings")
+@operation(ComparisonSettings)
 def compare(
     a: Motion | RegistrationCurve,
     b: Motion | None = None,
     weights: Weights = (0.5, 0.5),
     *,
-    search: PathSearch | None = None,
-    whole_costs: bool = False,
-    n_frames: int | None = None,
-    window: float = 0.1,
-    markers: str = "body",
-    crop: str | None = "auto",
-    blends: bool = True,
+    settings: ComparisonSettings,
 ) -> Comparison:
     """Find paths through the grid of two motions, and blend them, by every method there is.
 
@@ -186,14 +165,8 @@ def compare(
     a, b : two motions, or one registration of two. Motions are registered first, so that all methods start from the
         same crops; where that is refused they are not cropped, and a note says why.
     weights : (2,), or a function of time in seconds.
-    search : of the paths; see `PathSearch`.
-    whole_costs : round the cells to gray levels 0 to 255, as S does, instead of square meters.
-    n_frames : of the cubic timewarp.
-    window, markers : of the grid.
-    crop : as in `marey.register`.
-    blends : False finds paths only.
     """
-    registration, notes = _register_pair(a, b, crop=crop, window=window, markers=markers)
+    registration, notes = _register_pair(a, b, crop=settings.crop, window=settings.window, markers=settings.markers)
     if registration is not None:
         one, two = prepare_clips(registration.motions, "compare", min_clips=2).motions
     else:
@@ -202,17 +175,17 @@ def compare(
         one, two = prepare_clips([a, b], "compare", min_clips=2).motions
     from marey.compare.grid import distance_grid
 
-    values = distance_grid(one, two, window=window, markers=markers).values
-    if whole_costs:
+    values = distance_grid(one, two, window=settings.window, markers=settings.markers).values
+    if settings.whole_costs:
         values = np.rint(_GRAYS * values / max(float(values.max()), 1e-300))
-    rows = _make_path_rows(values, PathSearch() if search is None else search)
+    rows = _make_path_rows(values, settings)
     found = [row.path for row in rows if row.path is not None]
     best = min(found, key=lambda path: path.cost, default=None)
     inputs: tuple[BlendRow, ...] = ()
     result: tuple[BlendRow, ...] = ()
-    if blends:
+    if settings.blends:
         inputs = tuple(BlendRow(clip.name, clip, None, None, _measure_blend(clip)) for clip in (one, two))
-        result = _make_blend_rows(one, two, weights, best, registration, n_frames)
+        result = _make_blend_rows(one, two, weights, best, registration, settings.n_frames)
     return Comparison(
         frames=(len(one), len(two)),
         optimum=None if best is None else best.cost,
@@ -220,7 +193,7 @@ def compare(
         paths=rows,
         inputs=inputs,
         blends=result,
-        units=_find_units(one) if blends else {},
+        units=_find_units(one) if settings.blends else {},
         notes=notes,
     )
 
@@ -248,7 +221,7 @@ def _register_pair(
 # Paths --------------------------------------------------------------------------------------------------------
 
 
-def _make_path_rows(values: Floats, search: PathSearch) -> tuple[PathRow, ...]:
+def _make_path_rows(values: Floats, search: ComparisonSettings) -> tuple[PathRow, ...]:
     rules: dict[str, Any] = {"start": search.start, "end": search.end, "slope_limit": search.slope_limit}
     finders: dict[str, Callable[[Floats], GridPath]] = {
         "brute force": lambda grid: paths.brute_force(grid, time_limit=search.time_limit, **rules),

@@ -119,6 +119,8 @@ def linear_transition(
     return finish_result(
         result, name or "linear transition", "linear_transition", [a, b], None,
         at=[float(t) for t in middle], length=long, eased=bool(eased), angles=angles, align=bool(align),
+        **{"from": float(middle[0]) - half, "to": float(middle[1]) + half},
+        frames=[int(np.searchsorted(alpha, 0.0, side="right")), int(np.searchsorted(alpha, 1.0))],
     )  # fmt: skip
 
 

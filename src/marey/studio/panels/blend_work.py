@@ -160,12 +160,12 @@ def make_transition(
 
 def statistics(progress: Progress, motions: list[Motion], weights: list[float], limit: float) -> dict[str, Any]:
     """Compare all alignment and blend methods on two motions."""
-    from marey.blend.baselines import PathSearch, compare
+    from marey.blend.baselines import compare
 
     if len(motions) != 2:
         raise InvalidValue(f"comparing methods needs two clips, got {len(motions)}; select two")
     progress(0.1, "comparing methods")
-    found = compare(motions[0], motions[1], weights, search=PathSearch(time_limit=limit))
+    found = compare(motions[0], motions[1], weights, time_limit=limit)
     names = list(found.units)
     rows = [*found.inputs, *found.blends]
     return {
