@@ -37,7 +37,7 @@ def frames_of(page: FakePage, info: dict[str, Any]) -> tuple[np.ndarray, np.ndar
 
 def test_a_splice_is_the_librarys_and_plays_at_once(layers: tuple[FakePage, dict[str, str]]) -> None:
     page, ids = layers
-    done = page.do("layer_splice", lower=ids["walk"], upper=ids["carry_box"], posture="full")
+    done = page.do("layer_splice", lower=ids["walk"], upper=ids["carry_box"], settings={"posture": "full"})
     walk, box = (sample(name, seconds=4.0).motion for name in ("walk", "carry_box"))
     truth = marey.splice(walk, box, posture="full").world().positions
     positions, _ = frames_of(page, done["motion"])
@@ -49,7 +49,7 @@ def test_a_splice_is_the_librarys_and_plays_at_once(layers: tuple[FakePage, dict
 
 def test_an_arm_is_transplanted_onto_any_motion(layers: tuple[FakePage, dict[str, str]]) -> None:
     page, ids = layers
-    done = page.do("layer_transplant", base=ids["walk"], donor=ids["reach"], part="right_arm", at=0.5)
+    done = page.do("layer_transplant", base=ids["walk"], donor=ids["reach"], part="right_arm", settings={"at": 0.5})
     info = page.do("motion", motion=ids["walk"])
     before, _ = frames_of(page, info)
     after, _ = frames_of(page, done["motion"])
@@ -101,7 +101,7 @@ def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mo
     walk = sample("walk", seconds=4.0).motion
     marey.save(walk, tmp_path / "walk.npz")
     monkeypatch.setattr(layer_work, "_MAX_GAZES", 100)
-    told = layer_work.look(lambda share, text: None, str(tmp_path / "walk.npz"), [(0.5, POINT)], True, False)
+    told = layer_work.look(lambda share, text: None, str(tmp_path / "walk.npz"), [(0.5, POINT)], {"eyes": None})
     assert told["step"] == 3
     assert len(told["places"]) == len(told["directions"]) == 3 * len(walk.rotations[::3])
     assert told["rotations"].shape == (len(walk), len(told["joints"]), 4)
@@ -123,7 +123,7 @@ def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mo
         ("layer_transplant", {"base": "walk", "donor": "reach", "part": "tail"}, "expected 'left_arm' or"),
         (
             "layer_transplant",
-            {"base": "walk", "donor": "reach", "part": "arms", "at": 50.0},
+            {"base": "walk", "donor": "reach", "part": "arms", "settings": {"at": 50.0}},
             "must be from 0 to 4 s, the duration of the base motion, not 50 s",
         ),
     ],

@@ -1097,6 +1097,13 @@ export interface SaveFound {
   replace?: boolean;
 }
 
+/** Settings of a splice. */
+export interface SpliceSettings {
+  align: "loop" | "first_minimum";
+  slope_limit: number;
+  posture: "pitch" | "full" | null;
+}
+
 /**
  * The spliced motion. `distance` measures how much the steps differ, in meters.
  *
@@ -1113,16 +1120,18 @@ export interface SpliceDone {
   notes: string[];
 }
 
-/**
- * Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run.
- *
- * `align` and `posture` are the arguments of `marey.splice`.
- */
+/** Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run. */
 export interface SpliceMotions {
   lower: string;
   upper: string;
-  align?: "loop" | "first_minimum";
-  posture?: "pitch" | "full" | "none";
+  settings?: Partial<SpliceSettings>;
+}
+
+/** Settings of a transplant. */
+export interface TransplantSettings {
+  falloff: number | null;
+  at: number;
+  ease: number;
 }
 
 /** The combined motion, with notes. */
@@ -1131,23 +1140,24 @@ export interface TransplantDone {
   notes: string[];
 }
 
-/**
- * Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
- *
- * It starts at `at` seconds of the base motion and is eased in and out over `ease` seconds.
- */
+/** Copy a body part of the motion `donor` to the motion `base`, without synchronizing them. */
 export interface TransplantLimb {
   base: string;
   donor: string;
   part: "left_arm" | "right_arm" | "arms" | "head" | "upper_body";
-  at?: number;
-  ease?: number;
+  settings?: Partial<TransplantSettings>;
 }
 
 /** A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze. */
 export interface LookGoal {
   time: number;
   point: [number, number, number] | null;
+}
+
+/** Settings of looks at goals. */
+export interface GazeSettings {
+  steady: boolean;
+  smoothing: number;
 }
 
 /**
@@ -1180,15 +1190,15 @@ export interface LookDone {
 /**
  * Make a motion look at points, one after another.
  *
- * `made` is the id of an earlier result to update, for example while a point is dragged. With `steady`, the eyes
- * compensate for the bobbing of the body. `eyes` adds a joint to the head that points along the gaze.
+ * `made` is the id of an earlier result to update, for example while a point is dragged. `eyes` adds a joint to the
+ * head that points along the gaze.
  */
 export interface LookAt {
   motion: string;
   goals: LookGoal[];
   made?: string | null;
-  steady?: boolean;
   eyes?: boolean;
+  settings?: Partial<GazeSettings>;
 }
 
 /** The range of one parameter of a node, in `unit`. */
@@ -1739,8 +1749,11 @@ export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "au
 /** The controls of each operation's settings; `widgets/form.ts` draws them. */
 export const FORMS = {
   CleanSettings: [{"name": "floor", "label": "Floor height", "help": "Height of the floor. By default the one stored with the motion, else it is detected.", "kind": "number", "unit": "m", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "hands", "label": "Lock hands too", "help": "If contacts are detected, also detect those of the hands.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "max_stretch", "label": "Max limb stretch", "help": "Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The remaining distance to a plant that is out of reach is the residue.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 20.0, "choices": [], "optional": false, "advanced": false}, {"name": "max_pull", "label": "Max pull of a foot", "help": "Maximum distance between a plant and the recorded foot. Where a foot slides farther than this during one contact, it is freed for a moment and planted again. Feet are lifted above the floor by at most this much.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.2, "choices": [], "optional": false, "advanced": true}, {"name": "smooth", "label": "Smooth", "help": "Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "roll", "label": "Foot roll", "help": "Roll of a planted foot about the line from heel to ball: \"source\" for the smallest change, \"flat\" for the ankle straight above it.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "source", "choices": ["source", "flat"], "optional": false, "advanced": true}, {"name": "damping_from", "label": "Damp knees from", "help": "Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 degrees (pi radians) disable damping.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": 0.0, "max": 180.0, "default": 135.0, "choices": [], "optional": false, "advanced": true}, {"name": "swivel", "label": "Knee swivel", "help": "How far knee and elbow swivel to reduce the rotation of ankle and wrist.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 50.0, "choices": [], "optional": false, "advanced": true}, {"name": "gap", "label": "Join contacts within", "help": "Contacts of one point that are closer together than this form one plant.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.05, "choices": [], "optional": false, "advanced": true}, {"name": "plant_window", "label": "Plant averaging", "help": "L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet drift throughout their stance.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.35, "choices": [], "optional": false, "advanced": true}, {"name": "orientation_window", "label": "Foot orientation fade", "help": "L2, window over which the orientation of a foot with two plants fades into frames with one.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.12, "choices": [], "optional": false, "advanced": true}, {"name": "body_window", "label": "Body smoothing", "help": "L3, half the width of the bell-shaped window that smooths the displacement of the body.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.45, "choices": [], "optional": false, "advanced": true}, {"name": "fade_window", "label": "Fade into free frames", "help": "L4, window over which adjustments fade into free frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.4, "choices": [], "optional": false, "advanced": true}],
+  GazeSettings: [{"name": "steady", "label": "Stabilize eyes", "help": "Let the eyes compensate for the body's bobbing while they look at a goal.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "smoothing", "label": "Smoothing", "help": "Standard deviation of the Gaussian that extracts the slow rotation of body and head.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.3, "choices": [], "optional": false, "advanced": true}],
   GraphPathSettings: [{"name": "min_distance", "label": "Distance to others", "help": "Minimum distance to the other characters.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": true}, {"name": "seconds", "label": "Stop after", "help": "Stop after this time, anywhere along the path. By default the walk stops at the end of the path.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "style_overlap", "label": "Style overlap", "help": "The next style may begin this far before the current one ends. The default is half a person's height (Kovar 4.3.1).", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.9, "choices": [], "optional": false, "advanced": true}, {"name": "beam_width", "label": "Search width", "help": "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to the path.", "kind": "integer", "unit": "", "factor": 1.0, "min": 25, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed that chooses the start nodes to try.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}],
   GraphSettings: [{"name": "fps", "label": "Frame rate", "help": "Frame rate of the graph. By default the highest rate of the clips.", "kind": "number", "unit": "Hz", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "min_seconds", "label": "Report labels shorter than", "help": "Report labels with less endless motion than this among the findings.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "variations", "label": "Variations per action", "help": "Number of random blends to add as extra clips for each action that has several takes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the variations.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Transition length", "help": "Length of a transition, and of the window over which frames are compared.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": false}, {"name": "window_shape", "label": "Weights of the window", "help": "How much the frames of the window count: \"triangle\" weighs the middle most, \"box\" all the same.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "triangle", "choices": ["triangle", "box", "gaussian"], "optional": false, "advanced": true}, {"name": "coarse_step", "label": "Coarse step", "help": "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 1, "choices": [], "optional": false, "advanced": true}, {"name": "max_memory", "label": "Max memory (bytes)", "help": "Maximum memory for distance grids, in bytes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 268435456, "choices": [], "optional": false, "advanced": true}],
   GraphStreamSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "n_directions", "label": "Number of directions", "help": "Number of directions.", "kind": "integer", "unit": "", "factor": 1.0, "min": 2, "max": null, "default": 16, "choices": [], "optional": false, "advanced": true}, {"name": "speed", "label": "Speed", "help": "Requested speed. By default as fast as possible.", "kind": "number", "unit": "m/s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default the best one for the first direction.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "direction", "label": "Direction", "help": "First direction of travel, from +Z, positive to the left.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": true}],
   GraphWalkSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "seconds", "label": "Duration", "help": "Duration.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 30.0, "choices": [], "optional": false, "advanced": false}, {"name": "rng", "label": "Random seed", "help": "Random seed; the same seed gives the same walk.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": false}, {"name": "transition_interval", "label": "Time between transitions", "help": "Mean time between transitions. The probability of leaving a clip at a node grows with the time until the clip's next node, so places with many transitions are not favored.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default random, with equal probability for each frame of each clip.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}],
+  SpliceSettings: [{"name": "align", "label": "Timing", "help": "\"loop\": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too short. \"first_minimum\" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip's first frame, and the result ends when either clip ends.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "loop", "choices": ["loop", "first_minimum"], "optional": false, "advanced": true}, {"name": "slope_limit", "label": "Max speed ratio", "help": "Largest ratio of the two clips' playback speeds.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 20, "default": 2, "choices": [], "optional": false, "advanced": true}, {"name": "posture", "label": "Posture", "help": "\"pitch\" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into turns; \"full\" restores its complete posture (Heck 4.2.4); without either, the lower clip's posture remains.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "pitch", "choices": ["pitch", "full"], "optional": true, "advanced": false}],
+  TransplantSettings: [{"name": "falloff", "label": "Blended joints", "help": "Number of joints toward the hips over which the weights fall off; 0 for a sharp edge. By default all joints up to the hips.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "at", "label": "Start at", "help": "Time in the base motion at which the donor begins.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": false}, {"name": "ease", "label": "Fade in and out", "help": "Duration of fading the donor in and out, if it begins or ends within the base motion.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.3, "choices": [], "optional": false, "advanced": false}],
 } as const;

@@ -22,7 +22,7 @@ class AlignSettings(Settings):
         help='"loop": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too '
         'short. "first_minimum" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip\'s first '
         "frame, and the result ends when either clip ends.",
-        label="Alignment", advanced=True,
+        label="Timing", advanced=True,
     )  # fmt: skip
     slope_limit: int = option(
         default=2, help="Largest ratio of the two clips' playback speeds.",
@@ -78,7 +78,7 @@ class TransplantSettings(Settings):
         label="Blended joints", min=0, advanced=True,
     )  # fmt: skip
     at: float = option(
-        default=0.0, help="Time in the base motion at which the donor begins.", label="Donor begins at", unit="s", min=0
+        default=0.0, help="Time in the base motion at which the donor begins.", label="Start at", unit="s", min=0
     )
     ease: float = option(
         default=0.3,
@@ -92,7 +92,7 @@ class GazeSettings(Settings):
 
     steady: bool = option(
         default=True, help="Let the eyes compensate for the body's bobbing while they look at a goal.",
-        label="Stabilize with the eyes",
+        label="Stabilize eyes",
     )  # fmt: skip
     forward: str | ArrayLike = option(
         default="clip",

@@ -76,8 +76,8 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
 
     # An impossible request is explained in one sentence.
     page.locator(".panel select").first.select_option("left_arm")
-    page.get_by_label("Start at, number").fill("9")
-    page.get_by_label("Start at, number").press("Enter")
+    page.get_by_label("Start at (s)").fill("9")
+    page.get_by_label("Start at (s)").press("Enter")
     press(tab, "Combine")
     tab.until("() => !!document.querySelector('.notice.error')")
     assert (

@@ -1,9 +1,9 @@
 /** Layers & gaze panel: the upper body or an arm of one motion on another, and a gaze that follows dragged points. */
 import type { App, Panel } from "../app";
 import { button, choice, el, setOptions } from "../dom";
-import type { SpliceMotions, TransplantLimb } from "../messages";
+import { FORMS, type SpliceSettings, type TransplantLimb, type TransplantSettings } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { metricText } from "../widgets/measures";
-import { slider } from "../widgets/slider";
 import { LookSection } from "./layer_look";
 
 type What = "splice" | TransplantLimb["part"];
@@ -12,10 +12,10 @@ const WHAT: [What, string][] = [
   ["splice", "upper body, in sync"], ["upper_body", "upper body, own timing"], ["arms", "both arms"],
   ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"],
 ];
-const POSTURES: [NonNullable<SpliceMotions["posture"]>, string][] = [
-  ["pitch", "keep source lean"], ["full", "keep source posture"], ["none", "match the legs"],
-];
-const ALIGNS: [NonNullable<SpliceMotions["align"]>, string][] = [["loop", "loop source"], ["first_minimum", "start at first match"]];
+const TEXTS: Record<string, [string, string][]> = {
+  posture: [["pitch", "keep source lean"], ["full", "keep source posture"], ["", "match the legs"]],
+  align: [["loop", "loop source"], ["first_minimum", "start at first match"]],
+};
 
 export function mount(app: App): Panel {
   const looks = new LookSection(app);
@@ -25,18 +25,14 @@ export function mount(app: App): Panel {
 
 function spliceSection(app: App): HTMLElement {
   let what: What = "splice";
-  let posture = POSTURES[0]![0];
-  let align = ALIGNS[0]![0];
   const said = el("p", { class: "dim", aria: { live: "polite" } });
   const donor = choice("From", [], "", () => undefined, "Source: the clip that the body part is taken from");
   const base = choice("Apply to", [], "", () => undefined, "The clip that gets the body part and keeps its legs and path");
-  const postures = choice("Posture", POSTURES, posture, (value) => (posture = value as typeof posture), "How the upper body stands on the legs: with the source's lean forward or back, with its whole posture, or as the legs' own clip does");
-  const aligns = choice("Timing", ALIGNS, align, (value) => (align = value as typeof align), "Which part of the source is used: a cycle of it, looped, or all of it from the first step that matches");
-  const at = slider({ label: "Start at", title: "Time in the result at which the body part starts", unit: "s", min: 0, max: 10, step: 0.05, value: 0 });
-  const ease = slider({ label: "Fade-in", title: "How long the body part fades in", unit: "s", min: 0, max: 2, step: 0.05, value: 0.3 });
+  const synced = settingsForm<SpliceSettings>(FORMS.SpliceSettings, { choices: TEXTS });
+  const timed = settingsForm<TransplantSettings>(FORMS.TransplantSettings);
   const fit = () => {
-    postures.hidden = aligns.hidden = what !== "splice";
-    at.element.hidden = ease.element.hidden = what === "splice";
+    synced.element.hidden = what !== "splice";
+    timed.element.hidden = what === "splice";
   };
 
   const list = () => {
@@ -50,14 +46,14 @@ function spliceSection(app: App): HTMLElement {
   };
   const splice = async () => {
     const [lower, upper] = [base.select.value, donor.select.value];
-    const done = await app.run("Combining clips", "layer_splice", { lower, upper, posture, align });
+    const done = await app.run("Combining clips", "layer_splice", { lower, upper, settings: synced.value });
     const looped = done.looped ? ", looped" : "";
     said.textContent = `Step difference ${(100 * done.distance).toFixed(1)} cm; source used from ${done.start.toFixed(2)} to ${done.stop.toFixed(2)} s`
       + `${looped}; upper body rotated by ${metricText(Number(done.leaned.toFixed(1)))}° overall.`;
     return done.motion;
   };
   const transplant = async (part: TransplantLimb["part"]) => {
-    const fields = { base: base.select.value, donor: donor.select.value, part, at: at.value, ease: ease.value };
+    const fields = { base: base.select.value, donor: donor.select.value, part, settings: timed.value };
     const done = await app.run("Combining clips", "layer_transplant", fields);
     said.textContent = done.notes.join(" ");
     return done.motion;
@@ -74,5 +70,5 @@ function spliceSection(app: App): HTMLElement {
       what = value as What;
       fit();
     }, "The body part to take from the source; in sync: aligned in time with the steps of the other clip"),
-    donor, base, postures, aligns, at.element, ease.element, el("div", { class: "row" }, go), said);
+    donor, base, synced.element, timed.element, el("div", { class: "row" }, go), said);
 }

@@ -3,8 +3,9 @@ import * as THREE from "three";
 import type { App } from "../app";
 import { button, check, cssVariable, el } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
-import type { LookDone } from "../messages";
+import { FORMS, type GazeSettings, type LookDone } from "../messages";
 import type { Target } from "../pointer";
+import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 
@@ -27,7 +28,8 @@ interface Choices {
   base: string;
   made: string | null;
   goals: { time: number; point: Place | null }[];
-  options: { steady: boolean; eyes: boolean };
+  eyes: boolean;
+  settings: Partial<GazeSettings>;
 }
 
 /** Drawn length of the line of sight, in meters. */
@@ -53,7 +55,8 @@ export class LookSection {
   private ending = false;
   private colorsUsed = 0;
   private sight: THREE.Line | null = null;
-  private readonly options = { steady: true, eyes: false };
+  private eyes = false;
+  private readonly form: Form<GazeSettings>;
   private readonly about = el("p", { class: "dim" });
   private readonly list = el("ul", { class: "looks", aria: { label: "Gaze targets" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
@@ -65,13 +68,15 @@ export class LookSection {
   constructor(private readonly app: App) {
     this.next = latest(() => this.answer());
     const before = app.welcome?.resumed ? (tabState().choices["look"] as Choices | undefined) : undefined;
-    if (before) Object.assign(this.options, before.options);
+    this.eyes = before?.eyes ?? false;
+    this.form = settingsForm(FORMS.GazeSettings, { initial: before?.settings, changed: () => this.changed() });
     this.element = el("section", {}, el("h3", { text: "Gaze" }), this.about,
       el("div", { class: "row" }, this.add, this.back), this.list, this.said,
-      el("div", { class: "checks" },
-        check("Stabilize eyes", this.options.steady, (on) => this.change({ steady: on }), "The eyes compensate for the bobbing of the body"),
-        check("Add an eye joint", this.options.eyes, (on) => this.change({ eyes: on }), "Add a joint to the head that points along the gaze"),
-      ),
+      check("Add an eye joint", this.eyes, (on) => {
+        this.eyes = on;
+        this.changed();
+      }, "Add a joint to the head that points along the gaze"),
+      this.form.element,
       el("div", { class: "row" }, this.fresh));
     app.selectionChanged.on(() => this.draw());
     app.motionsChanged.on(() => {
@@ -79,8 +84,8 @@ export class LookSection {
     });
     app.playback.changed.on(() => this.drawSight());
     window.addEventListener("pagehide", () => {
-      const { base, made, options } = this;
-      const choices: Choices = { base, made, options, goals: this.goals.map(({ time, point }) => ({ time, point })) };
+      const { base, made, eyes } = this;
+      const choices: Choices = { base, made, eyes, settings: this.form.value, goals: this.goals.map(({ time, point }) => ({ time, point })) };
       saveChoice("look", choices);
     });
     this.draw();
@@ -116,8 +121,7 @@ export class LookSection {
     return this.app.selected?.info.motion === this.made;
   }
 
-  private change(options: Partial<typeof this.options>): void {
-    Object.assign(this.options, options);
+  private changed(): void {
     if (this.goals.length) this.ask();
   }
 
@@ -179,7 +183,7 @@ export class LookSection {
   private async answer(): Promise<void> {
     const { app, base, goals, series, requests } = this;
     if (!goals.length) return;
-    const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), ...this.options };
+    const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), eyes: this.eyes, settings: this.form.value };
     const done = await app.ask("layer_look", fields).catch(() => null);
     if (series !== this.series) {
       // The user has ended this series or started another in the meantime.

@@ -24,9 +24,7 @@ _MAX_GOALS = 100
 async def splice_motions(session: Session, message: messages.SpliceMotions) -> messages.SpliceDone:
     """Put the upper body of one motion on the lower body of another, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
-    done = await session.jobs.run(
-        f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
-    )
+    done = await session.jobs.run(f"{_WORK}:splice", lower=lower, upper=upper, settings=message.settings.to_dict())
     result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
     return messages.SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
 
@@ -35,9 +33,8 @@ async def splice_motions(session: Session, message: messages.SpliceMotions) -> m
 async def transplant_limb(session: Session, message: messages.TransplantLimb) -> messages.TransplantDone:
     """Copy a body part of one motion to another, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
-    done = await session.jobs.run(
-        f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
-    )
+    settings = {"joints": message.part, **message.settings.to_dict()}
+    done = await session.jobs.run(f"{_WORK}:transplant", base=base, donor=donor, settings=settings)
     result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
     return messages.TransplantDone(
         session.info(session.motions.add_result(result, message.base, message.donor)), tuple(done["notes"])
@@ -56,8 +53,7 @@ async def look_at(session: Session, message: messages.LookAt) -> messages.LookDo
         f"{_WORK}:look",
         file=file,
         goals=[(goal.time, goal.point) for goal in message.goals],
-        steady=message.steady,
-        eyes=message.eyes,
+        settings=message.settings.to_dict() | {"eyes": "add" if message.eyes else None},
     )
     result = done["motion"] if message.eyes else _apply_rotations(base, done)
     _check_own_result(session, message.made)

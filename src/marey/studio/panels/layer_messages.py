@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.layer.settings import GazeSettings, SpliceSettings, TransplantSettings
 from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 
 
@@ -12,15 +13,11 @@ class SpliceMotions(
     do="layer_splice",
     remedies={"upper": "choose a longer clip", "NotBlendable": "choose “upper body, own timing”"},
 ):
-    """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run.
-
-    `align` and `posture` are the arguments of `marey.splice`.
-    """
+    """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run."""
 
     lower: str
     upper: str
-    align: Literal["loop", "first_minimum"] = "loop"
-    posture: Literal["pitch", "full", "none"] = "pitch"
+    settings: SpliceSettings = SpliceSettings()
 
 
 class SpliceDone(Value):
@@ -40,16 +37,12 @@ class SpliceDone(Value):
 
 
 class TransplantLimb(Message, do="layer_transplant"):
-    """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them.
-
-    It starts at `at` seconds of the base motion and is eased in and out over `ease` seconds.
-    """
+    """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them."""
 
     base: str
     donor: str
     part: Literal["left_arm", "right_arm", "arms", "head", "upper_body"]
-    at: float = 0.0
-    ease: float = 0.3
+    settings: TransplantSettings = TransplantSettings()
 
 
 class TransplantDone(MotionWithNotes):
@@ -66,14 +59,14 @@ class LookGoal(Value):
 class LookAt(MotionCommand, do="layer_look"):
     """Make a motion look at points, one after another.
 
-    `made` is the id of an earlier result to update, for example while a point is dragged. With `steady`, the eyes
-    compensate for the bobbing of the body. `eyes` adds a joint to the head that points along the gaze.
+    `made` is the id of an earlier result to update, for example while a point is dragged. `eyes` adds a joint to the
+    head that points along the gaze.
     """
 
     goals: tuple[LookGoal, ...]
     made: str | None = None
-    steady: bool = True
     eyes: bool = False
+    settings: GazeSettings = GazeSettings()
 
 
 class LookReport(Value):

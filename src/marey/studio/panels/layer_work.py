@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 _MAX_GAZES = 3_000
 
 
-def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture: str) -> dict[str, Any]:
+def splice(progress: Progress, lower: Motion, upper: Motion, settings: dict[str, Any]) -> dict[str, Any]:
     """Put an upper body on another lower body: see `marey.studio.panels.layer_messages.SpliceDone`."""
     from marey.layer.splicing import splice as spliced
 
     progress(0.0, "synchronizing the steps")
-    chosen: Any = {"align": align, "posture": None if posture == "none" else posture}
-    result = spliced(lower, upper, **chosen)
+    result = spliced(lower, upper, **settings)
     step = result.source.provenance[-1]
     return {
         "motion": result,
@@ -37,29 +36,29 @@ def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture
     }
 
 
-def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: float, ease: float) -> dict[str, Any]:
+def transplant(progress: Progress, base: Motion, donor: Motion, settings: dict[str, Any]) -> dict[str, Any]:
     """Copy a body part of `donor` to `base`. Returns the motion and notes."""
     from marey.layer.transplanting import transplant as transplanted
 
     progress(0.0, "combining")
-    result = transplanted(base, donor, joints=part, at=at, ease=ease)
+    result = transplanted(base, donor, **settings)
     return {"motion": result, "notes": list(result.source.provenance[-1]["notes"])}
 
 
 def look(
-    progress: Progress, file: str, goals: list[tuple[float, list[float] | None]], steady: bool, eyes: bool
+    progress: Progress, file: str, goals: list[tuple[float, list[float] | None]], settings: dict[str, Any]
 ) -> dict[str, Any]:
     """Make the motion in `file` look at points, and report on each.
 
     goals : (seconds, point in the world or None) pairs.
-    Without `eyes`, only some joints change. To be fast for long motions, the result has only these: indices `joints`
-    (K,), `rotations` (F, K, 4) for F frames, and the provenance step `record`. With `eyes`, there is an additional
+    Without eyes, only some joints change. To be fast for long motions, the result has only these: indices `joints`
+    (K,), `rotations` (F, K, 4) for F frames, and the provenance step `record`. With eyes, there is an additional
     joint, and the result is in `motion`.
     """
     from marey.layer.gaze_map import GazeMap
 
     motion = _motion(file)
-    track = GazeMap.default().trace(motion, goals, steady=steady, eyes="add" if eyes else None)
+    track = GazeMap.default().trace(motion, goals, **settings)
     step = -(-len(motion) // _MAX_GAZES)
     info: dict[str, Any] = {
         "looks": _describe_looks(track),
@@ -68,7 +67,7 @@ def look(
         "directions": track.directions[::step].round(4).ravel().tolist(),
         "notes": list(track.notes),
     }
-    if eyes:
+    if settings["eyes"]:
         return info | {"motion": track.motion}
     turned = np.flatnonzero((track.motion.rotations != motion.rotations).any(axis=(0, 2)))
     return info | {
