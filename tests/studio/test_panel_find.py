@@ -124,14 +124,14 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
         info, note, positions = opened(1)
         assert (info["fps"], note) == (30.0, "")
         np.testing.assert_allclose(positions, truth[first : round(30.0 * tiles[1]["stop"]) - 1], atol=1e-5)
-        space = page.do("aim_make", search=search, feature=FEATURE, samples=50)
+        space = page.do("aim_make", search=search, feature=FEATURE, settings={"samples": 50})
         assert space["first"]["motion"]["fps"] == 30.0
         # What has changed is there as it was compared, and that is said.
         page.do("clean", motion=motion)
         info, note, _ = opened(1)
         assert info["fps"] == 15.0
         assert note == "take0 is missing or has changed since it was indexed; the indexed version at 15 Hz is used."
-        assert page.do("aim_make", search=search, feature=FEATURE, samples=50)["notes"][0] == note
+        assert page.do("aim_make", search=search, feature=FEATURE, settings={"samples": 50})["notes"][0] == note
         # Another web leaves what is aimed alone.
         page.do("find_build", like=motion, motions=[motion], rate=15.0)
         stands = page.do("find_now")
@@ -141,7 +141,7 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
 def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
     search = made["done"]["search"]
-    space = page.do("aim_make", search=search, feature=FEATURE, drop=[5], samples=200)
+    space = page.do("aim_make", search=search, feature=FEATURE, drop=[5], settings={"samples": 200})
     assert (space["used"], space["given"]) == (5, 5)
     assert space["units"] == ["m", "m", "m"]
     first = space["first"]
@@ -169,7 +169,7 @@ def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[s
 
 def test_what_is_out_of_reach_is_said_and_what_is_kept_stays(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=100)
+    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 100})
     far = page.do("aim", target=[0.0, 9.0, 0.0])
     assert far["projected"]
     assert far["errors"]["m"] > 5.0
@@ -186,7 +186,7 @@ def test_what_is_out_of_reach_is_said_and_what_is_kept_stays(found: tuple[FakePa
 
 def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    space = page.do("aim_make", search=made["done"]["search"], feature="duration", samples=50)
+    space = page.do("aim_make", search=made["done"]["search"], feature="duration", settings={"samples": 50})
     assert (space["points"], space["first"]["point"], space["first"]["moment"]) == ([], None, None)
     assert space["first"]["errors"].keys() == {"s"}
     with pytest.raises(Failed, match="this motion is controlled by duration, not by a point"):
@@ -238,7 +238,7 @@ def test_bad_searches_are_refused(
         ("aim_make", {"feature": "position:tail"}, "tail"),
         ("aim_make", {"feature": FEATURE, "drop": [0]}, "the query, match 0, cannot be removed"),
         ("aim_make", {"feature": FEATURE, "drop": [1, 2, 3, 4, 5]}, "two"),
-        ("aim_make", {"feature": FEATURE, "samples": -1}, "expected 0 to 20000 blends"),
+        ("aim_make", {"feature": FEATURE, "settings": {"samples": -1}}, "must be from 0 to 1e.06, not -1"),
     ],
 )
 def test_bad_questions_about_matches_are_refused(
@@ -302,7 +302,7 @@ def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> 
 
 def test_an_aimable_motion_is_saved_and_aimed_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=100)
+    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 100})
     assert page.do("find_save", kind="space", name="kick")["path"] == "kick.npz"
     space = ParametricMotion.load(made["folder"] / "kick.npz")
     target = space.samples[60].tolist()
@@ -364,7 +364,7 @@ def test_plain_data_and_arrays_go_to_the_worker_and_back() -> None:
 
 def test_a_drag_needs_one_message_and_no_files(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    space = page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=50)
+    space = page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 50})
     own = made["server"].studio.sessions.find(page.welcome["session"]).places.own
     before = sorted(own.rglob("*"))
     number = page.send("aim", target=space["low"])
@@ -382,12 +382,12 @@ def test_a_drag_needs_one_message_and_no_files(found: tuple[FakePage, dict[str, 
 def test_matches_of_matches_may_be_left_out(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
     threshold = 0.025
-    near = page.do("find_search", **made["query"], threshold=threshold, further=False)
+    near = page.do("find_search", **made["query"], threshold=threshold, settings={"max_tiers": 1})
     truth = kick_web().search("take0", *KICK, threshold, max_tiers=1)
     tiles = page.do("find_matches", search=near["search"], first=0, count=60)["tiles"]
     assert [tile["tier"] for tile in tiles] == [match.tier for match in truth]
     assert near["count"] < page.do("find_search", **made["query"], threshold=threshold)["count"]
-    alone = page.do("find_suggest", **made["query"], further=False)["counts"]
+    alone = page.do("find_suggest", **made["query"], settings={"max_tiers": 1})["counts"]
     assert alone == kick_web().suggest_threshold("take0", *KICK, max_tiers=1).counts.tolist()
     assert min(alone) < max(alone)
     repeats = page.do("find_suggest", **made["query"], repeats=True)

@@ -823,6 +823,23 @@ export interface SaveGraph {
 }
 
 /**
+ * Settings of a match web.
+ *
+ * Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
+ */
+export interface WebSettings {
+  remove_height: boolean;
+  max_distance: number;
+  window: number;
+  max_rise: number;
+  max_extension_seconds: number;
+  min_chain_seconds: number;
+  max_chain_distance: number;
+  max_bridge_seconds: number;
+  min_level_seconds: number;
+}
+
+/**
  * The match web. `skipped` lists the clips that are not in it, with reasons.
  *
  * `least` is the minimum length of an example in seconds. For a web loaded from a file, `notes` compare it with the
@@ -841,17 +858,16 @@ export interface WebBuilt {
 /**
  * Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
  *
- * Skips motions whose skeleton differs from that of the motion `like`. `remove_height` ignores height: a reach to the
- * floor is then similar to a reach to a shelf. `rate` is the maximum rate of compared frames, in frames per second;
- * null for all frames.
+ * Skips motions whose skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared frames,
+ * in frames per second; null for all frames.
  */
 export interface BuildWeb {
   like: string;
   motions?: string[];
   folder?: boolean;
   markers?: "body" | "upper" | "lower";
-  remove_height?: boolean;
   rate?: number | null;
+  settings?: Partial<WebSettings>;
 }
 
 /** Load a match web from the folder and match its clips to the current motions. */
@@ -871,6 +887,12 @@ export interface ClipStatus {
 /** Ask whether a motion is in the match web. */
 export interface GetClipStatus {
   motion: string;
+}
+
+/** Settings of the suggestion of a threshold. */
+export interface SuggestSettings {
+  max_matches: number;
+  max_tiers: number | null;
 }
 
 /**
@@ -894,14 +916,19 @@ export interface ThresholdCurve {
  * Count the matches of frames `start` to `stop` of a motion for each threshold.
  *
  * `repeats` counts ranges that overlap by up to one half as separate matches, for cyclic actions such as steps.
- * `further` searches transitively: it also finds matches of matches.
  */
 export interface SuggestThreshold {
   motion: string;
   start: number;
   stop: number;
-  further?: boolean;
   repeats?: boolean;
+  settings?: Partial<SuggestSettings>;
+}
+
+/** Settings of a search in a match web. */
+export interface SearchSettings {
+  max_matches: number;
+  max_tiers: number | null;
 }
 
 /** The skeleton of all tiles, without fingers. The fields are those of `MotionInfo`. */
@@ -930,15 +957,15 @@ export interface SearchDone {
 /**
  * Find all matches within `threshold` meters of frames `start` to `stop` of a motion.
  *
- * `further` and `repeats` are as in `SuggestThreshold`.
+ * `repeats` is as in `SuggestThreshold`.
  */
 export interface SearchWeb {
   motion: string;
   start: number;
   stop: number;
   threshold: number;
-  further?: boolean;
   repeats?: boolean;
+  settings?: Partial<SearchSettings>;
 }
 
 /**
@@ -984,6 +1011,23 @@ export interface OpenMatch {
   number: number;
 }
 
+/** Settings of a space. */
+export interface SpaceSettings {
+  slope_limit: number;
+  window: number;
+  max_distance: number;
+  max_opposite: number;
+  force: boolean;
+  samples: number;
+  snap: "farthest" | "highest" | "lowest" | "fastest" | "slowest" | null;
+  landmarks: boolean;
+  delta: number;
+  k: number;
+  expand: number;
+  spacing: number;
+  rng: number;
+}
+
 /**
  * The resulting motion and the parameters it reaches.
  *
@@ -1027,18 +1071,24 @@ export interface SpaceMade {
  * Build a parametric motion ("space") from the matches of a search, except those with numbers in `drop`.
  *
  * `feature` names its parameters, as in `marey parametric build`: for example "position:right_hand@farthest" or
- * "turn,speed". `samples` is the number of blends to sample.
+ * "turn,speed".
  */
 export interface MakeSpace {
   search: number;
   feature: string;
   drop?: number[];
-  samples?: number;
+  settings?: Partial<SpaceSettings>;
 }
 
 /** Load a space from the folder. Its character stands at the origin and faces +Z. */
 export interface LoadSpace {
   path: string;
+}
+
+/** Settings of a motion generated from a space. */
+export interface SynthesisSettings {
+  feet: "clean" | null;
+  name: string | null;
 }
 
 /**
@@ -1050,6 +1100,7 @@ export interface AimMotion {
   target?: number[] | null;
   point?: [number, number, number] | null;
   refine?: boolean;
+  settings?: Partial<SynthesisSettings>;
 }
 
 /** Keep a copy of the current motion. */
@@ -1754,6 +1805,11 @@ export const FORMS = {
   GraphSettings: [{"name": "fps", "label": "Frame rate", "help": "Frame rate of the graph. By default the highest rate of the clips.", "kind": "number", "unit": "Hz", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "min_seconds", "label": "Report labels shorter than", "help": "Report labels with less endless motion than this among the findings.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "variations", "label": "Variations per action", "help": "Number of random blends to add as extra clips for each action that has several takes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the variations.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Transition length", "help": "Length of a transition, and of the window over which frames are compared.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": false}, {"name": "window_shape", "label": "Weights of the window", "help": "How much the frames of the window count: \"triangle\" weighs the middle most, \"box\" all the same.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "triangle", "choices": ["triangle", "box", "gaussian"], "optional": false, "advanced": true}, {"name": "coarse_step", "label": "Coarse step", "help": "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 1, "choices": [], "optional": false, "advanced": true}, {"name": "max_memory", "label": "Max memory (bytes)", "help": "Maximum memory for distance grids, in bytes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 268435456, "choices": [], "optional": false, "advanced": true}],
   GraphStreamSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "n_directions", "label": "Number of directions", "help": "Number of directions.", "kind": "integer", "unit": "", "factor": 1.0, "min": 2, "max": null, "default": 16, "choices": [], "optional": false, "advanced": true}, {"name": "speed", "label": "Speed", "help": "Requested speed. By default as fast as possible.", "kind": "number", "unit": "m/s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default the best one for the first direction.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "direction", "label": "Direction", "help": "First direction of travel, from +Z, positive to the left.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": true}],
   GraphWalkSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "seconds", "label": "Duration", "help": "Duration.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 30.0, "choices": [], "optional": false, "advanced": false}, {"name": "rng", "label": "Random seed", "help": "Random seed; the same seed gives the same walk.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": false}, {"name": "transition_interval", "label": "Time between transitions", "help": "Mean time between transitions. The probability of leaving a clip at a node grows with the time until the clip's next node, so places with many transitions are not favored.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default random, with equal probability for each frame of each clip.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}],
+  SearchSettings: [{"name": "max_matches", "label": "Max matches", "help": "Maximum number of matches; a note says if there are more.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 500, "choices": [], "optional": false, "advanced": false}, {"name": "max_tiers", "label": "Search depth", "help": "Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By default unlimited.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}],
+  SpaceSettings: [{"name": "slope_limit", "label": "Max speed ratio", "help": "Largest ratio of playback speeds of two motions at any point, an integer.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 60, "default": 2, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Comparison window", "help": "Duration that is compared around each pair of frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "max_distance", "label": "Max difference", "help": "Examples with a larger root mean square distance from the one they are aligned to are left out.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.3, "choices": [], "optional": false, "advanced": true}, {"name": "max_opposite", "label": "Max time on opposite feet", "help": "Motions that stand on opposite feet for a larger part of the path are rejected.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 5.0, "choices": [], "optional": false, "advanced": true}, {"name": "force", "label": "Blend even if very different", "help": "Accept motions that are too far apart, or on opposite feet, with a note.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "samples", "label": "Sampled blends", "help": "Number of blends to sample; 0 for none.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": 1000000, "default": 1000, "choices": [], "optional": false, "advanced": false}, {"name": "snap", "label": "Snap moments to", "help": "If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other motions, and this moves it to the largest such extreme within 0.2 s. By default the result of the timewarp is used.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": ["farthest", "highest", "lowest", "fastest", "slowest"], "optional": true, "advanced": true}, {"name": "landmarks", "label": "Align moments", "help": "Register the motions in such a way that the moments of the features coincide. Otherwise the timewarp maps the reference's moment to the other motions (Kovar 6.3.1).", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": true}, {"name": "delta", "label": "Extrapolation", "help": "How far blend weights may leave the range from 0 to 1.", "kind": "number", "unit": "", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "k", "label": "Nearest samples", "help": "Number of nearest samples that determine the weights for a target.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 1000000, "default": 12, "choices": [], "optional": false, "advanced": true}, {"name": "expand", "label": "Enlarge sampled range", "help": "How much larger the sampled box is than the bounding box of the examples, as a fraction of its size.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": null, "default": 20.0, "choices": [], "optional": false, "advanced": true}, {"name": "spacing", "label": "Min spacing of samples", "help": "Samples closer than this to another, in units of the scale, are dropped.", "kind": "number", "unit": "", "factor": 1.0, "min": 0.0, "max": null, "default": 0.423333, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the sampling.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}],
   SpliceSettings: [{"name": "align", "label": "Timing", "help": "\"loop\": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too short. \"first_minimum\" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip's first frame, and the result ends when either clip ends.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "loop", "choices": ["loop", "first_minimum"], "optional": false, "advanced": true}, {"name": "slope_limit", "label": "Max speed ratio", "help": "Largest ratio of the two clips' playback speeds.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 20, "default": 2, "choices": [], "optional": false, "advanced": true}, {"name": "posture", "label": "Posture", "help": "\"pitch\" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into turns; \"full\" restores its complete posture (Heck 4.2.4); without either, the lower clip's posture remains.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "pitch", "choices": ["pitch", "full"], "optional": true, "advanced": false}],
+  SuggestSettings: [{"name": "max_matches", "label": "Max matches", "help": "Stop raising the threshold when there are more matches than this.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 200, "choices": [], "optional": false, "advanced": false}, {"name": "max_tiers", "label": "Search depth", "help": "Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By default unlimited.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}],
+  SynthesisSettings: [{"name": "feet", "label": "Feet", "help": "\"clean\" keeps planted feet in place by enforcing the contacts of the blend.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean"], "optional": true, "advanced": false}, {"name": "name", "label": "Name", "help": "Name of the motion. By default the features and the target.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}],
   TransplantSettings: [{"name": "falloff", "label": "Blended joints", "help": "Number of joints toward the hips over which the weights fall off; 0 for a sharp edge. By default all joints up to the hips.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "at", "label": "Start at", "help": "Time in the base motion at which the donor begins.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": false}, {"name": "ease", "label": "Fade in and out", "help": "Duration of fading the donor in and out, if it begins or ends within the base motion.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.3, "choices": [], "optional": false, "advanced": false}],
+  WebSettings: [{"name": "remove_height", "label": "Ignore height", "help": "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "max_distance", "label": "Max distance stored", "help": "Maximum distance of the frames that are kept; a search finds nothing beyond it.", "kind": "number", "unit": "m", "factor": 1.0, "min": 1e-05, "max": 0.65535, "default": 0.4, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Comparison window", "help": "Duration that is compared around each pair of frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "max_rise", "label": "Max rise", "help": "How far D in the valid region may exceed D at its minimum.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 1000.0, "default": 15.0, "choices": [], "optional": false, "advanced": true}, {"name": "max_extension_seconds", "label": "Max extension", "help": "Maximum length of the valid region on either side of a minimum.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.13, "choices": [], "optional": false, "advanced": true}, {"name": "min_chain_seconds", "label": "Min chain length", "help": "Minimum length of a chain of minima.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.25, "choices": [], "optional": false, "advanced": true}, {"name": "max_chain_distance", "label": "Max distance in chains", "help": "Maximum distance of the minima of a chain.", "kind": "number", "unit": "m", "factor": 1.0, "min": 1e-05, "max": 0.65535, "default": 0.15, "choices": [], "optional": false, "advanced": true}, {"name": "max_bridge_seconds", "label": "Max bridge length", "help": "Maximum length of a path between chains.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "min_level_seconds", "label": "Min level path", "help": "Minimum length of a level path.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.65, "choices": [], "optional": false, "advanced": true}],
 } as const;

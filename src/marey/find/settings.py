@@ -48,11 +48,11 @@ class WebSettings(Settings):
     )  # fmt: skip
     max_rise: float = option(
         default=0.15, help="How far D in the valid region may exceed D at its minimum.",
-        label="Max rise around minima", unit="fraction", min=0, max=10, advanced=True,
+        label="Max rise", unit="fraction", min=0, max=10, advanced=True,
     )  # fmt: skip
     max_extension_seconds: float = option(
         default=0.13, help="Maximum length of the valid region on either side of a minimum.",
-        label="Max extension of minima", unit="s", min=0, max=60, advanced=True,
+        label="Max extension", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_chain_seconds: float = option(
         default=0.25, help="Minimum length of a chain of minima.",
@@ -95,14 +95,12 @@ NUMBERS = (
 class SearchSettings(Settings):
     """Settings of a search in a match web."""
 
-    max_matches: int = option(
-        default=500, help="Maximum number of matches; a note says if there are more.", min=1, advanced=True
-    )
+    max_matches: int = option(default=500, help="Maximum number of matches; a note says if there are more.", min=1)
     max_tiers: int | None = option(
         default=None,
         help="Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By "
         "default unlimited.",
-        min=1, advanced=True,
+        label="Search depth", min=1,
     )  # fmt: skip
     overlap: tuple[float, float] = option(
         default=(0.8, 0.2),
@@ -139,5 +137,5 @@ class SuggestSettings(SearchSettings):
     """Settings of the suggestion of a threshold."""
 
     max_matches: int = option(
-        default=200, help="Stop raising the threshold when there are more matches than this.", min=1, advanced=True
+        default=200, help="Stop raising the threshold when there are more matches than this.", min=1
     )

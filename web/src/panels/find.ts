@@ -5,7 +5,8 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
-import type { BuildWeb, SavedFiles, SearchDone, ThresholdCurve, WebBuilt } from "../messages";
+import { FORMS, type BuildWeb, type SavedFiles, type SearchDone, type SearchSettings, type ThresholdCurve, type WebBuilt, type WebSettings } from "../messages";
+import { settingsForm, type Form } from "../widgets/form";
 import { gallery, type Gallery } from "../widgets/gallery";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
@@ -27,8 +28,10 @@ export function mount(app: App): Panel {
 class FindPanel {
   readonly element: HTMLElement;
   private where: Where;
-  private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, remove_height: false, rate: 30 as number | null };
-  private readonly how = { further: true, repeats: false };
+  private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, rate: 30 as number | null };
+  private readonly index = settingsForm<WebSettings>(FORMS.WebSettings);
+  private repeats = false;
+  private how!: Form<SearchSettings>;
   private web: WebBuilt | null = null;
   /** Number of match webs so far. */
   private webs = 0;
@@ -58,10 +61,7 @@ class FindPanel {
   private readonly aim: AimSection;
   private readonly about: About;
   private readonly saved;
-  private readonly counts = {
-    further: check("Search transitively", this.how.further, (on) => this.count({ further: on }), "Also find what is similar to a match, not only what is similar to the example"),
-    repeats: check("Cyclic action", this.how.repeats, (on) => this.count({ repeats: on }), "For motions that repeat, such as steps: matches may overlap by up to one half"),
-  };
+  private readonly searchBox = el("details", { class: "folded" });
 
   constructor(private readonly app: App) {
     this.where = app.welcome?.folder ? "folder" : "open";
@@ -80,9 +80,9 @@ class FindPanel {
     const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Index options" }),
       choice("Body part", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers), "The part of the body that is compared"),
       choice("Frame rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null), "How many frames per second are compared, at most; fewer is faster"),
-      check("Ignore height", false, (on) => (this.options.remove_height = on), "Treat a reach to the floor and one to a shelf as similar"),
+      this.index.element,
     );
-    const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Search options" }), this.counts.further, this.counts.repeats);
+    this.drawHow({});
     const row = el("div", { class: "row" }, el("label", { class: "field", title: "Largest difference from the example that counts as a match; lower = stricter" }, el("span", { text: "Threshold (m)" }), this.threshold), this.search);
     this.curveBox.append(this.view.element, el("div", { class: "row" }, this.offer));
     this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
@@ -91,7 +91,7 @@ class FindPanel {
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
-      el("section", {}, el("h3", { text: "Example" }), this.sought, this.trouble, this.aside, how, this.thresholdBox, this.hint),
+      el("section", {}, el("h3", { text: "Example" }), this.sought, this.trouble, this.aside, this.searchBox, this.thresholdBox, this.hint),
       this.matchBox,
       this.aim.element,
     );
@@ -132,8 +132,9 @@ class FindPanel {
     const stopped = goesOn || before !== standing(now.web, now.found) ? "" : what;
     if (now.web) this.takeWeb(now.web);
     if (now.found && now.sought) {
-      const { motion, start, stop, threshold, further, repeats } = now.sought;
-      this.count({ further: further ?? true, repeats: repeats ?? false });
+      const { motion, start, stop, threshold, repeats, settings } = now.sought;
+      this.repeats = repeats ?? false;
+      this.drawHow(settings ?? {});
       this.query = { motion, start, stop };
       this.threshold.value = String(threshold);
       await this.takeFound(now.found, droppedOf(now.found));
@@ -142,11 +143,13 @@ class FindPanel {
     if (stopped) this.say(`${stopped} stopped when the page was reloaded. Start it again.`);
   }
 
-  /** Change what counts as a match. This makes the curve obsolete. */
-  private count(change: Partial<FindPanel["how"]>): void {
-    Object.assign(this.how, change);
-    for (const name of ["further", "repeats"] as const) this.counts[name].querySelector("input")!.checked = this.how[name];
-    this.forgetCurve();
+  /** Draw the options of a search. A change of what counts as a match makes the curve obsolete. */
+  private drawHow(initial: Partial<SearchSettings>): void {
+    this.how = settingsForm(FORMS.SearchSettings, { initial, changed: () => this.forgetCurve() });
+    this.searchBox.replaceChildren(el("summary", { class: "dim", text: "Search options" }), check("Cyclic action", this.repeats, (on) => {
+      this.repeats = on;
+      this.forgetCurve();
+    }, "For motions that repeat, such as steps: matches may overlap by up to one half"), this.how.element);
   }
 
   /** List the files that can be loaded from the folder. */
@@ -219,7 +222,7 @@ class FindPanel {
     const all = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion);
     const motions = this.where === "folder" ? [] : all;
     this.say("");
-    const fields = { like, motions, folder: this.where !== "open", ...this.options };
+    const fields = { like, motions, folder: this.where !== "open", ...this.options, settings: this.index.value };
     const web = await remembered("Indexing", this.standing, outcome(this.app, "Indexing clips", "find_build", fields, (text) => this.say(text)));
     if (web) this.takeWeb(web);
   }
@@ -257,7 +260,7 @@ class FindPanel {
     const query = this.stretch;
     if (!query) return;
     this.say("");
-    const curve = await remembered("Threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
+    const curve = await remembered("Threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, repeats: this.repeats, settings: this.how.value }, (text) => this.say(text)));
     if (!curve) return;
     this.curve = curve;
     this.query = query;
@@ -281,7 +284,7 @@ class FindPanel {
     const [threshold, query] = [this.chosen, this.stretch];
     if (!query || threshold === null) return;
     this.say("");
-    const found = await remembered("Search", this.standing, outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
+    const found = await remembered("Search", this.standing, outcome(this.app, "Searching", "find_search", { ...query, threshold, repeats: this.repeats, settings: this.how.value }, (text, ended) => {
       // Matches of an earlier search would be mistaken for results of this one.
       if (!ended) this.found = null;
       this.say(text);

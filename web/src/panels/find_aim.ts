@@ -4,7 +4,8 @@
  */
 import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import type { Aimed, AimMotion, SavedFiles, SearchDone, SpaceMade } from "../messages";
+import { FORMS, type Aimed, type AimMotion, type SavedFiles, type SearchDone, type SpaceMade, type SpaceSettings, type SynthesisSettings } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { slider, type Slider } from "../widgets/slider";
 import { AimMarks } from "./find_marks";
@@ -28,6 +29,8 @@ export class AimSection {
   private feature = "position";
   private moment = "farthest";
   private refine = true;
+  private readonly building = settingsForm<SpaceSettings>(FORMS.SpaceSettings);
+  private readonly generating = settingsForm<SynthesisSettings>(FORMS.SynthesisSettings, { skip: ["name"], changed: () => this.again() });
   private space: SpaceMade | null = null;
   private motion = "";
   private request: AimMotion | null = null;
@@ -57,12 +60,12 @@ export class AimSection {
     const make = button("Create target control", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
     const keep = button("Keep as new clip", () => void this.keep(), "Add a copy of this motion to the clips; the target control stays active");
     this.asked.append(this.about, this.params, this.said, this.back,
-      check("Refine on release", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), el("div", { class: "row" }, keep));
+      check("Refine on release", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), this.generating.element, el("div", { class: "row" }, keep));
     this.saved = savedFiles(app, { kind: "space", name: "target_control", open: (path) => void this.load(path), saved: written });
     this.making = el("div", { class: "stack" }, choice("Control", FEATURES, this.feature, (value) => {
       this.feature = value;
       this.joint.hidden = this.at.hidden = value !== "position";
-    }, "What you control: where a joint gets, or a property of the whole motion"), this.joint, this.at, el("div", { class: "row" }, make));
+    }, "What you control: where a joint gets, or a property of the whole motion"), this.joint, this.at, this.building.element, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
     this.element = el("section", { hidden: true }, el("h3", { text: "Target control" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
@@ -113,7 +116,7 @@ export class AimSection {
     const feature = this.feature === "position" ? `position:${this.joint.select.value}@${this.moment}` : this.feature;
     let space: SpaceMade;
     try {
-      space = await this.app.run("Building the target control", "aim_make", { ...this.chosen(), feature });
+      space = await this.app.run("Building the target control", "aim_make", { ...this.chosen(), feature, settings: this.building.value });
     } catch {
       return;
     }
@@ -194,8 +197,13 @@ export class AimSection {
   private want(request: AimMotion, done: boolean): void {
     if (!this.dragging && !done && this.app.selected?.info.motion !== this.motion && this.app.motions.has(this.motion)) this.app.select(this.motion);
     this.dragging = !done;
-    this.request = { ...request, refine: done && this.refine };
+    this.request = { ...request, refine: done && this.refine, settings: this.generating.value };
     this.ask();
+  }
+
+  /** Repeat the last request after a change of the options. */
+  private again(): void {
+    if (this.request) this.want(this.request, true);
   }
 
   private async answer(): Promise<void> {

@@ -33,8 +33,7 @@ def make(
     query: dict[str, Any],
     how: dict[str, Any],
     drop: list[int],
-    feature: str,
-    samples: int,
+    settings: dict[str, Any],
     into: str,
     sources: dict[str, Source],
 ) -> dict[str, Any]:
@@ -42,8 +41,7 @@ def make(
 
     query, how : the query and the options of the search.
     drop : indices of the matches to leave out.
-    feature : the parameters, such as "position:right_hand@farthest".
-    samples : number of blends to sample.
+    settings : options of `ParametricMotion.build`.
     sources : source of each matched clip, for `marey.studio.panels.find_sources.cut_matches`. The space gets the
         sources' frame rate, not that of the match web.
     """
@@ -57,7 +55,7 @@ def make(
     motions, notes = cut_matches(selected, list(range(len(selected))), query, sources)
     selected = replace(selected, motions=tuple(motions))
     space = ParametricMotion.build(
-        selected, feature, samples=samples, progress=lambda fraction: progress(fraction, "sampling blends")
+        selected, progress=lambda fraction: progress(fraction, "sampling blends"), **settings
     )
     space = replace(space, notes=(*notes, *space.notes))
     space.save(into)
@@ -88,7 +86,7 @@ def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, A
         "given": space.registration.n_motions,
         "notes": list(space.notes),
         "stands": stands,
-        "first": _synthesize(space, space.parameters[0], False, stands),
+        "first": _synthesize(space, space.parameters[0], {"start": stands}),
     }
 
 
@@ -97,13 +95,12 @@ def aim(
     space: str,
     target: list[float] | None,
     point: list[float] | None,
-    refine: bool,
-    stands: list[float],
+    settings: dict[str, Any],
 ) -> dict[str, Any]:
     """Synthesize the motion for a target, or for a point in the world if the parameter is a position.
 
     space : path of the space's file.
-    stands : placement (theta, x, z) of the first frame.
+    settings : options of `ParametricMotion.synthesize`; `start` is where the character stands.
     """
     from marey.maths import rigid2d
 
@@ -114,21 +111,22 @@ def aim(
     if point is not None:
         if not is_position(asked):
             raise InvalidValue(f"this motion is controlled by {', '.join(asked.names)}, not by a point in the world")
-        wanted = rigid2d.apply(rigid2d.invert(stands), np.array(point)) - [0.0, _floor(asked), 0.0]
-    return _synthesize(asked, wanted, refine, stands)
+        wanted = rigid2d.apply(rigid2d.invert(settings["start"]), np.array(point)) - [0.0, _floor(asked), 0.0]
+    return _synthesize(asked, wanted, settings)
 
 
-def _synthesize(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> dict[str, Any]:
+def _synthesize(space: ParametricMotion, wanted: Floats, settings: dict[str, Any]) -> dict[str, Any]:
     """Synthesize a motion and describe it for the page."""
     from marey.parametric.points import find_path
 
-    motion, info = _evaluate(space, wanted, refine, stands)
-    motion = replace(motion, name=name_motion(space, info["reached"]))
+    motion, info = _evaluate(space, wanted, settings)
+    if settings.get("name") is None:
+        motion = replace(motion, name=name_motion(space, info["reached"]))
     info |= {"motion": motion, "point": None, "hit": None, "moment": None, "path": np.empty(0)}
     if is_position(space):
         path = find_path(motion.skeleton, motion.world(), space.features[0].joint)
         ends = np.array([info["target"], info["reached"]])
-        target_at, hit = _to_world(np.array(stands), _floor(space), ends)
+        target_at, hit = _to_world(np.array(settings["start"]), _floor(space), ends)
         info |= {
             "point": target_at.tolist(),
             "hit": hit.tolist(),
@@ -138,15 +136,13 @@ def _synthesize(space: ParametricMotion, wanted: Floats, refine: bool, stands: l
     return info
 
 
-def _evaluate(
-    space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
-) -> tuple[Motion, dict[str, Any]]:
+def _evaluate(space: ParametricMotion, wanted: Floats, settings: dict[str, Any]) -> tuple[Motion, dict[str, Any]]:
     """Synthesize a motion and measure the parameters it reaches.
 
     User-given parameters cannot be measured; report the parameters that were aimed at instead.
     """
     by_hand = space.features[0].kind == "given"
-    result = space.synthesize(wanted, refine=refine and not by_hand, start=stands)
+    result = space.synthesize(wanted, **(settings | {"refine": False} if by_hand else settings))
     return result.motion(), {
         "target": result.target.tolist(),
         "aimed": result.aimed.tolist(),

@@ -51,9 +51,8 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
         files=[str(path) for _, path in files],
         root="" if folder is None else str(folder.root),
         into=into,
-        markers=message.markers,
-        remove_height=message.remove_height,
         rate=message.rate,
+        settings={"markers": message.markers, **message.settings.to_dict()},
     )
     given = [*keys, *(name for name, _ in files)]
     clips: list[Any] = [(given[k], clip) for k, clip in done.pop("origins")]
@@ -89,7 +88,9 @@ def get_clip_status(session: Session, message: messages.GetClipStatus) -> messag
 async def suggest_threshold(session: Session, message: messages.SuggestThreshold) -> messages.ThresholdCurve:
     """Count the matches for each threshold, and suggest one."""
     query = await _query(session, message)
-    found = await session.jobs.run(f"{_WORK}:suggest", query=query, further=message.further, repeats=message.repeats)
+    found = await session.jobs.run(
+        f"{_WORK}:suggest", query=query, repeats=message.repeats, settings=message.settings.to_dict()
+    )
     low, high = found.pop("level")
     thresholds, counts = (tuple(found.pop(name)) for name in ("thresholds", "counts"))
     return messages.ThresholdCurve(thresholds, counts, level=(low, high), **found)
@@ -100,7 +101,7 @@ async def search_web(session: Session, message: messages.SearchWeb) -> messages.
     """Search for all matches. The page then requests their tiles."""
     state = get_find_state(session)
     query = await _query(session, message)
-    how = message.fields(without=("motion", "start", "stop"))
+    how = {"threshold": message.threshold, "repeats": message.repeats, **message.settings.to_dict()}
     done = await session.jobs.run(f"{_WORK}:search", query=query, how=how)
     number = state.next_number()
     body = done["body"]
@@ -156,16 +157,17 @@ async def make_space(session: Session, message: messages.MakeSpace) -> messages.
     """Build a parametric motion from the matches that were not dropped, and generate a first motion."""
     state = get_find_state(session)
     search = state.get_search(message.search)
-    if not 0 <= message.samples <= _MAX_SAMPLES:
-        raise InvalidValue(f"expected 0 to {_MAX_SAMPLES} blends to try, got {message.samples}")
+    if message.settings.samples > _MAX_SAMPLES:
+        raise InvalidValue(
+            f"samples must be at most {_MAX_SAMPLES}, not {message.settings.samples}", parameter="samples"
+        )
     into = state.new_file("space")
     done = await session.jobs.run(
         f"{_AIM}:make",
         query=search.query,
         how=search.how,
         drop=sorted(set(message.drop)),
-        feature=message.feature,
-        samples=message.samples,
+        settings={"feature": message.feature, **message.settings.to_dict()},
         into=into,
         sources=_sources(session, search.matches),
     )
@@ -185,7 +187,10 @@ async def aim_motion(session: Session, message: messages.AimMotion) -> messages.
     """Generate the motion for a target. It replaces the previous one."""
     state = get_find_state(session)
     aim = state.get_aim()
-    done = await session.jobs.run(f"{_AIM}:aim", space=aim.space, stands=aim.stands, **message.fields())
+    settings = message.settings.to_dict() | {"refine": message.refine, "start": aim.stands}
+    done = await session.jobs.run(
+        f"{_AIM}:aim", space=aim.space, target=message.target, point=message.point, settings=settings
+    )
     reply = _publish_aimed(session, aim, done)
     session.send_frames_with_reply(reply.motion.motion)
     return reply

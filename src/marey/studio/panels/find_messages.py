@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.find.settings import SearchSettings, SuggestSettings, WebSettings
+from marey.parametric.settings import SpaceSettings, SynthesisSettings
 from marey.studio.messages import Message, MotionCommand, MotionInfo, SpanCommand, Value
 
 Point = tuple[float, float, float]
@@ -13,17 +15,16 @@ SavedKind = Literal["web", "space"]
 class BuildWeb(Message, do="find_build"):
     """Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
 
-    Skips motions whose skeleton differs from that of the motion `like`. `remove_height` ignores height: a reach to the
-    floor is then similar to a reach to a shelf. `rate` is the maximum rate of compared frames, in frames per second;
-    null for all frames.
+    Skips motions whose skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared frames,
+    in frames per second; null for all frames.
     """
 
     like: str
     motions: tuple[str, ...] = ()
     folder: bool = False
     markers: Literal["body", "upper", "lower"] = "body"
-    remove_height: bool = False
     rate: float | None = None
+    settings: WebSettings = WebSettings()
 
 
 class WebBuilt(Value):
@@ -59,11 +60,10 @@ class SuggestThreshold(SpanCommand, do="find_suggest"):
     """Count the matches of frames `start` to `stop` of a motion for each threshold.
 
     `repeats` counts ranges that overlap by up to one half as separate matches, for cyclic actions such as steps.
-    `further` searches transitively: it also finds matches of matches.
     """
 
-    further: bool = True
     repeats: bool = False
+    settings: SuggestSettings = SuggestSettings()
 
 
 class ThresholdCurve(Value):
@@ -86,12 +86,12 @@ class ThresholdCurve(Value):
 class SearchWeb(SpanCommand, do="find_search"):
     """Find all matches within `threshold` meters of frames `start` to `stop` of a motion.
 
-    `further` and `repeats` are as in `SuggestThreshold`.
+    `repeats` is as in `SuggestThreshold`.
     """
 
     threshold: float
-    further: bool = True
     repeats: bool = False
+    settings: SearchSettings = SearchSettings()
 
 
 class TileBody(Value):
@@ -169,13 +169,13 @@ class MakeSpace(Message, do="aim_make"):
     """Build a parametric motion ("space") from the matches of a search, except those with numbers in `drop`.
 
     `feature` names its parameters, as in `marey parametric build`: for example "position:right_hand@farthest" or
-    "turn,speed". `samples` is the number of blends to sample.
+    "turn,speed".
     """
 
     search: int
     feature: str
     drop: tuple[int, ...] = ()
-    samples: int = 1000
+    settings: SpaceSettings = SpaceSettings()
 
 
 class AimMotion(Message, do="aim"):
@@ -187,6 +187,7 @@ class AimMotion(Message, do="aim"):
     target: tuple[float, ...] | None = None
     point: Point | None = None
     refine: bool = False
+    settings: SynthesisSettings = SynthesisSettings()
 
 
 class Aimed(Value):

@@ -17,12 +17,13 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.studio.forms import word_text
-from marey.studio.panels.find_messages import BuildWeb
+from marey.studio.panels.find_messages import BuildWeb, SearchWeb
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
     from marey.find.result import MatchResult
+    from marey.find.settings import SearchSettings
 
 # Thumbnail frames per second, and maximum number of frames.
 _TILE_RATE = 15.0
@@ -33,8 +34,6 @@ _READING = 0.25
 _BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
 # Allowed overlap of two matches, keyed by `repeats`: for single actions and for cyclic ones; see `MatchWeb.search`.
 _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
-# Search depth, keyed by `further`: only matches of the query, or transitively.
-_TIERS = {False: 1, True: None}
 
 
 def build(
@@ -44,9 +43,8 @@ def build(
     files: list[str],
     root: str,
     into: str,
-    markers: str,
-    remove_height: bool,
     rate: float | None,
+    settings: dict[str, Any],
 ) -> dict[str, Any]:
     """Build the match web of the motions and files that have the skeleton of `like`, and save it to `into`.
 
@@ -74,10 +72,9 @@ def build(
         raise InvalidValue(f"none of {len(given)} clips can be indexed; first error: {(skipped or ['none'])[0]}")
     web = MatchWeb.build(
         clips,
-        markers=markers,
-        remove_height=remove_height,
         fps=None if rate is None else min(rate, *(clip.fps for clip in clips)),
         progress=lambda fraction: progress(_READING + (1.0 - _READING) * fraction, "comparing"),
+        **settings,
     )
     web.save(into)
     return {**describe_web(web), "skipped": skipped, "origins": origins}
@@ -116,11 +113,11 @@ def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     return [(clip, replace(load_motion(path, clip=clip), name=f"{name}: {clip}")) for clip in clips]
 
 
-def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:
+def suggest(progress: Progress, query: dict[str, Any], repeats: bool, settings: dict[str, Any]) -> dict[str, Any]:
     """Count the matches for each threshold: see `marey.studio.panels.find_messages.ThresholdCurve`."""
     progress(0.0, "testing thresholds")
     suggestion = open_web(query["web"]).suggest_threshold(
-        *_resolve_query(**query), overlap=_OVERLAPS[repeats], max_tiers=_TIERS[further]
+        *_resolve_query(**query), overlap=_OVERLAPS[repeats], **settings
     )
     return {
         "thresholds": suggestion.thresholds.tolist(),
@@ -160,7 +157,7 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
         "points": np.concatenate([points for points, _ in tiles]),
         "body": _body(found.motions[0].skeleton, joints),
         "joint": _busiest(found.motions[0]),
-        "notes": list(found.notes),
+        "notes": [word_text(note, SearchWeb) for note in found.notes],
     }
 
 
@@ -183,25 +180,26 @@ def open_web(path: str) -> MatchWeb:
 
 @lru_cache(maxsize=2)
 def run_search(
-    web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, further: bool, repeats: bool
+    web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, repeats: bool, **options: Any
 ) -> MatchResult:
     """Run a search (cached). `clip` is the index of a clip of the web, or None to search for the motion in `file`."""
+    from marey.find import SearchSettings
+
     sought = _resolve_query(web, clip, file, start, stop)
-    match_web, overlap = open_web(web), _OVERLAPS[repeats]
+    settings = SearchSettings(overlap=_OVERLAPS[repeats], **options)
     try:
-        return match_web.search(*sought, threshold, overlap=overlap, max_tiers=_TIERS[further])
+        return open_web(web).search(*sought, threshold, settings=settings)
     except NoResult:
-        raise NoResult(_no_match_message(match_web, sought, threshold, overlap)) from None
+        raise NoResult(_no_match_message(open_web(web), sought, threshold, settings)) from None
 
 
 def _no_match_message(
-    web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, overlap: tuple[float, float]
+    web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, settings: SearchSettings
 ) -> str:
     """Return the error message if nothing was found. Times are in seconds, as on the page."""
-    from marey.find import SearchSettings
     from marey.find.search import Query
 
-    near = Query.make(web, *sought, SearchSettings(overlap=overlap)).find_nearest()
+    near = Query.make(web, *sought, settings).find_nearest()
     if near is None:
         return "no indexed motion is similar; mark another range, or index more clips"
     (clip, start, stop), distance = near
