@@ -219,7 +219,7 @@ class _Sweeper:
         return self._sweep(left, right, own, tile, 0.0)[0][:, :2]
 
     def _sweep(self, first: Side, second: Side, own: Span, tile: Span, slack: float) -> tuple[Ints, bool]:
-        """Return cells (N, 3) as in `SweepState.found`, and whether few enough are open.
+        """Return cells (N, 3) as in `SweepState.found`, and whether few enough of them are still undecided.
 
         Uses single precision if `slack` is not 0.
         """

@@ -135,7 +135,11 @@ def _product(angles: FloatArray, axes: str) -> FloatArray:
 
 
 def _half_angle(angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return cosine and sine of half the angles, from the tangent of a quarter: only NumPy's tangent is fast."""
+    """Return cosine and sine of half the angles.
+
+    Both are computed from the tangent of a quarter of the angle: of NumPy's trigonometric functions, only the tangent
+    is fast.
+    """
     tangent = np.tan(0.25 * angles)
     below = 1.0 + tangent * tangent
     return (1.0 - tangent) * (1.0 + tangent) / below, (tangent + tangent) / below

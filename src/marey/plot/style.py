@@ -110,7 +110,7 @@ def new_figure(height: float, *, width: float = WIDTH, layout: Any = None) -> Fi
 
 
 def check_suffix(path: StrPath) -> str:
-    """Return ``"png"`` or ``"svg"``; called before any work is done."""
+    """Return the format of a plot, ``"png"`` or ``"svg"``; raise an error for any other suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".png", ".svg"):
         raise UnknownFormat(

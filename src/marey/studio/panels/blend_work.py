@@ -274,7 +274,7 @@ def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
     from marey.edit import resample
 
     if not 0.0 <= window <= 5.0:
-        raise InvalidValue(f"frames are compared over a window of up to 5 s, got {window:g} s")
+        raise InvalidValue(f"window must be from 0 to 5 s, not {window:g} s")
     step = math.ceil(math.sqrt(len(a) * len(b) / _MAX_CELLS))
     if step > 1:
         a, b = (resample(motion, motion.fps / step) for motion in (a, b))
