@@ -128,6 +128,18 @@ def test_a_transition_begins_and_ends_with_the_clips_own_frames():
     assert np.linalg.norm(gap) < 1.2 * step
 
 
+def test_a_transition_that_must_begin_near_the_end_of_its_clip_has_all_frames():
+    space = turn_space()
+    a, b = space([0.2]), space([0.5])
+    half = 10
+    for earliest in (len(a) - 2 * half, len(a) - half - 4, len(a) - half - 1):
+        seam = find_seam(a, b, 0.5, 0.3, half, earliest, "body")
+        assert seam.leave == min(earliest + half, len(a) - 1)
+        frames, _ = blend_frames(a, b, seam, half, np.zeros(3))
+        assert len(frames.roots) == len(frames.rotations) == len(frames.contacts) == 2 * half + 1
+        assert np.isfinite(frames.roots).all()
+
+
 def test_the_same_clip_is_joined_to_itself_without_a_trace():
     space = turn_space()
     clip = space([0.3])

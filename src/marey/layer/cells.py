@@ -46,7 +46,7 @@ class Cells:
     fps: float
 
     def distances(self, rows: slice, columns: slice) -> tuple[Floats, Floats]:
-        """Return the distances D of hips and knees in a rectangle of the grid, and the costs of phase errors, in m^2."""
+        """Return distances D of hips and knees and costs of phase errors in a rectangle of the grid, both in m^2."""
         reach = math.ceil(0.5 * WINDOW * self.fps)
         wide = [slice(max(0, part.start - reach), part.stop + reach) for part in (rows, columns)]
         a = self.lower.sample_clouds(self.rows[wide[0]], self.fps)

@@ -73,21 +73,25 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
     moves, left = frame_distances(clouds[0], at[0] - float(first), clouds[1], at[1] * 1.0, weights)
     best = int(np.argmin(left))
     i, j = int(at[0][best]), int(at[1][best])
-    shift = _plant_shift(a[i - half : i + half + 1], b[j - half : j + half + 1], moves[best])
+    after = min(half, len(a) - 1 - i)  # less than half where the clip before was left late
+    windows = a[i - half : i + after + 1], b[j - half : j + after + 1]
+    shift = _plant_shift(*windows, moves[best], weights[: half + after + 1])
     # Near the optimum, D grows with the square of the shift.
     cost = float(np.sqrt(left[best] + shift @ shift))
     return Seam(i, j, moves[best] + np.array([0.0, *shift]), cost)
 
 
-def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
+def _plant_shift(a: Motion, b: Motion, move: Floats, weights: Floats) -> Floats:
     """Return the additional shift (2,), x and z, of `b` after `move` that makes feet planted in both clips coincide.
+
+    weights : (n,) weights of the frames.
 
     If a foot is planted at the same position in both clips, it stays still in the blend; otherwise it slides from one
     position to the other.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros(2)
-    both = (a.contacts.mask & b.contacts.mask) * frame_weights((len(a) - 1) / a.fps, a.fps)[:, None]
+    both = (a.contacts.mask & b.contacts.mask) * weights[:, None]
     total = float(both.sum())
     if total == 0.0:
         return np.zeros(2)
@@ -151,8 +155,8 @@ def _frame_range(motion: Motion, middle: int, half: int) -> tuple[int, int]:
 
 
 def _pad_frames(frames: PlacedFrames, motion: Motion, middle: int, half: int) -> PlacedFrames:
-    """Repeat the first or last frame if the motion has no extra frame before or after the transition."""
-    before, after = int(middle - half - 1 < 0), int(middle + half + 2 > len(motion))
+    """Repeat the first or last frame where the motion begins or ends within the transition and its extra frames."""
+    before, after = max(0, half + 1 - middle), max(0, middle + half + 2 - len(motion))
     if not before and not after:
         return frames
 
