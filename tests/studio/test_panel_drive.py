@@ -16,11 +16,11 @@ from unittest.mock import AsyncMock
 import numpy as np
 import pytest
 
-from marey.control import FollowDirection
+from marey.control import BlendTree, BlendTreeSettings, FollowDirection, MatchingData, MatchingSettings
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue
-from marey.graph import MotionGraph
+from marey.graph import GraphStreamSettings, MotionGraph
 from marey.maths import quat, rigid2d
 from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
@@ -36,8 +36,6 @@ from marey.studio.panels.drive_controllers import (
     GraphDriver,
     MatchingDriver,
     TreeDriver,
-    make_data,
-    make_tree,
 )
 from marey.studio.panels.drive_interpolation import InterpolatedStream
 from marey.studio.panels.drive_messages import DriveRequest, StartDrive
@@ -64,12 +62,12 @@ def character(walks: list[Motion]) -> ParametricMotionGraph:
 
 @pytest.fixture(scope="module")
 def drivers(walks: list[Motion], character: ParametricMotionGraph) -> dict[str, Callable[[], Driver]]:
-    data, tree, graph = make_data(walks), make_tree(walks), MotionGraph.build(walks)
+    data, tree, graph = MatchingData.build(walks), BlendTree.from_walks(walks), MotionGraph.build(walks)
     return {
         "character": lambda: CharacterDriver(character, "lock"),
-        "graph": lambda: GraphDriver(graph, "lock"),
-        "matching": lambda: MatchingDriver(data, "lock"),
-        "tree": lambda: TreeDriver(tree, "lock"),
+        "graph": lambda: GraphDriver(graph, GraphStreamSettings(feet="lock")),
+        "matching": lambda: MatchingDriver(data, MatchingSettings(feet="lock")),
+        "tree": lambda: TreeDriver(tree, BlendTreeSettings(feet="lock")),
     }
 
 
@@ -276,7 +274,7 @@ def test_the_floor_is_at_0_whatever_the_drivers_is(drivers: dict[str, Callable[[
 
 def test_a_direction_table_keeps_the_requested_speed() -> None:
     graph = MotionGraph.build(sample_walks(n_turns=3, speeds=(0.8, 1.1, 1.4), fps=30.0))
-    driver = GraphDriver(graph, "free")
+    driver = GraphDriver(graph, GraphStreamSettings(feet=None))
     assert driver.speed is not None
     assert driver.speed == pytest.approx((0.75, 1.5))
     gone = []

@@ -6,20 +6,20 @@ import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import marey
-from marey.errors import InvalidValue, NoResult
-from marey.graph import GraphSettings, MotionGraph
+from marey.errors import InvalidValue
+from marey.graph import GraphSettings, GraphStreamSettings, MotionGraph
 from marey.samples import sample
-from marey.studio.panels import graph_links
-from marey.studio.panels.graph_links import node_in_largest_component, suggest_threshold
+from marey.studio.panels.drive_controllers import GraphDriver
+from marey.studio.panels.graph_links import start_node, suggest_threshold
 from marey.studio.panels.graph_messages import LimitPoint
 from marey.studio.panels.graph_work import smoothed_path, turn_angles
+from tests.graph.clips import one_label, sneaks, walks
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 WALKS = {"straight": {}, "left": {"turn_rate": 0.7}, "right": {"turn_rate": -0.7}}
@@ -143,53 +143,34 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
         page.do("graph_follow", threshold=0.1, stretches=[])
 
 
-def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
-    begun = page.do("graph_steer", threshold=graph["suggested"], settings={"label": "walk", "feet": None})
-    assert begun["rate"] == 30.0
-    assert begun["body"]["joints"] == list(page.do("motion", motion="m1")["joints"])
-    assert begun["delay"] == 0.0
-    page.do("graph_request", direction=1.5, label="walk")
-    while len(page.binary) < 20:
+def test_the_graph_is_driven(page: FakePage, graph: dict[str, Any]) -> None:
+    page.do("graph_links", threshold=graph["suggested"])
+    assert page.do("drive_list")["graph"]
+    begun = page.do("drive_start", way="graph", built=True, feet="free", graph={"n_directions": 8})
+    assert [node["name"] for node in begun["nodes"]] == graph["labels"]
+    page.do("drive_request", direction=1.5, node="walk")
+    while len(page.binary) < 40:
         page.receive()
     page.do("live_stop")
     frames = [each for each in page.binary if each[1] == 2]
     page.binary.clear()
     places = np.array([unpack(each)[1][0, 0] for each in frames])
-    assert {struct.unpack_from("<I", each, 4)[0] for each in frames} == {begun["stream"]}
+    assert {struct.unpack_from("<I", each, 4)[0] for each in frames} == {begun["started"]["stream"]}
     assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.2
     assert np.linalg.norm(places[-1] - places[0]) > 0.3
-    with pytest.raises(Failed, match="no label 'swim'"):
-        page.do("graph_request", direction=0.0, label="swim")
 
 
-class _Broken:
-    """A stream that cannot go on after two frames, whatever is wished for."""
-
-    player = SimpleNamespace(delay=0.0)
-
-    def __init__(self, graph: MotionGraph, **wish: Any) -> None:
-        self._left, self._clip = 2, graph.clips[0]
-
-    def request(self, **wish: Any) -> None:
-        """Change nothing."""
-
-    def frame(self) -> marey.Motion:
-        self._left -= 1
-        if self._left < 0:
-            raise NoResult("there is no way on from here")
-        return self._clip[:1]
-
-
-def test_a_stream_that_cannot_go_on_ends_with_the_reason(
-    page: FakePage, graph: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(graph_links, "GraphStream", _Broken)
-    begun = page.do("graph_steer", threshold=graph["suggested"], settings={"label": "walk"})
-    while not any(each.get("event") == "live_ended" for each in page.events):
-        page.receive()
-    ended = next(each for each in page.events if each.get("event") == "live_ended")
-    assert (ended["stream"], ended["error"]) == (begun["stream"], "NoResult: there is no way on from here")
-    page.binary.clear()
+def test_a_label_without_a_route_is_ignored() -> None:
+    clips = [one_label(walks()[0], "walk"), one_label(sneaks()[0], "sneak")]
+    apart = MotionGraph.build(clips, 0.1, thresholds={("walk", "sneak"): 0.0, ("sneak", "walk"): 0.0})
+    driver = GraphDriver(apart, GraphStreamSettings(feet=None))
+    assert [node.name for node in driver.nodes] == ["sneak", "walk"]
+    first = apart.clips[apart.nodes[driver.stream.upcoming[0], 0]].labels.names[0]
+    for label in ("sneak", "walk"):
+        driver.request({"direction": 0.0, "node": label})
+        for _ in range(40):
+            driver.stream.frame()
+        assert driver.doing.startswith("no route") == (label != first)
 
 
 def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, Any], tmp_path: Path) -> None:
@@ -200,7 +181,8 @@ def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, 
     loaded = MotionGraph.load(tmp_path / "graph.npz")
     assert loaded.n_transitions == graph["links"]["transitions"]
     # Most of it is walking, and there steering begins.
-    assert loaded.clips[loaded.nodes[node_in_largest_component(loaded), 0]].name in WALKS
+    start = start_node(loaded)
+    assert start is None or loaded.clips[loaded.nodes[start, 0]].name in WALKS
 
 
 def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:

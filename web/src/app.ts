@@ -52,6 +52,8 @@ export interface Panel {
   /** Called when the tab is opened; `hidden` is called when it is left. */
   shown?(): void;
   hidden?(): void;
+  /** Called after `shown` if another panel has opened this one for something. */
+  use?(what: string): void;
 }
 
 /** A motion in the scene. */
@@ -81,6 +83,8 @@ export class App {
   readonly workEnded = new Signal();
   /** A file was written to the folder. */
   readonly folderChanged = new Signal();
+  /** Open a panel by its name; what follows a colon is passed to it. */
+  readonly openPanel = new Signal<string>();
   selected: Shot | null = null;
   shown: Shown = { ...SHOWN };
   readonly followingChanged = new Signal<boolean>();

@@ -773,42 +773,6 @@ export interface FollowGraph {
   clean?: boolean;
 }
 
-/** Settings of `GraphStream`. */
-export interface GraphStreamSettings {
-  label: string | null;
-  n_directions: number;
-  speed: number | null;
-  feet: "clean" | "lock" | null;
-  start: number | null;
-  direction: number;
-}
-
-/**
- * The number, frame rate and character of the stream, and the delay in seconds caused by foot cleanup.
- *
- * A live frame has a `note` if a request cannot be met.
- */
-export interface GraphSteered {
-  stream: number;
-  rate: number;
-  body: MotionInfo;
-  delay: number;
-}
-
-/** Start a live stream of the graph, steered by `graph_request`. */
-export interface SteerGraph {
-  threshold: number;
-  pairs?: PairLimit[];
-  settings?: Partial<GraphStreamSettings>;
-}
-
-/** Steer the character: direction in radians from +Z, positive to the left; action and speed (m/s), null for any. */
-export interface SteerRequest {
-  direction: number;
-  label?: string | null;
-  speed?: number | null;
-}
-
 /** The download address of the graph. */
 export interface GraphSaved {
   url: string;
@@ -1546,17 +1510,50 @@ export interface DriveRecipe {
 /**
  * Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel.
  *
- * `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can.
+ * `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can. `graph` says
+ * whether the Graph panel has a graph.
  */
 export interface DriveChoices {
   recipes: DriveRecipe[];
   files: string[];
   draft: string;
   stuck: string;
+  graph: boolean;
 }
 
 /** List the characters that can be driven. */
 export interface ListDrive {
+}
+
+/** Settings of `GraphStream`. */
+export interface GraphStreamSettings {
+  label: string | null;
+  n_directions: number;
+  speed: number | null;
+  feet: "clean" | "lock" | null;
+  start: number | null;
+  direction: number;
+}
+
+/** Settings of `MotionMatching`: the first command, and when and how it jumps. */
+export interface MatchingSettings {
+  feet: "clean" | "lock" | null;
+  direction: number;
+  speed: number | null;
+  row: number | null;
+  search_every: number;
+  min_gain: number;
+  half_life: number;
+  speed_half_life: number;
+  facing_half_life: number;
+}
+
+/** Settings of `BlendTreeStream`. */
+export interface BlendTreeSettings {
+  feet: "clean" | "lock" | null;
+  direction: number | null;
+  steer: number;
+  half_life: number;
 }
 
 /** An action of a character. `at_point`: it can be aimed at a point in space, like a punch. */
@@ -1591,16 +1588,21 @@ export interface DriveStarted {
  *
  * `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
  * tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
- * generated walks if there are none. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or
- * unchanged ("free"). With `stay`, the character starts where the previous one stands.
+ * generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
+ * delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
+ * previous one stands.
  */
 export interface StartDrive {
   way: "character" | "graph" | "matching" | "tree";
   source?: "recipe" | "file" | "draft";
   name?: string;
   motions?: string[];
+  built?: boolean;
   feet?: "lock" | "clean" | "free";
   stay?: boolean;
+  graph?: Partial<GraphStreamSettings>;
+  matching?: Partial<MatchingSettings>;
+  tree?: Partial<BlendTreeSettings>;
 }
 
 /**
@@ -1746,8 +1748,6 @@ export interface Commands {
   "graph_links": { fields: LinkGraph; reply: GraphLinks };
   "graph_walk": { fields: WalkGraph; reply: Walked };
   "graph_follow": { fields: FollowGraph; reply: PathFollowed };
-  "graph_steer": { fields: SteerGraph; reply: GraphSteered };
-  "graph_request": { fields: SteerRequest; reply: Nothing };
   "graph_save": { fields: SaveGraph; reply: GraphSaved };
   "find_build": { fields: BuildWeb; reply: WebBuilt };
   "find_load": { fields: LoadWeb; reply: WebBuilt };
@@ -1799,12 +1799,14 @@ export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "au
 
 /** The controls of each operation's settings; `widgets/form.ts` draws them. */
 export const FORMS = {
+  BlendTreeSettings: [{"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}, {"name": "direction", "label": "Direction", "help": "Target heading in the world, from +Z. The stream steers toward it with the knob `turn`. None to set that knob by hand.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": true, "advanced": true}, {"name": "steer", "label": "Steering time", "help": "Time constant for correcting small direction errors.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": true}, {"name": "half_life", "label": "Half-life of knobs", "help": "Time in which a knob moves about halfway to its requested value.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}],
   CleanSettings: [{"name": "floor", "label": "Floor height", "help": "Height of the floor. By default the one stored with the motion, else it is detected.", "kind": "number", "unit": "m", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "hands", "label": "Lock hands too", "help": "If contacts are detected, also detect those of the hands.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "max_stretch", "label": "Max limb stretch", "help": "Maximum change of the length of a limb, or of a foot from heel to ball. Plants take priority over straight knees: with 0, bone lengths are constant, and knees of nearly straight legs may snap. The remaining distance to a plant that is out of reach is the residue.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 20.0, "choices": [], "optional": false, "advanced": false}, {"name": "max_pull", "label": "Max pull of a foot", "help": "Maximum distance between a plant and the recorded foot. Where a foot slides farther than this during one contact, it is freed for a moment and planted again. Feet are lifted above the floor by at most this much.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.2, "choices": [], "optional": false, "advanced": true}, {"name": "smooth", "label": "Smooth", "help": "Keep velocities continuous where contacts begin and end (C1), not only positions (C0, as in Kovar).", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "roll", "label": "Foot roll", "help": "Roll of a planted foot about the line from heel to ball: \"source\" for the smallest change, \"flat\" for the ankle straight above it.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "source", "choices": ["source", "flat"], "optional": false, "advanced": true}, {"name": "damping_from", "label": "Damp knees from", "help": "Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 degrees (pi radians) disable damping.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": 0.0, "max": 180.0, "default": 135.0, "choices": [], "optional": false, "advanced": true}, {"name": "swivel", "label": "Knee swivel", "help": "How far knee and elbow swivel to reduce the rotation of ankle and wrist.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 50.0, "choices": [], "optional": false, "advanced": true}, {"name": "gap", "label": "Join contacts within", "help": "Contacts of one point that are closer together than this form one plant.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.05, "choices": [], "optional": false, "advanced": true}, {"name": "plant_window", "label": "Plant averaging", "help": "L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet drift throughout their stance.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.35, "choices": [], "optional": false, "advanced": true}, {"name": "orientation_window", "label": "Foot orientation fade", "help": "L2, window over which the orientation of a foot with two plants fades into frames with one.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.12, "choices": [], "optional": false, "advanced": true}, {"name": "body_window", "label": "Body smoothing", "help": "L3, half the width of the bell-shaped window that smooths the displacement of the body.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.45, "choices": [], "optional": false, "advanced": true}, {"name": "fade_window", "label": "Fade into free frames", "help": "L4, window over which adjustments fade into free frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 10.0, "default": 0.4, "choices": [], "optional": false, "advanced": true}],
   GazeSettings: [{"name": "steady", "label": "Stabilize eyes", "help": "Let the eyes compensate for the body's bobbing while they look at a goal.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": false}, {"name": "smoothing", "label": "Smoothing", "help": "Standard deviation of the Gaussian that extracts the slow rotation of body and head.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.3, "choices": [], "optional": false, "advanced": true}],
   GraphPathSettings: [{"name": "min_distance", "label": "Distance to others", "help": "Minimum distance to the other characters.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": true}, {"name": "seconds", "label": "Stop after", "help": "Stop after this time, anywhere along the path. By default the walk stops at the end of the path.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "style_overlap", "label": "Style overlap", "help": "The next style may begin this far before the current one ends. The default is half a person's height (Kovar 4.3.1).", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.9, "choices": [], "optional": false, "advanced": true}, {"name": "beam_width", "label": "Search width", "help": "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to the path.", "kind": "integer", "unit": "", "factor": 1.0, "min": 25, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed that chooses the start nodes to try.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}],
   GraphSettings: [{"name": "fps", "label": "Frame rate", "help": "Frame rate of the graph. By default the highest rate of the clips.", "kind": "number", "unit": "Hz", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "min_seconds", "label": "Report labels shorter than", "help": "Report labels with less endless motion than this among the findings.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "variations", "label": "Variations per action", "help": "Number of random blends to add as extra clips for each action that has several takes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the variations.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Transition length", "help": "Length of a transition, and of the window over which frames are compared.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.5, "choices": [], "optional": false, "advanced": false}, {"name": "window_shape", "label": "Weights of the window", "help": "How much the frames of the window count: \"triangle\" weighs the middle most, \"box\" all the same.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "triangle", "choices": ["triangle", "box", "gaussian"], "optional": false, "advanced": true}, {"name": "coarse_step", "label": "Coarse step", "help": "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 1, "choices": [], "optional": false, "advanced": true}, {"name": "max_memory", "label": "Max memory (bytes)", "help": "Maximum memory for distance grids, in bytes.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 268435456, "choices": [], "optional": false, "advanced": true}],
   GraphStreamSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "n_directions", "label": "Number of directions", "help": "Number of directions.", "kind": "integer", "unit": "", "factor": 1.0, "min": 2, "max": null, "default": 16, "choices": [], "optional": false, "advanced": true}, {"name": "speed", "label": "Speed", "help": "Requested speed. By default as fast as possible.", "kind": "number", "unit": "m/s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default the best one for the first direction.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "direction", "label": "Direction", "help": "First direction of travel, from +Z, positive to the left.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": true}],
   GraphWalkSettings: [{"name": "label", "label": "Action", "help": "Use only motion with this label. By default any.", "kind": "text", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}, {"name": "seconds", "label": "Duration", "help": "Duration.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 30.0, "choices": [], "optional": false, "advanced": false}, {"name": "rng", "label": "Random seed", "help": "Random seed; the same seed gives the same walk.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": false}, {"name": "transition_interval", "label": "Time between transitions", "help": "Mean time between transitions. The probability of leaving a clip at a node grows with the time until the clip's next node, so places with many transitions are not favored.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "start", "label": "Start node", "help": "Number of the start node. By default random, with equal probability for each frame of each clip.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}],
+  MatchingSettings: [{"name": "feet", "label": "Feet", "help": "\"clean\" removes foot skate and delays the output. \"lock\" holds planted feet without a delay by rotating the legs. Otherwise the feet stay as they are.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "clean", "choices": ["clean", "lock"], "optional": true, "advanced": false}, {"name": "direction", "label": "Direction", "help": "First direction of travel, from +Z, positive to the left.", "kind": "number", "unit": "°", "factor": 57.29577951308232, "min": null, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": true}, {"name": "speed", "label": "Speed", "help": "First speed. By default the median speed of the clips.", "kind": "number", "unit": "m/s", "factor": 1.0, "min": 0.0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "row", "label": "First frame", "help": "Frame to start at, counted over all clips. By default the one that fits the command best.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "search_every", "label": "Search every", "help": "Time between searches. A new command triggers a search immediately.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "min_gain", "label": "Min gain of a jump", "help": "Jump only if this reduces the distance of the features by at least this fraction.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 20.0, "choices": [], "optional": false, "advanced": true}, {"name": "half_life", "label": "Half-life of offsets", "help": "Time in which the pose offset of a jump roughly halves.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "speed_half_life", "label": "Half-life of speed", "help": "Half-life with which the predicted path approaches the requested speed.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.25, "choices": [], "optional": false, "advanced": true}, {"name": "facing_half_life", "label": "Half-life of heading", "help": "Half-life with which the predicted path approaches the requested heading.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.25, "choices": [], "optional": false, "advanced": true}],
   SearchSettings: [{"name": "max_matches", "label": "Max matches", "help": "Maximum number of matches; a note says if there are more.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": 500, "choices": [], "optional": false, "advanced": false}, {"name": "max_tiers", "label": "Search depth", "help": "Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By default unlimited.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": null, "default": null, "choices": [], "optional": true, "advanced": false}],
   SpaceSettings: [{"name": "slope_limit", "label": "Max speed ratio", "help": "Largest ratio of playback speeds of two motions at any point, an integer.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 60, "default": 2, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Comparison window", "help": "Duration that is compared around each pair of frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "max_distance", "label": "Max difference", "help": "Examples with a larger root mean square distance from the one they are aligned to are left out.", "kind": "number", "unit": "m", "factor": 1.0, "min": 0.0, "max": null, "default": 0.3, "choices": [], "optional": false, "advanced": true}, {"name": "max_opposite", "label": "Max time on opposite feet", "help": "Motions that stand on opposite feet for a larger part of the path are rejected.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 100.0, "default": 5.0, "choices": [], "optional": false, "advanced": true}, {"name": "force", "label": "Blend even if very different", "help": "Accept motions that are too far apart, or on opposite feet, with a note.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "samples", "label": "Sampled blends", "help": "Number of blends to sample; 0 for none.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": 1000000, "default": 1000, "choices": [], "optional": false, "advanced": false}, {"name": "snap", "label": "Snap moments to", "help": "If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other motions, and this moves it to the largest such extreme within 0.2 s. By default the result of the timewarp is used.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": null, "choices": ["farthest", "highest", "lowest", "fastest", "slowest"], "optional": true, "advanced": true}, {"name": "landmarks", "label": "Align moments", "help": "Register the motions in such a way that the moments of the features coincide. Otherwise the timewarp maps the reference's moment to the other motions (Kovar 6.3.1).", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": true, "choices": [], "optional": false, "advanced": true}, {"name": "delta", "label": "Extrapolation", "help": "How far blend weights may leave the range from 0 to 1.", "kind": "number", "unit": "", "factor": 1.0, "min": 0.0, "max": null, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "k", "label": "Nearest samples", "help": "Number of nearest samples that determine the weights for a target.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 1000000, "default": 12, "choices": [], "optional": false, "advanced": true}, {"name": "expand", "label": "Enlarge sampled range", "help": "How much larger the sampled box is than the bounding box of the examples, as a fraction of its size.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": null, "default": 20.0, "choices": [], "optional": false, "advanced": true}, {"name": "spacing", "label": "Min spacing of samples", "help": "Samples closer than this to another, in units of the scale, are dropped.", "kind": "number", "unit": "", "factor": 1.0, "min": 0.0, "max": null, "default": 0.423333, "choices": [], "optional": false, "advanced": true}, {"name": "rng", "label": "Random seed", "help": "Random seed of the sampling.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": 0, "choices": [], "optional": false, "advanced": true}],
   SpliceSettings: [{"name": "align", "label": "Timing", "help": "\"loop\": the upper clip may begin anywhere in its first cycle, and it loops through its gait if it is too short. \"first_minimum\" (Heck 4.2.2): it is cropped to the first frame that matches the lower clip's first frame, and the result ends when either clip ends.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "loop", "choices": ["loop", "first_minimum"], "optional": false, "advanced": true}, {"name": "slope_limit", "label": "Max speed ratio", "help": "Largest ratio of the two clips' playback speeds.", "kind": "integer", "unit": "", "factor": 1.0, "min": 1, "max": 20, "default": 2, "choices": [], "optional": false, "advanced": true}, {"name": "posture", "label": "Posture", "help": "\"pitch\" restores how far the upper clip leans forward or backward and keeps the lower clip's lean into turns; \"full\" restores its complete posture (Heck 4.2.4); without either, the lower clip's posture remains.", "kind": "choice", "unit": "", "factor": 1.0, "min": null, "max": null, "default": "pitch", "choices": ["pitch", "full"], "optional": true, "advanced": false}],

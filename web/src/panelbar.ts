@@ -44,6 +44,11 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     const at = entries.findIndex(({ name }) => name === current);
     open(entries[(at + by + entries.length) % entries.length]!.name, true);
   });
+  app.openPanel.on((wanted) => {
+    const [name, what] = wanted.split(":");
+    open(name!, true);
+    built.get(name!)?.use?.(what ?? "");
+  });
   app.workEnded.on(() => built.get(current)?.shown?.());
   host.replaceChildren(tabs, body);
   const start = entries.find(({ name }) => name === first) ?? entries[0];

@@ -109,11 +109,11 @@ START = StartParam("NODE,X,Z,DEG", "12,0,0,90", 4, name="node,x,z,deg")
 
 def schedule(
     commands: tuple[tuple[float, str, float | str], ...],
-) -> tuple[dict[str, float | str], Callable[..., None]]:
+) -> tuple[dict[str, Any], Callable[..., None]]:
     """Return the first command of a stream, and a function ``send(stream, frame)`` that requests the others."""
     waiting = sorted((each for each in commands if each[0] > 0.0), key=lambda each: each[0])
 
-    def send(stream: Any, frame: int, *_: Any) -> None:
+    def send(stream: Any, frame: int, last: Any = None) -> None:
         while waiting and waiting[0][0] * stream.fps <= frame:
             _, name, value = waiting.pop(0)
             stream.request(**{name: value})

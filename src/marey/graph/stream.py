@@ -94,6 +94,12 @@ class GraphStream(PlayedStream):
                 self.graph.index(label=value)
             self._command[name] = checked
 
+    def can_reach(self, label: str) -> bool:
+        """Return whether a route leads from the next node to a label."""
+        return bool(
+            self.graph.members[self.graph.index(label=label), self._node] or self._route(label)[self._node] >= 0
+        )
+
     def prepare(self, label: str | None = None, speed: float | None = None) -> DirectionTable:
         """Return the direction table for a label and a speed, building it on first use. Call this ahead of time to
         avoid a pause when the command changes."""

@@ -174,14 +174,18 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     path = "JSON.parse(sessionStorage['marey.tab']).choices.graph.done.path"
     tab.until(f"() => !marey.following && {path}.every((at) => marey.stage.sees(spot(at)))")
 
-    page.get_by_role("button", name="Start steering").click()
-    tab.until("() => document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
+    page.get_by_role("button", name="Steer", exact=True).click()
+    tab.until("() => [...document.querySelectorAll('.panel select')].some((each) => each.value === 'built')")
+    page.get_by_role("button", name="Start", exact=True).click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('Stop')")
     frame = tab.get("marey.playback.frame")
     page.keyboard.down("ArrowLeft")
     tab.until("() => marey.ask('live_figures', {}).then((report) => report.sent > 15)")
     page.keyboard.up("ArrowLeft")
     assert tab.get("marey.playback.frame") == frame  # the arrows steer, and do not step
+    page.keyboard.press("2")
+    tab.until("() => document.querySelector('.panel').textContent.includes('keep going')")
     page.keyboard.press("Escape")
-    tab.until("() => !document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
+    tab.until("() => !document.querySelector('.panel').textContent.includes('Stop')")
     assert tab.get("marey.selected.character.visible")
     page.get_by_role("tab", name="View").click()

@@ -4,8 +4,9 @@ import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import type { DriveNode, DriveStarted, DriveRequest, StartDrive } from "../messages";
+import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GraphStreamSettings, type MatchingSettings, type StartDrive } from "../messages";
 import type { Target } from "../pointer";
+import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
@@ -31,7 +32,7 @@ const NEWER = "newer";
 
 export function mount(app: App): Panel {
   const driving = new Driving(app);
-  return { element: driving.element, shown: () => driving.list(), hidden: () => driving.stop() };
+  return { element: driving.element, shown: () => void driving.list(), hidden: () => driving.stop(), use: (what) => void driving.use(what) };
 }
 
 class Driving {
@@ -58,7 +59,7 @@ class Driving {
   private readonly input: DriveInput;
   private readonly startNewest = latest(() => this.start());
   private readonly wayChoice = choice("Controller", WAYS, "character", () => {
-    this.showChoices();
+    this.listClips();
     this.restart();
   }, "How the motion is made: by a character of the panel Characters, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
   private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => {
@@ -70,6 +71,14 @@ class Driving {
     this.showChoices();
     this.restart();
   });
+  // Direction and speed are requests; feet have a choice of their own, for all controllers.
+  private readonly forms = {
+    graph: settingsForm<GraphStreamSettings>(FORMS.GraphStreamSettings, { skip: ["direction", "speed", "feet", "label"], changed: () => this.restart() }),
+    matching: settingsForm<MatchingSettings>(FORMS.MatchingSettings, { skip: ["direction", "speed", "feet"], changed: () => this.restart() }),
+    tree: settingsForm<BlendTreeSettings>(FORMS.BlendTreeSettings, { skip: ["direction", "feet"], changed: () => this.restart() }),
+  };
+  /** Whether the Graph panel has a graph. */
+  private hasGraph = false;
   private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
@@ -103,7 +112,7 @@ class Driving {
     this.keep.disabled = true;
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet,
+      el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
         el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"))),
       this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
@@ -133,7 +142,16 @@ class Driving {
     for (const option of select.options) option.disabled = !can(option.value);
     this.abouts.clear();
     for (const { name, about } of found.recipes) this.abouts.set(`recipe:${name}`, about);
-    this.showChoices();
+    this.hasGraph = found.graph;
+    this.listClips();
+  }
+
+  /** Choose what another panel wants to drive: the graph of the Graph panel. */
+  async use(what: string): Promise<void> {
+    await this.list();
+    if (what !== "graph" || !this.hasGraph) return;
+    this.wayChoice.select.value = "graph";
+    this.listClips("built");
   }
 
   /** Stop the stream, and one that is being prepared, because the panel is no longer visible. */
@@ -191,7 +209,7 @@ class Driving {
     const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
     try {
       const { way } = this;
-      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, feet: this.feet.select.value as StartDrive["feet"] };
+      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", graph: this.forms.graph.value, matching: this.forms.matching.value, tree: this.forms.tree.value, feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.played = chosen;
@@ -402,11 +420,12 @@ class Driving {
     this.app.present(taken.motion);
   }
 
-  private listClips(): void {
+  private listClips(wanted = this.clips.select.value): void {
     const { select } = this.clips;
     const n = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").length;
     const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", n === 1 ? "the open clip" : `${n} open clips`] as [string, string]] : [])];
-    setOptions(select, options, n && select.value === "open" ? "open" : "walks");
+    if (this.hasGraph && this.way === "graph") options.push(["built", "the built graph"]);
+    setOptions(select, options, options.some(([value]) => value === wanted) ? wanted : "walks");
     this.showChoices();
   }
 
@@ -417,6 +436,7 @@ class Driving {
   private showChoices(): void {
     this.character.hidden = this.way !== "character";
     this.clips.hidden = this.way === "character";
+    for (const [way, { element }] of Object.entries(this.forms)) element.hidden = way !== this.way;
     const { value } = this.clips.select;
     const text = this.clips.hidden ? this.abouts.get(this.character.select.value) ?? "" : value === "open" ? "The clips and their mirror images." : "";
     this.about.textContent = text && text[0]!.toUpperCase() + text.slice(1);

@@ -1,6 +1,5 @@
 /**
- * Graph panel: compare clips, choose thresholds and see what is connected; then generate random walks, follow a path,
- * or steer.
+ * Graph panel: compare clips, choose thresholds and see what is connected; then generate random walks, or follow a path.
  */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
@@ -11,7 +10,6 @@ import { limitCurve } from "../widgets/limit_curve";
 import { slider, type Slider } from "../widgets/slider";
 import { PairSection } from "./graph_pairs";
 import { PathSection } from "./graph_path";
-import { SteerSection } from "./graph_steer";
 import { download } from "./look";
 
 type From = "open" | "folder";
@@ -50,7 +48,6 @@ class GraphPanel {
   private asked = false;
   private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
   private readonly path: PathSection;
-  private readonly steer: SteerSection;
   private readonly limit: Slider;
   private readonly relink: () => void;
 
@@ -59,8 +56,6 @@ class GraphPanel {
     this.limit = slider({ label: "Similarity threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
     this.buildSettings = this.makeBuildSettings({ fps: 30 });
     this.path = new PathSection(app, (stretches, settings) => this.follow(stretches, settings));
-    this.steer = new SteerSection(app, (settings, stop) =>
-      app.run("Preparing keyboard control", "graph_steer", { ...this.limits(), settings }, stop).catch(() => null));
     const froms: [From, string][] = [["open", "open clips"], ["folder", "files in open folder"]];
     this.source = choice("Clips", froms, this.from, (value) => {
       this.from = value as From;
@@ -72,12 +67,13 @@ class GraphPanel {
       check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, on paths too"),
       el("div", { class: "row" },
         button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
+        button("Steer", () => app.openPanel.emit("drive:graph"), "Steer the graph with keys, mouse or gamepad, in the panel Drive"),
         button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
       this.findings);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.buildBox,
         el("div", { class: "row" }, this.go), this.about),
-      this.limitBox, this.walkBox, this.path.element, this.steer.element,
+      this.limitBox, this.walkBox, this.path.element,
     );
     app.motionsChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
@@ -88,7 +84,6 @@ class GraphPanel {
 
   leave(): void {
     this.path.leave();
-    void this.steer.stop();
   }
 
   /** Draw the settings of the build, with other values than the library's at first. */
@@ -132,7 +127,6 @@ class GraphPanel {
     const fields = { motions, files, settings: this.buildSettings.value };
     const built = await this.app.run("Building the graph", "graph_build", fields).catch(() => null);
     if (!built) return;
-    await this.steer.stop();
     this.take(built, built.suggested, []);
   }
 
@@ -157,7 +151,7 @@ class GraphPanel {
     this.links = built.links;
     this.pairs.take(built.labels, pairs);
     this.limit.value = threshold;
-    this.path.choices = this.steer.choices = built.labels;
+    this.path.choices = built.labels;
     this.walkSettings = settingsForm<GraphWalkSettings>(FORMS.GraphWalkSettings, {
       initial: { seconds: 20 },
       choices: { label: [["", "anything"], ...built.labels.map((label): [string, string] => [label, label])] },
@@ -170,7 +164,7 @@ class GraphPanel {
 
   private drawBuilt(): void {
     const { built } = this;
-    for (const box of [this.limitBox, this.walkBox, this.path.element, this.steer.element]) box.hidden = !built;
+    for (const box of [this.limitBox, this.walkBox, this.path.element]) box.hidden = !built;
     if (!built) return;
     const text = `${built.clips.length} clips, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
     const left = built.skipped.map((line) => el("li", { text: line }));
@@ -208,7 +202,6 @@ class GraphPanel {
   }
 
   private async walk(): Promise<void> {
-    await this.steer.stop();
     const fields = { ...this.limits(), settings: this.walkSettings?.value ?? {}, clean: this.clean };
     const done = await this.app.run("Creating the random walk", "graph_walk", fields).catch(() => null);
     if (!done) return;
@@ -224,7 +217,6 @@ class GraphPanel {
   }
 
   private async follow(stretches: PathStretch[], settings: Partial<GraphPathSettings>): Promise<PathFollowed | null> {
-    await this.steer.stop();
     return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, settings, clean: this.clean }).catch(() => null);
   }
 

@@ -67,21 +67,9 @@ export function lookAtPath(app: App, shot: Shot, places: Place[]): void {
   if (!app.following) return;
   app.following = false;
   const stops = [
-    app.followingChanged.on(() => {
-      stops.forEach((stop) => stop());
-      still.delete(app);
-    }),
+    app.followingChanged.on(() => stops.forEach((stop) => stop())),
     app.selectionChanged.on(() => {
       if (app.selected !== shot) app.following = true;
     }),
   ];
-  still.add(app);
-}
-
-/** Apps whose camera stays in place to show a path. */
-const still = new WeakSet<App>();
-
-/** Follow the character again, if the camera stayed in place only to show a path. */
-export function leavePath(app: App): void {
-  if (still.has(app)) app.following = true;
 }

@@ -31,18 +31,6 @@ export class Ribbons {
     this.stage.invalidate();
   }
 
-  /** Redraw a single line. Its material is reused, because a new one would compile the shader again. */
-  redraw(points: Place[], color: string, width: number, opacity = 1): void {
-    const mesh = this.meshes[0];
-    if (!mesh) {
-      this.add(points, color, width, opacity);
-      return;
-    }
-    mesh.geometry.dispose();
-    mesh.geometry = strip(points, width);
-    (mesh.material as THREE.MeshBasicMaterial).color.set(color);
-  }
-
   clear(): void {
     for (const mesh of this.meshes.splice(0)) {
       mesh.removeFromParent();

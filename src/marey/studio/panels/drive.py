@@ -14,6 +14,7 @@ from marey.studio.panels import drive_messages as messages
 from marey.studio.panels.author_files import find_authored, list_authored
 from marey.studio.panels.author_state import WORK, get_draft, recipe_file
 from marey.studio.panels.drive_models import Models
+from marey.studio.panels.graph import build_current, has_graph
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def list_drive(session: Session, message: messages.ListDrive) -> messages.DriveC
 
     recipes = tuple(messages.DriveRecipe(name, about) for name, about in shipped_recipes().items())
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
-    return messages.DriveChoices(recipes, files, *_describe_draft(get_draft(session)))
+    return messages.DriveChoices(recipes, files, *_describe_draft(get_draft(session)), has_graph(session))
 
 
 @command(messages.StartDrive)
@@ -130,25 +131,35 @@ async def _make_driver(session: Session, state: DriveState, message: messages.St
         return walker
     if len(message.motions) > _MAX_MOTIONS:
         raise InvalidValue(f"expected up to {_MAX_MOTIONS} motions, got {len(message.motions)}")
+    make, settings = {
+        "graph": (controllers.GraphDriver, message.graph),
+        "matching": (controllers.MatchingDriver, message.matching),
+        "tree": (controllers.TreeDriver, message.tree),
+    }[message.way]
+    model = await _get_model(session, state, message)
+    chosen = type(settings)(settings=settings, feet=controllers.FEET[message.feet])
+    driver: Driver = await session.jobs.run_in_thread(make, model, chosen)
+    return driver
+
+
+async def _get_model(session: Session, state: DriveState, message: messages.StartDrive) -> Any:
+    """Return the model of a controller, from the cache if it was used before."""
+    if message.way == "graph" and message.built:
+        from marey.graph import MotionGraph
+
+        return await asyncio.to_thread(MotionGraph.load, await build_current(session))
     key_parts = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
     key = (message.way, *key_parts)
     if key not in state.models:
         motions = [session.motions.motion(each) for each in message.motions]
         state.models.put(key, await _make_model(session, state, message.way, motions, key_parts))
-    model = state.models.get(key)
-    make = {"graph": controllers.GraphDriver, "matching": controllers.MatchingDriver, "tree": controllers.TreeDriver}[
-        message.way
-    ]
-    driver: Driver = await session.jobs.run_in_thread(make, model, message.feet)
-    return driver
+    return state.models.get(key)
 
 
 async def _make_model(
     session: Session, state: DriveState, way: messages.Way, motions: list[Motion], key_parts: tuple[Any, ...]
 ) -> Any:
     """Build a controller's model. The worker builds motion graphs; it only prepares the clips for other models."""
-    from marey.studio.panels import drive_controllers as controllers
-
     if way == "graph":
         from marey.graph import MotionGraph
 
@@ -159,7 +170,9 @@ async def _make_model(
     key = ("clips", *key_parts)
     if key not in state.models:
         state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
-    make: Callable[..., Any] = controllers.make_data if way == "matching" else controllers.make_tree
+    from marey.control import BlendTree, MatchingData
+
+    make: Callable[..., Any] = MatchingData.build if way == "matching" else BlendTree.from_walks
     return await asyncio.to_thread(make, state.models.get(key))
 
 

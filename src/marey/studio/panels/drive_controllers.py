@@ -10,13 +10,19 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from marey.control import BlendTree, BlendTreeStream, MatchingData, MotionMatching
+from marey.control import (
+    BlendTree,
+    BlendTreeSettings,
+    BlendTreeStream,
+    MatchingData,
+    MatchingSettings,
+    MotionMatching,
+)
 from marey.core.arrays import Floats
 from marey.core.feet import Feet as StreamFeet
-from marey.core.motion import Motion
-from marey.errors import InvalidValue
 from marey.graph import MotionGraph
 from marey.graph.edge_paths import edge_paths
+from marey.graph.settings import GraphStreamSettings
 from marey.graph.stream import GraphStream
 from marey.maths import rigid2d
 from marey.play import PlayedStream
@@ -25,6 +31,7 @@ from marey.pmg.requests import request_at_point, request_name
 from marey.studio.panels.author_messages import CharacterRange
 from marey.studio.panels.drive_messages import DriveNode, Feet
 from marey.studio.panels.drive_steering import Steering
+from marey.studio.panels.graph_links import start_node
 
 # Lookahead (s) of the drawn reachable area for controllers that do not choose whole clips, and frames between updates.
 _AHEAD, _EVERY = 1.0, 6
@@ -40,7 +47,7 @@ _PACE = 0.25
 _MAX_NAME_CHARS = 40
 
 Lines = Sequence[Floats]
-_FEET: Mapping[Feet, StreamFeet] = {"lock": "lock", "clean": "clean", "free": None}
+FEET: Mapping[Feet, StreamFeet] = {"lock": "lock", "clean": "clean", "free": None}
 
 
 S = TypeVar("S", GraphStream, MotionMatching, BlendTreeStream)
@@ -114,7 +121,7 @@ class CharacterDriver:
 
     def __init__(self, graph: ParametricMotionGraph, feet: Feet) -> None:
         self._steering = Steering(graph)
-        self.stream = graph.stream(self._steering, feet=_FEET[feet])
+        self.stream = graph.stream(self._steering, feet=FEET[feet])
         self.nodes = tuple(
             DriveNode(
                 node.name,
@@ -169,10 +176,17 @@ class CharacterDriver:
 
 
 class GraphDriver(_DirectionDriver[GraphStream]):
-    """Controls a motion graph with direction tables."""
+    """Controls a motion graph with direction tables. Its actions are the labels of the graph."""
 
-    def __init__(self, graph: MotionGraph, feet: Feet) -> None:
-        super().__init__(GraphStream(graph, feet=_FEET[feet]))
+    def __init__(self, graph: MotionGraph, settings: GraphStreamSettings) -> None:
+        if settings.start is None and settings.label is None:
+            settings = GraphStreamSettings(settings=settings, start=start_node(graph))
+        super().__init__(GraphStream(graph, settings=settings))
+        if len(graph.label_names) > 1:
+            # The page steers an action that has a turn.
+            turn = CharacterRange("turn", "rad/s", 0.0, 0.0)
+            self.nodes = tuple(DriveNode(name, (turn,), False) for name in graph.label_names)
+        self._label: str | None = None
         self._paths = edge_paths(graph)
         self._node = -1
         paces = self._paths.steps * graph.fps
@@ -181,13 +195,23 @@ class GraphDriver(_DirectionDriver[GraphStream]):
             self.speed, self.usual = (low, high), usual
         self._tables = _Tables(self.stream)
 
+    def request(self, request: Mapping[str, Any]) -> None:
+        """Set the direction, the speed and the label; a label that cannot be reached from here is ignored."""
+        label = request.get("node")
+        self._label = label if label in {node.name for node in self.nodes} else None
+        super().request(request)
+        if self.speed is None:
+            self._tables.request(self._label, None)
+
     def _set_speed(self, speed: float) -> None:
-        self._tables.request_speed(_round_speed(speed))
+        self._tables.request(self._label, _round_speed(speed))
 
     @property
     def doing(self) -> str:  # type: ignore[override]
         """Name of the clip in which the next edge starts."""
-        graph = self.stream.graph
+        graph, label = self.stream.graph, self._label
+        if label is not None and not self.stream.can_reach(label):
+            return f"no route from here to {_shorten(label)}"
         return _shorten(str(graph.clips[graph.nodes[self.stream.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
@@ -224,44 +248,49 @@ class GraphDriver(_DirectionDriver[GraphStream]):
 
 
 class _Tables:
-    """Direction tables of a graph for several speeds, each built in the background on first request."""
+    """Direction tables of a graph for labels and speeds, each built in the background on first request."""
 
     def __init__(self, stream: GraphStream) -> None:
         self._stream = stream
-        self._ready: set[float] = set()
-        self._wanted = 0.0
+        self._ready: set[tuple[str | None, float | None]] = {(None, None)}
+        self._wanted: tuple[str | None, float | None] = (None, None)
         self._busy = False
         self._lock = threading.Lock()
 
-    def request_speed(self, speed: float) -> None:
-        """Request a speed. It applies once its table is ready."""
+    def request(self, label: str | None, speed: float | None) -> None:
+        """Request a label and a speed. They apply once their table is ready."""
         with self._lock:
-            self._wanted = speed
-            if speed in self._ready:
-                self._stream.request(speed=speed)
+            self._wanted = (label, speed)
+            if self._wanted in self._ready:
+                self._apply()
             elif not self._busy:
                 self._busy = True
                 threading.Thread(target=self._make, daemon=True).start()
 
+    def _apply(self) -> None:
+        label, speed = self._wanted
+        usable = label is None or self._stream.can_reach(label)
+        self._stream.request(speed=speed, **({"label": label} if usable else {}))
+
     def _make(self) -> None:
-        """Build tables until the table for the newest requested speed is ready."""
+        """Build tables until the table for the newest request is ready."""
         while True:
             with self._lock:
-                speed = self._wanted
-                if speed in self._ready:
-                    self._stream.request(speed=speed)
+                wanted = self._wanted
+                if wanted in self._ready:
+                    self._apply()
                     self._busy = False
                     return
-            self._stream.prepare(None, speed)
+            self._stream.prepare(*wanted)
             with self._lock:
-                self._ready.add(speed)
+                self._ready.add(wanted)
 
 
 class MatchingDriver(_DirectionDriver[MotionMatching]):
     """Controls a character by motion matching."""
 
-    def __init__(self, data: MatchingData, feet: Feet) -> None:
-        super().__init__(MotionMatching(data, feet=_FEET[feet]))
+    def __init__(self, data: MatchingData, settings: MatchingSettings) -> None:
+        super().__init__(MotionMatching(data, settings=settings))
         paces = data.features.paces[data.features.rows]
         low, high = np.quantile(paces, _SPEEDS)
         if high - low > 0.1:
@@ -287,8 +316,8 @@ class MatchingDriver(_DirectionDriver[MotionMatching]):
 class TreeDriver(_DirectionDriver[BlendTreeStream]):
     """Controls a blend tree."""
 
-    def __init__(self, tree: BlendTree, feet: Feet) -> None:
-        super().__init__(BlendTreeStream(tree, feet=_FEET[feet]))
+    def __init__(self, tree: BlendTree, settings: BlendTreeSettings) -> None:
+        super().__init__(BlendTreeStream(tree, settings=settings))
         self.speed = tree.knobs.get("speed")
         self.usual = self.stream.knobs["speed"] if self.speed is not None else None
 
@@ -306,21 +335,6 @@ class TreeDriver(_DirectionDriver[BlendTreeStream]):
         length = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
         ends = np.stack([length * np.sin(0.5 * turned), length * np.cos(0.5 * turned)], axis=1)
         return _outline(rigid2d.apply(place, ends), place)
-
-
-def make_data(clips: Sequence[Motion]) -> MatchingData:
-    """Build the motion matching database."""
-    return MatchingData.build(clips)
-
-
-def make_tree(clips: Sequence[Motion]) -> BlendTree:
-    """Build a blend tree from the strides of walks."""
-    from marey.control.baselines import baseline_streams
-
-    stream = baseline_streams(clips, kinds=("blend tree",), feet=None)["blend tree"]()
-    if not isinstance(stream, BlendTreeStream):
-        raise InvalidValue("cannot build a blend tree from these clips; use walks that turn left and right")
-    return stream.tree
 
 
 def _round_speed(speed: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.control.settings import BlendTreeSettings, MatchingSettings
+from marey.graph.settings import GraphStreamSettings
 from marey.studio.messages import LiveStarted, Message, MotionInfo, Value
 from marey.studio.panels.author_messages import CharacterRange
 
@@ -21,13 +23,15 @@ class DriveRecipe(Value):
 class DriveChoices(Value):
     """Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel.
 
-    `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can.
+    `draft` is its name, "" if it has no nodes. `stuck` says why the draft cannot play yet; "" if it can. `graph` says
+    whether the Graph panel has a graph.
     """
 
     recipes: tuple[DriveRecipe, ...]
     files: tuple[str, ...]
     draft: str
     stuck: str
+    graph: bool
 
 
 class ListDrive(Message, do="drive_list"):
@@ -39,16 +43,21 @@ class StartDrive(Message, do="drive_start"):
 
     `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
     tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
-    generated walks if there are none. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or
-    unchanged ("free"). With `stay`, the character starts where the previous one stands.
+    generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
+    delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
+    previous one stands.
     """
 
     way: Way
     source: Literal["recipe", "file", "draft"] = "recipe"
     name: str = "walking"
     motions: tuple[str, ...] = ()
+    built: bool = False
     feet: Feet = "lock"
     stay: bool = True
+    graph: GraphStreamSettings = GraphStreamSettings()
+    matching: MatchingSettings = MatchingSettings()
+    tree: BlendTreeSettings = BlendTreeSettings()
 
 
 class DriveNode(Value):

@@ -1,4 +1,4 @@
-"""Graph panel: build motion graphs with chosen thresholds, walk them at random or along paths, and steer them live."""
+"""Graph panel: build motion graphs with chosen thresholds, and walk them at random or along paths."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
-from marey.studio.messages import Nothing
+from marey.graph.settings import GraphSettings
 from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
-    from marey.studio.panels.graph_links import Candidates, GraphPlayer
+    from marey.studio.panels.graph_links import Candidates
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.graph_work"
@@ -32,7 +32,6 @@ class GraphState:
     wanted : the thresholds last requested.
     limits : the thresholds of the last built graph; None if there is none.
     transitions, findings : number of transitions of the last built graph, and notes about it.
-    player : the live player, if one was started.
     """
 
     folder: Path
@@ -43,7 +42,6 @@ class GraphState:
     limits: tuple[Any, ...] | None = None
     transitions: int = 0
     findings: tuple[str, ...] = ()
-    player: GraphPlayer | None = None
 
 
 @command(messages.BuildGraph)
@@ -83,9 +81,9 @@ def show_graph(session: Session, message: messages.ShowGraph) -> messages.GraphS
     """Return the current graph."""
     from marey.studio.panels.graph_links import links
 
-    state = session.state.get("graph")
-    if not isinstance(state, GraphState):
-        return messages.GraphShown(None, (), (), messages.GraphSettings(), 0.0, ())
+    if not has_graph(session):
+        return messages.GraphShown(None, (), (), GraphSettings(), 0.0, ())
+    state = _get_state(session)
     asked, (threshold, pairs) = state.asked, state.wanted
     built = replace(state.built, links=links(state.candidates, threshold, pairs))
     return messages.GraphShown(built, asked.motions, asked.files, asked.settings, threshold, pairs)
@@ -140,35 +138,24 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
     )
 
 
-@command(messages.SteerGraph)
-async def steer_graph(session: Session, message: messages.SteerGraph) -> messages.GraphSteered:
-    """Start a live stream of the graph that the user can steer."""
-    ticket = session.live.take_ticket()
-    state = await _build_within(session, message)
-    player: GraphPlayer = await session.jobs.run_in_thread(_player, state.folder, message)
-    begun = session.live.start(player, player.graph.fps, ticket)
-    state.player = player
-    return messages.GraphSteered(begun.stream, begun.rate, player.body(), player.delay)
-
-
-@command(messages.SteerRequest, reads=True)
-async def request_steering(session: Session, message: messages.SteerRequest) -> Nothing:
-    """Change the direction, action or speed."""
-    player = _get_state(session).player
-    if player is None:
-        raise InvalidValue("nothing is being steered; press “Start steering” first")
-    await asyncio.to_thread(player.prepare, message.label, message.speed)
-    player.request(message.direction, message.label, message.speed)
-    return Nothing()
-
-
 @command(messages.SaveGraph)
 async def save_graph(session: Session, message: messages.SaveGraph) -> messages.GraphSaved:
     """Prepare the graph for download."""
-    state = await _build_within(session, message)
+    built = (await _build_within(session, message)).folder / "graph.npz"
     path = session.places.exports / "graph.npz"
-    await asyncio.to_thread(shutil.copyfile, state.folder / "graph.npz", path)
+    await asyncio.to_thread(shutil.copyfile, built, path)
     return messages.GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
+
+
+def has_graph(session: Session) -> bool:
+    """Return whether the session has a graph."""
+    return isinstance(session.state.get("graph"), GraphState)
+
+
+async def build_current(session: Session) -> Path:
+    """Build the session's graph with the thresholds last requested, and return its file."""
+    state = await _build_within(session, messages.GraphCommand(*_get_state(session).wanted))
+    return state.folder / "graph.npz"
 
 
 def _get_state(session: Session) -> GraphState:
@@ -219,13 +206,6 @@ def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph)
         links(candidates, threshold, ()),
     )
     return GraphState(folder, candidates, asked, reply, (threshold, ()))
-
-
-def _player(folder: Path, message: messages.SteerGraph) -> GraphPlayer:
-    from marey.graph import MotionGraph
-    from marey.studio.panels.graph_links import GraphPlayer
-
-    return GraphPlayer(MotionGraph.load(folder / "graph.npz"), message.settings)
 
 
 def _points(rows: list[list[float]]) -> tuple[tuple[float, float], ...]:

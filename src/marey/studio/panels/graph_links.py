@@ -1,4 +1,4 @@
-"""The graph of a session: its connectivity for given thresholds, computed without building it, and its live stream."""
+"""Compute the connectivity of a graph for given thresholds without building it, fast enough to follow a slider."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
-from marey.errors import MareyError
 from marey.graph.build import find_limits
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import components, prune
-from marey.graph.settings import GraphStreamSettings
-from marey.graph.stream import GraphStream
 from marey.graph.transitions import Transitions
-from marey.studio.live import LiveFrame
-from marey.studio.messages import MotionInfo
-from marey.studio.motions import Motions, Opened, compute_world
 from marey.studio.panels.graph_messages import GraphLinks, LabelPart, LimitPoint, PairCount, PairLimit
 
 MAX_THRESHOLD = 0.25
@@ -149,60 +143,11 @@ def _strong_components(n_nodes: int, edges: Edges) -> tuple[Ints, Floats]:
     table = coo_array((np.ones(len(edges), dtype=np.int8), (edges.tails, edges.heads)), shape=(n_nodes, n_nodes))
     _, which = connected_components(table, directed=True, connection="strong")
     inside = (which[edges.tails] == which[edges.heads]) & ~edges.blends
-    return which, np.bincount(which[edges.tails[inside]], weights=edges.n_frames[inside], minlength=1)
+    weights = edges.n_frames[inside].astype(np.float64)
+    return which, np.asarray(np.bincount(which[edges.tails[inside]], weights=weights, minlength=1), dtype=np.float64)
 
 
-def node_in_largest_component(graph: MotionGraph) -> int:
-    """Return a node of the strongly connected component with the most clip frames."""
+def start_node(graph: MotionGraph) -> int | None:
+    """Return a node of the strongly connected component with the most frames; None if there is only one."""
     which, frames = _strong_components(len(graph.nodes), graph.edges)
-    return int(np.argmax(which == int(frames.argmax())))
-
-
-class GraphPlayer:
-    """A `marey.studio.live.LiveSource` that streams a graph. The character starts at the origin."""
-
-    def __init__(self, graph: MotionGraph, settings: GraphStreamSettings) -> None:
-        self.graph = graph
-        self.joints = graph.skeleton.names
-        self.parents = tuple(graph.skeleton.parents.tolist())
-        if settings.start is None and settings.label is None:
-            # If the graph has several disconnected parts, start in the largest.
-            settings = GraphStreamSettings(settings=settings, start=node_in_largest_component(graph))
-        self._stream = GraphStream(graph, settings=settings)
-        self._label = settings.label
-
-    @property
-    def delay(self) -> float:
-        """Delay in seconds caused by foot cleanup."""
-        return self._stream.player.delay
-
-    def body(self) -> MotionInfo:
-        """Describe the character for the page."""
-        from marey.studio.describe import describe_motion
-
-        opened = Opened(self.graph.clips[0][:1])
-        Motions().add(opened)
-        return describe_motion("live", opened)
-
-    def prepare(self, label: str | None, speed: float | None) -> None:
-        """Build the tables for a request. This takes a moment; call it in a thread."""
-        self._stream.prepare(label, speed)
-
-    def request(self, direction: float, label: str | None, speed: float | None) -> None:
-        """Change the request: direction (radians from +Z, positive to the left), label, and speed (m/s)."""
-        self._stream.request(direction=direction, label=label, speed=speed)
-        self._label = label
-
-    def frame(self) -> LiveFrame:
-        """Return the next frame. A label that cannot be reached from here is withdrawn, with a note."""
-        info = None
-        try:
-            motion = self._stream.frame()
-        except MareyError as error:
-            if self._label is None:
-                raise
-            self._label, info = None, {"note": str(error)}
-            self._stream.request(label=None)
-            motion = self._stream.frame()
-        positions, rotations = compute_world(motion, 0, 1)
-        return LiveFrame(positions[0], rotations[0], info)
+    return int(np.argmax(which == int(frames.argmax()))) if which.max() > 0 else None

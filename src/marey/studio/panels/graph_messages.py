@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marey.graph.settings import GraphPathSettings, GraphSettings, GraphStreamSettings, GraphWalkSettings
+from marey.graph.settings import GraphPathSettings, GraphSettings, GraphWalkSettings
 from marey.studio.messages import Download, Message, MotionInfo, Value
 
 
@@ -151,32 +151,6 @@ class PathFollowed(Value):
     largest_distance: float
     end_distance: float
     why: str
-
-
-class SteerGraph(GraphCommand, do="graph_steer"):
-    """Start a live stream of the graph, steered by `graph_request`."""
-
-    settings: GraphStreamSettings = GraphStreamSettings()
-
-
-class GraphSteered(Value):
-    """The number, frame rate and character of the stream, and the delay in seconds caused by foot cleanup.
-
-    A live frame has a `note` if a request cannot be met.
-    """
-
-    stream: int
-    rate: float
-    body: MotionInfo
-    delay: float
-
-
-class SteerRequest(Message, do="graph_request"):
-    """Steer the character: direction in radians from +Z, positive to the left; action and speed (m/s), null for any."""
-
-    direction: float
-    label: str | None = None
-    speed: float | None = None
 
 
 class SaveGraph(GraphCommand, do="graph_save"):

@@ -12,8 +12,9 @@ from marey.core.arrays import Floats
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError
+from marey.graph.settings import GraphPathSettings, GraphSettings, GraphWalkSettings
 from marey.studio.forms import word_text
-from marey.studio.panels.graph_messages import BuildGraph, GraphPathSettings, GraphSettings, GraphWalkSettings
+from marey.studio.panels.graph_messages import BuildGraph
 from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
 
