@@ -147,6 +147,7 @@ class GazeExampleSettings(Settings):
         help="Yaw of the body at rest in the world, to the left of +Z. By default it is taken from the clip, or from "
         "the markers `front` and `back`, else 0.",
         unit="rad",
+        advanced=True,
     )
     eye_lead: float = option(
         default=0.04, help="How long before the first visible movement the eyes start.", unit="s", min=0, max=1,

@@ -4,7 +4,8 @@
  */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import type { Character, CharacterNode, Commands } from "../messages";
+import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SeamSettings, type StreamSettings } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { countMoves } from "../widgets/moves";
 import { centimeters, shown } from "./author_canvas";
 import { edgeSection, type EdgeSection } from "./author_edge";
@@ -44,6 +45,8 @@ class Author {
   private readonly knobs = el("div", { class: "stack" });
   private readonly moves = countMoves(this.knobs);
   private lastMove = -1;
+  private readonly seams = settingsForm<SeamSettings>(FORMS.SeamSettings);
+  private readonly playing = settingsForm<StreamSettings>(FORMS.StreamSettings);
 
   constructor(private readonly app: App) {
     this.view = graphView((chosen) => this.choose(chosen));
@@ -53,8 +56,10 @@ class Author {
     const walk = button("Preview", () => void this.walk(), `Create a random walk through the character, ${WALK_SECONDS} s, as a new clip`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
+        el("details", { class: "folded" }, el("summary", { class: "dim", text: "Options of an empty character" }), this.seams.element),
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
+        el("details", { class: "folded" }, el("summary", { class: "dim", text: "Preview options" }), this.playing.element),
         el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name"))),
       this.detail,
       this.addSection(),
@@ -86,7 +91,7 @@ class Author {
   private async take(value: string): Promise<void> {
     const [kind, name = "", node = ""] = value.split(":");
     this.begin.select.value = "";
-    if (kind === "new") await this.change("author_new", { name: this.name.value || "character" });
+    if (kind === "new") await this.change("author_new", { name: this.name.value || "character", settings: this.seams.value });
     else if (kind === "recipe") await this.change("author_recipe", { recipe: name }, "Building the character");
     else if (kind === "node") await this.change("author_recipe", { recipe: name, nodes: [node] }, "Building the node");
     else if (kind === "file") await this.change("author_load", { path: value.slice("file:".length) });
@@ -205,19 +210,19 @@ class Author {
 
   private addSection(): HTMLElement {
     const name = el("input", { type: "text", value: "walk", aria: { label: "Node name" } });
-    const options = { speed: false, mirror: true };
+    let speed = false;
+    const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
     const said = el("p", { class: "dim", aria: { live: "polite" } });
     const add = button("Add node", () => {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
       said.textContent = "";
-      void this.change("author_add", { name: name.value, motions, ...options }, "Cutting gait cycles").then((done) => {
+      void this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles").then((done) => {
         if (done) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
       });
     }, "Cut walks or runs along curves into gait cycles that blend by turn rate");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
-      el("div", { class: "checks" },
-        check("Vary speed", options.speed, (on) => (options.speed = on), "Blend by speed, too"), check("Add mirrored copies", options.mirror, (on) => (options.mirror = on), "Use the mirror image of each clip, too")),
+      check("Vary speed", speed, (on) => (speed = on), "Blend by speed, too"), form.element,
       el("div", { class: "row" }, add), said);
   }
 
@@ -235,7 +240,7 @@ class Author {
   }
 
   private async walk(): Promise<void> {
-    const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
+    const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6), settings: this.playing.value }).catch(() => null);
     if (info) this.app.present(info);
   }
 

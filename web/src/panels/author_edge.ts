@@ -1,7 +1,8 @@
 /** Connect two nodes: shows the transition costs, the thresholds, and which motions can follow which. */
 import type { App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
-import type { Character, CharacterNode, CostChart, TriedEdge } from "../messages";
+import { FORMS, type Character, type CharacterNode, type CompareSettings, type CostChart, type TriedEdge } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { slider } from "../widgets/slider";
 import { centimeters, ink, shown, sketch, type Pen } from "./author_canvas";
 
@@ -19,6 +20,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const from = choice("From node", [], "", () => forget());
   const to = choice("To node", [], "", () => forget());
   const compare = button("Find transitions", () => void run(), "Sample motions of both nodes and find the best transition for each pair", "primary");
+  const form = settingsForm<CompareSettings>(FORMS.CompareSettings);
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
   const part = button("Connect as sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
@@ -46,7 +48,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   };
   const run = async () => {
     const ends = { source: from.select.value, target: to.select.value };
-    const found = await app.run("Finding transitions", "author_compare", ends).catch(() => null);
+    const found = await app.run("Finding transitions", "author_compare", { ...ends, settings: form.value }).catch(() => null);
     if (!found) return;
     chart = found;
     good.value = roundedUp(found.good);
@@ -87,7 +89,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     boxes.draw();
   });
   return {
-    element: el("section", {}, el("h3", { text: "Connect" }), from, to, el("div", { class: "row" }, compare), costs),
+    element: el("section", {}, el("h3", { text: "Connect" }), from, to, form.element, el("div", { class: "row" }, compare), costs),
     show(next) {
       character = next;
       const options = next.nodes.map(({ name }): [string, string] => [name, name]);

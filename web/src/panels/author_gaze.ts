@@ -1,7 +1,8 @@
 /** The examples of a gaze map: their directions, the region they span, and the cost of each. */
 import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import type { AuthoredFile, GazeChart } from "../messages";
+import { FORMS, type AuthoredFile, type GazeChart, type GazeExampleSettings } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { slider } from "../widgets/slider";
 import { ink, shown, sketch, type Pen } from "./author_canvas";
 
@@ -27,6 +28,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   const costs = button("Test accuracy", () => void change(() => app.run("Testing accuracy", "author_gaze_costs", {})), "For each example: the error of a map that is built without it");
   const yaw = slider({ label: "Yaw, left is +", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
   const pitch = slider({ label: "Pitch, up is +", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
+  const form = settingsForm<GazeExampleSettings>(FORMS.GazeExampleSettings, { skip: ["start", "stop"] });
   const warn = (text: string) => (warned.textContent = text);
   const goal = () => ({ yaw: yaw.value * DEGREE, pitch: pitch.value * DEGREE });
   const selected = () => (app.selected?.info.kind === "motion" ? app.selected.info.motion : null);
@@ -34,7 +36,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     const motion = selected();
     if (!motion) return;
     const [start, stop] = app.playback.region ?? [null, null];
-    void change(() => app.ask("author_gaze_add", { motion, ...goal(), start, stop }));
+    void change(() => app.ask("author_gaze_add", { motion, ...goal(), settings: { ...form.value, start, stop } }));
   }, "Use the selected clip (or its marked range) as an example of looking in the direction above. It must stand still before and after the look.");
   const aim = button("Test gaze", () => void look(), "Make the selected clip look in the direction above from its middle on, using this map");
   const name = el("input", { type: "text", value: "gaze", aria: { label: "Gaze map name" } });
@@ -96,7 +98,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   });
   app.themes.changed.on(() => view.draw());
   const body = el("div", { class: "stack", hidden: true }, view.canvas, note, summary, el("div", { class: "row" }, costs, remove),
-    yaw.element, pitch.element, el("div", { class: "row" }, add, aim), warned,
+    yaw.element, pitch.element, form.element, el("div", { class: "row" }, add, aim), warned,
     el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Overwrite", false, (on) => (replace = on), "Overwrite an existing file of this name")));
   return {
     element: el("section", {}, el("h3", { text: "Gaze map" }), map, body),

@@ -64,7 +64,7 @@ def new_character(session: Session, message: messages.NewCharacter) -> messages.
     from marey.pmg import ParametricMotionGraph
 
     draft = get_draft(session)
-    draft.put(ParametricMotionGraph(check_name(message.name), length=message.length))
+    draft.put(ParametricMotionGraph(check_name(message.name), **message.settings.to_dict()))
     return describe_character(draft)
 
 
@@ -97,8 +97,7 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
             f"{WORK}:gait",
             motions=[session.motions.motion(each) for each in message.motions],
             name=name,
-            speed=message.speed,
-            mirror=message.mirror,
+            settings={"parameters": ["turn", "speed"][: 1 + message.speed], **message.settings.to_dict()},
             into=str(path),
         )
         await asyncio.to_thread(_add_from, draft, path, (name,))
@@ -147,12 +146,14 @@ async def compare_nodes(session: Session, message: messages.CompareNodes) -> mes
     from marey.pmg import NodeComparison
 
     draft = get_draft(session)
-    for value in (message.n_source, message.n_target):
-        if not 2 <= value <= _MAX_SAMPLES:
-            raise InvalidValue(f"expected 2 to {_MAX_SAMPLES} samples of each node, got {value}")
+    settings = message.settings
+    if max(settings.n_source, settings.n_target) > _MAX_SAMPLES:
+        raise InvalidValue(f"expected at most {_MAX_SAMPLES} samples of each node")
     source, target = draft.graph[message.source], draft.graph[message.target]
     async with draft.shared_file() as character:
-        found = await session.jobs.run(f"{WORK}:compare", character=character, **message.fields())
+        found = await session.jobs.run(
+            f"{WORK}:compare", character=character, ends=(source.name, target.name), settings=settings.to_dict()
+        )
     comparison = NodeComparison(**found)
     with draft.lock:
         draft.comparisons[message.source, message.target] = source, target, comparison
@@ -202,7 +203,10 @@ async def walk_character(session: Session, message: messages.WalkCharacter) -> M
     if not 1.0 <= message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected 1 to {_MAX_LENGTH:g} s, got {message.seconds:g}")
     async with get_draft(session).shared_file() as character:
-        done = await session.jobs.run(f"{WORK}:walk", character=character, **message.fields())
+        done = await session.jobs.run(
+            f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed,
+            settings=message.settings.to_dict(),
+        )  # fmt: skip
     return session.info(session.motions.add_result(done["motion"]))
 
 
@@ -281,7 +285,7 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         goal = (message.yaw, message.pitch)
-        example = gaze_example(motion, goal, start=message.start, stop=message.stop)
+        example = gaze_example(motion, goal, settings=message.settings)
         gaze = _get_gaze(draft)
         _set_gaze(draft, GazeMap.build([*gaze.examples, example], k=gaze.k))
     return describe_gaze(_get_gaze(draft), None, _sentences(said))

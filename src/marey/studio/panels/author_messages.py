@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.layer.settings import GazeExampleSettings
+from marey.pmg.settings import CompareSettings, GaitSettings, SeamSettings, StreamSettings
 from marey.studio.messages import Message, MotionCommand, MotionInfo, Value
 
 FileKind = Literal["character", "gaze"]
@@ -94,10 +96,10 @@ class ListSources(Message, do="author_sources"):
 
 
 class NewCharacter(Message, do="author_new"):
-    """Start a new character. `length` is the transition length in seconds."""
+    """Start a new character. The settings are those of all its transitions."""
 
     name: str
-    length: float = 1.0 / 3.0
+    settings: SeamSettings = SeamSettings()
 
 
 class UseRecipe(Message, do="author_recipe"):
@@ -110,13 +112,13 @@ class UseRecipe(Message, do="author_recipe"):
 class AddGait(Message, do="author_add"):
     """Add a node built from the gait cycles in open motions. Its parameter is the turn rate.
 
-    `speed` adds speed as a second parameter. `mirror` adds the mirror images of the cycles.
+    `speed` adds speed as a second parameter.
     """
 
     name: str
     motions: tuple[str, ...]
     speed: bool = False
-    mirror: bool = True
+    settings: GaitSettings = GaitSettings()
 
 
 class AddPart(Message, do="author_part"):
@@ -156,13 +158,9 @@ class Disconnect(EdgeCommand, do="author_disconnect"):
 
 
 class CompareNodes(EdgeCommand, do="author_compare"):
-    """Find the best transition for many pairs of sampled motions, as a basis for choosing thresholds.
+    """Find the best transition for many pairs of sampled motions, as a basis for choosing thresholds."""
 
-    `n_source` and `n_target` are the numbers of samples of each node.
-    """
-
-    n_source: int = 60
-    n_target: int = 400
+    settings: CompareSettings = CompareSettings()
 
 
 class CostChart(Value):
@@ -233,6 +231,7 @@ class WalkCharacter(Message, do="author_walk"):
 
     seconds: float = 20.0
     seed: int = 0
+    settings: StreamSettings = StreamSettings()
 
 
 class SaveAuthored(Message, do="author_save"):
@@ -294,15 +293,11 @@ class AddLook(
     do="author_gaze_add",
     remedies={"start": "mark the look on the timeline, or record a pause before and after it"},
 ):
-    """Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there.
-
-    `start` and `stop` are the frames between which the look lies; null to find it between the rests.
-    """
+    """Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there."""
 
     yaw: float
     pitch: float
-    start: int | None = None
-    stop: int | None = None
+    settings: GazeExampleSettings = GazeExampleSettings()
 
 
 class RemoveLook(Message, do="author_gaze_remove"):

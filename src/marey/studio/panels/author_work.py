@@ -48,7 +48,7 @@ def known_recipe(name: str) -> str:
     return name
 
 
-def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
+def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[str, Any], into: str) -> dict[str, Any]:
     """Build a node from the gait cycles in motions and save it to `into` as a character with this one node."""
     from marey.clean import detect_contacts, ensure_contacts
     from marey.pmg import GaitSpace, ParametricMotionGraph
@@ -61,7 +61,7 @@ def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirr
     if len(points) > 1:  # some have hand contacts
         ready = [detect_contacts(motion) for motion in motions]
     progress(0.5, "extracting gait cycles")
-    space = GaitSpace.build(ready, ("turn", "speed") if speed else ("turn",), mirror=mirror)
+    space = GaitSpace.build(ready, **settings)
     graph = ParametricMotionGraph(name)
     progress(0.9, "saving")
     graph.add(name, space)
@@ -69,9 +69,7 @@ def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirr
     return {"cycles": len(space.heights)}
 
 
-def compare(
-    progress: Progress, character: str, source: str, target: str, n_source: int, n_target: int
-) -> dict[str, Any]:
+def compare(progress: Progress, character: str, ends: tuple[str, str], settings: dict[str, Any]) -> dict[str, Any]:
     """Find the best transitions between samples of two nodes."""
     from marey.pmg import ParametricMotionGraph
 
@@ -87,17 +85,17 @@ def compare(
             progress(0.2 + 0.8 * done / len(blocks), "comparing")
 
     progress(0.1, "sampling both nodes")
-    found = graph.compare(source, target, n_source=n_source, n_target=n_target, run=run_blocks)
+    found = graph.compare(*ends, run=run_blocks, **settings)
     return dict(found._asdict())
 
 
-def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[str, Any]:
+def walk(progress: Progress, character: str, seconds: float, seed: int, settings: dict[str, Any]) -> dict[str, Any]:
     """Generate a random walk of a character."""
     from marey.control import RandomWalk
     from marey.pmg import ParametricMotionGraph
 
     progress(0.0, "loading")
-    stream = ParametricMotionGraph.load(character).stream(RandomWalk(seed))
+    stream = ParametricMotionGraph.load(character).stream(RandomWalk(seed), **settings)
     progress(0.3, "walking")
     motion = stream.record(seconds)
     costs = [each.cost for each in stream.transitions]
