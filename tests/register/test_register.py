@@ -238,7 +238,9 @@ def test_different_skeletons_name_the_joints_and_the_remedy(walk: Motion, run: M
     offsets = body.offsets.copy()
     offsets[-1] *= 1.5
     longer = replace(run, skeleton=Skeleton(body.names, body.parents, offsets), contacts=None)
-    with pytest.raises(InvalidValue, match=f"different proportions: .*'{body.names[-1]}' by .*; retarget one first"):
+    with pytest.raises(
+        InvalidValue, match=f"different proportions: .*'{body.names[-1]}' by .*; retarget them onto one"
+    ):
         register([walk, longer])
 
 

@@ -458,7 +458,8 @@ def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
         _ = clips.names
     assert str(told.value) == (
         f"{mixed}: the clips have 2 different skeletons (0: walk0, walk1, walk0_mirrored, walk1_mirrored; 1: tall, "
-        "tall_mirrored); select one by its number or by a clip's name with `group=`, or retarget the others"
+        "tall_mirrored); retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
+        "number or by a clip's name"
     )
     with pytest.raises(InvalidValue, match="2 different skeletons"):
         MotionGraph.build(clips)

@@ -38,7 +38,7 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
     multiple=True,
     help="Threshold from one label to another; 0 forbids transitions. May be repeated.",
 )
-@add_settings("marey.graph.settings:GraphSettings", skip=("fps",))
+@add_settings("marey.graph.settings:GraphSettings", skip=("fps", "retarget"))
 @renamed_option("--coarse", "--coarse-step", type=int)
 @markers_option()
 @click.option("--registered", is_flag=True, help="Add longer, registered transitions where plain ones fail.")
@@ -47,7 +47,9 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
     help="Instead of by distance, make transitions where poses, velocities and accelerations have at least this "
     "similarity (0 to 1, such as 0.7). --window is then the same as --fade.",
 )  # fmt: skip
-@add_settings("marey.graph.settings:SimilaritySettings", skip=("threshold", "fps", "min_seconds", "variations", "rng"))
+@add_settings(
+    "marey.graph.settings:SimilaritySettings", skip=("threshold", "fps", "min_seconds", "variations", "rng", "retarget")
+)
 @click.option(
     "--weight",
     "weights",
@@ -110,7 +112,7 @@ def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings
     )
     similarity = options["similarity"]
     # These are read by `open_folder`.
-    folder: dict[str, Any] = dict.fromkeys(("fps", "cache"))
+    folder: dict[str, Any] = dict.fromkeys(("fps", "cache", "retarget"))
     if similarity is None:
         for name in given & (by_similarity - by_distance):
             raise click.UsageError(f"{name_option(name)} applies only with --similarity")

@@ -42,6 +42,13 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
         return value if value == "none" else self.kind.convert(value, param, ctx)
 
 
+# The one option that is an object and works alike in all commands: without a file, it is True.
+_RETARGET = "retarget"
+_RETARGET_HELP = (
+    "Retarget motions with another skeleton, with planted feet: onto the most frequent skeleton, or that of FILE."
+)
+
+
 class _Placeholder(click.Option):
     """Stands for the options of a class of settings, which is imported when the command runs or shows its help."""
 
@@ -54,9 +61,8 @@ class _Placeholder(click.Option):
 
         module, _, name = self.kind.partition(":")
         options = options_of(getattr(importlib.import_module(module), name))
-        return [
-            _make_option(each, self.prefix) for each in options if each.kind != "object" and each.name not in self.skip
-        ]
+        wanted = (each for each in options if each.kind != "object" or each.name == _RETARGET)
+        return [_make_option(each, self.prefix) for each in wanted if each.name not in self.skip]
 
 
 class SettingsCommand(click.Command):
@@ -144,6 +150,8 @@ def word_options(text: str) -> str:
 
 
 def _make_option(each: Option, prefix: str = "") -> click.Option:
+    if each.name == _RETARGET:
+        return click.Option(["--retarget"], is_flag=False, flag_value="", metavar="[FILE]", help=_RETARGET_HELP)
     parameter = prefix + each.name
     name = name_option(parameter)
     text = each.help + _describe_default(each, name)
@@ -181,6 +189,8 @@ def _show(each: Option, value: float) -> str:
 
 def _convert(each: Option, value: Any) -> Any:
     """Convert degrees to radians, and report an angle that is out of range in degrees."""
+    if each.name == _RETARGET:
+        return value or True
     if each.unit != "rad":
         return value
     from marey.errors import InvalidValue

@@ -76,7 +76,8 @@ def prepare_clips(
     given = list_clips(clips, purpose, min_clips)
     body = given[0].skeleton
     for k, motion in enumerate(given[1:], 1):
-        check_same_skeleton(body, motion.skeleton, f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})")
+        where = f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})"
+        check_same_skeleton(body, motion.skeleton, where, "retarget them onto one skeleton with `retarget=True`")
     ready, notes = list(given), []
     for k, motion in enumerate(given):
         if motion.contacts is not None or detect is None:

@@ -80,13 +80,13 @@ def find_placement(motion: Motion, frame: int) -> Floats:
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 
-def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
+def check_same_skeleton(first: Skeleton, second: Skeleton, where: str, remedy: str = "retarget one first") -> None:
     """Raise InvalidValue unless both skeletons have the same joints and bones."""
     difference = find_skeleton_difference(first, second)
     if difference:
         raise DifferentSkeletons(
             f"{where} needs motions that share a skeleton, but they have {difference}",
-            remedy="retarget one first",
+            remedy=remedy,
         )
 
 

@@ -20,8 +20,10 @@ from marey.edit.settings import (
     DeseamSettings,
     EditPathSettings,
     RetargetSettings,
+    SkeletonSettings,
     WarpSettings,
 )
+from marey.edit.share import share_skeleton
 from marey.edit.timewarp import timewarp
 from marey.edit.warp import MoveKey, TurnKey, warp
 
@@ -33,6 +35,7 @@ __all__ = [
     "MoveKey",
     "RetargetMap",
     "RetargetSettings",
+    "SkeletonSettings",
     "TurnKey",
     "WarpSettings",
     "connect",
@@ -43,6 +46,7 @@ __all__ = [
     "mirror",
     "resample",
     "retarget",
+    "share_skeleton",
     "timewarp",
     "traveled_path",
     "warp",

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from marey.core.feet import feet_option
+from marey.core.motion import Motion
 from marey.core.settings import Settings, option
+from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
+
+OneSkeleton = bool | Skeleton | Motion | str | os.PathLike[str]
+
+
+class SkeletonSettings(Settings):
+    """Settings of operations on several motions, which need one skeleton."""
+
+    retarget: OneSkeleton = option(
+        default=False,
+        help="What to do with motions of different skeletons. True retargets them onto the most frequent "
+        "skeleton, with planted feet; or give the skeleton, a motion of it, or a file. By default they are refused.",
+    )
 
 
 class CycleSettings(Settings):

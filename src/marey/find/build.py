@@ -17,6 +17,8 @@ from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
+from marey.edit.settings import OneSkeleton
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
 from marey.find.region import Rules
@@ -33,6 +35,7 @@ def build_web(
     clips: Clips | Sequence[Motion],
     *,
     fps: float | None = None,
+    retarget: OneSkeleton = False,
     run: Callable[..., Any] = map,
     cache: ResultCache | None = None,
     progress: Callable[[float], None] | None = None,
@@ -44,6 +47,7 @@ def build_web(
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
     fps : frame rate of the web; by default the highest rate of the clips.
+    retarget : what to do with clips of different skeletons; see `marey.edit.share_skeleton`.
     run : function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
     cache : stores the cells of each tile. When a clip is added, only its pairs are computed.
     progress : called with the fraction done, from 0 to 1.
@@ -51,7 +55,8 @@ def build_web(
     from marey.find.match_web import MatchWeb
 
     detect = partial(ensure_contacts, problem="matches of a clip without contacts ignore them")
-    motions = make_names_unique(prepare_clips(clips, "a match web", fps=fps, detect=detect).motions)
+    given = share_skeleton(clips, retarget, purpose="a match web")
+    motions = make_names_unique(prepare_clips(given, "a match web", fps=fps, detect=detect).motions)
     work = make_work(motions, settings)
     tiles = [
         tile

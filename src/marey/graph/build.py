@@ -16,6 +16,7 @@ from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, compact, connect_clips
@@ -118,8 +119,9 @@ def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) 
 def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSettings) -> tuple[Motion, ...]:
     """Prepare clips for a graph: one frame rate (see `marey.core.clips`), root motion on joint 0, contacts, unique
     names, and variations."""
+    given = share_skeleton(clips, settings.retarget, purpose="a graph")
     detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
-    motions = make_names_unique(prepare_clips(clips, "a graph", fps=settings.fps, detect=detect).motions)
+    motions = make_names_unique(prepare_clips(given, "a graph", fps=settings.fps, detect=detect).motions)
     if not settings.variations:
         return motions
     takes = more_takes(motions, settings.variations, settings.rng)

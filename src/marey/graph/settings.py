@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
+from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
 from marey.play.settings import LiveSettings
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Threshold = float | str
 
 
-class ClipGraphSettings(ProgressSettings):
+class ClipGraphSettings(SkeletonSettings, ProgressSettings):
     """Settings of both ways to build a graph from clips."""
 
     fps: float | None = option(

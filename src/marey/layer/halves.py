@@ -70,7 +70,8 @@ def check_bodies(first: Motion, second: Motion, where: str) -> None:
     """Raise an error unless both are motions with the same skeleton."""
     for given in (first, second):
         check_motion(given, f"each motion of {where}")
-    check_same_skeleton(first.skeleton, second.skeleton, where)
+    remedy = "retarget them onto one skeleton with `retarget=True`"
+    check_same_skeleton(first.skeleton, second.skeleton, where, remedy)
 
 
 def get_bone_offsets(motion: Motion) -> Floats:

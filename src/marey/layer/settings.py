@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from marey.core.settings import Seed, Settings, option
+from marey.edit.settings import SkeletonSettings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,7 +44,7 @@ class PostureSettings(Settings):
     )
 
 
-class SpliceSettings(PostureSettings, AlignSettings):
+class SpliceSettings(SkeletonSettings, PostureSettings, AlignSettings):
     """Settings of a splice."""
 
 
@@ -62,7 +63,7 @@ class SplicerSettings(PostureSettings):
     )
 
 
-class TransplantSettings(Settings):
+class TransplantSettings(SkeletonSettings):
     """Settings of a transplant."""
 
     joints: str | Sequence[str] | Mapping[str, float] = option(

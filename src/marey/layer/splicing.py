@@ -13,6 +13,7 @@ from marey.core.arrays import Floats, set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.settings import operation
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.gait import find_gait
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
@@ -46,6 +47,8 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     ------
     NotBlendable : if either motion has no steps, or the upper one too few to loop. `transplant` does not need steps.
     """
+    if settings.retarget is not False:
+        lower, upper = share_skeleton((lower, upper), settings.retarget)
     halves = check_pair(lower, upper, "a splice")
     transfer, found = settings.posture, settings.times
     if found is None:

@@ -16,6 +16,7 @@ from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.layer.halves import check_bodies, get_bone_offsets
 from marey.layer.settings import TransplantSettings
@@ -55,6 +56,8 @@ def transplant(base: Motion, donor: Motion, settings: TransplantSettings) -> Mot
     that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
     records the weights, the frames, and notes, for example if the end of the donor is cut off.
     """
+    if settings.retarget is not False:
+        base, donor = share_skeleton((base, donor), settings.retarget)
     check_bodies(base, donor, "a transplant")
     weights = find_joint_weights(base.skeleton, settings.joints, settings.falloff)
     begin, fade = settings.at, settings.ease

@@ -14,6 +14,7 @@ from marey.core.arrays import Floats, Ints, convert_array, freeze_array, set_rea
 from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.settings import operation
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, MareyError, NotBlendable
 from marey.parametric.dense import upsample
 from marey.parametric.features import Feature, as_features
@@ -74,6 +75,8 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     MareyWarning : if examples are left out because they cannot be registered; `notes` lists them too.
     """
     given, parents, reg = _unpack_examples(examples)
+    if reg is None:
+        given = share_skeleton(given, settings.retarget)
     motions = given if reg is not None else make_names_unique(given)
     report = settings.progress or (lambda fraction: None)
     if (settings.values is None) == (settings.feature is None):

@@ -20,6 +20,7 @@ from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.settings import operation
 from marey.core.source import Source
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part, Stored
@@ -154,6 +155,8 @@ class GaitSpace(FrozenRecord, Stored):
         names, margin = _check_names(settings.parameters), settings.margin
         part = CyclePart(_STEPS_BEGIN[settings.side], 0.5 * settings.steps)
         given = list(motions)
+        if given:
+            given = list(share_skeleton(given, settings.retarget))
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
         base = bake_hips_into_root(given[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from marey.core.settings import ProgressSettings, Seed, Settings, option
 from marey.deprecation import warn_renamed
+from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
 
 P = ParamSpec("P")
@@ -135,7 +136,7 @@ def check_order(good: float | None, bad: float | None) -> None:
         )
 
 
-class GaitSettings(Settings):
+class GaitSettings(SkeletonSettings):
     """Settings of a gait space."""
 
     parameters: Sequence[str] = option(

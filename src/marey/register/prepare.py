@@ -6,17 +6,19 @@ from collections.abc import Iterable
 
 from marey.core.clips import PreparedClips, list_clips, name_clip, prepare_clips
 from marey.core.motion import Motion
+from marey.edit.settings import OneSkeleton
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue
 
 # A timewarp needs at least this many frames.
 MIN_FRAMES = 8
 
 
-def prepare_motions(motions: Iterable[Motion]) -> PreparedClips:
-    """Bring the motions to the first one's skeleton and the highest rate, with contacts; also return notes."""
+def prepare_motions(motions: Iterable[Motion], retarget: OneSkeleton = False) -> PreparedClips:
+    """Bring the motions to one skeleton and the highest rate, with contacts; also return notes."""
     from marey.clean import detect_contacts
 
-    given = list_clips(motions, "registration", min_clips=2)
+    given = share_skeleton(list_clips(motions, "registration", min_clips=2), retarget)
     for k, motion in enumerate(given):
         check_length(motion, k)
     return prepare_clips(given, "registration", detect=detect_contacts, bake_hips=False)

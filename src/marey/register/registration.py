@@ -131,7 +131,7 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     NotBlendable : if the motions are too far apart or stand on opposite feet.
     """
     cyclic, start = settings.cyclic, settings.start
-    ready, notes = prepare_motions(motions)
+    ready, notes = prepare_motions(motions, settings.retarget)
     ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
         raise InvalidValue(

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from marey.compare.settings import MarkerSettings
 from marey.core.settings import option
+from marey.edit.settings import SkeletonSettings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class PairSettings(MarkerSettings):
+class PairSettings(SkeletonSettings, MarkerSettings):
     """How pairs of motions are aligned in time, and which are rejected."""
 
     slope_limit: int = option(

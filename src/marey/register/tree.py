@@ -20,6 +20,7 @@ from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton
 from marey.core.settings import operation
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult, NotBlendable
 from marey.maths import rigid2d
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
@@ -87,7 +88,7 @@ def register_tree(motions: Iterable[Motion], settings: TreeSettings) -> TreeRegi
     ------
     NotBlendable : if fewer than two motions remain.
     """
-    given = list_clips(motions, "registration", _MIN_FAMILY)
+    given = share_skeleton(list_clips(motions, "registration", _MIN_FAMILY), settings.retarget)
     marks = _check_landmarks(settings.landmarks, given)
     tree = None if settings.parents is None else check_parents(settings.parents, len(given))
     root = _check_root(settings.reference, tree, len(given))

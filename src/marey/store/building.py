@@ -10,21 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
+from marey.edit.share import choose_skeleton, describe_retargeted
 from marey.errors import ParseError, UnreadableFile, similar, warn_user
 from marey.store.arrays import sweep
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
 from marey.store.labels import LabelRow, bare_name
 from marey.store.prepare import (
+    Derived,
     Job,
     Outcome,
-    Twin,
     clip_key,
+    derive,
     prepare_clip,
-    prepare_twin,
+    prepare_derived,
     read_skeleton,
-    twin_key,
 )
 from marey.store.scan import look_at, needed_files
 from marey.store.settings import OpenSettings
@@ -66,7 +68,7 @@ class ClipJob(NamedTuple):
 
     name: str
     path: str
-    job: Job | Twin
+    job: Job | Derived
 
 
 class SetClip(NamedTuple):
@@ -75,7 +77,7 @@ class SetClip(NamedTuple):
     name: str
     path: str
     row: ClipRow
-    job: Job | Twin
+    job: Job | Derived
 
 
 class PreparedSet(NamedTuple):
@@ -91,33 +93,57 @@ def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress
     sweep(source.cache.folder / "clips")
     for _ in range(_TRIES):
         named, skipped = _jobs(source)
-        n = len(named) * (2 if source.settings.mirrored else 1)
+        n = len(named) * (1 + source.settings.mirrored + (source.settings.retarget is not False))
         changed = _prepare(source, prepare_clip, named, run, _scale_progress(progress, 0, n))
         if not changed:
             break
     else:
         raise UnreadableFile("keeps changing while it is being read; try again later", path=changed[0])
+    if source.settings.retarget is not False:
+        named = _retarget(source, named, run, _scale_progress(progress, len(named), n))
     twins: list[ClipJob] = []
     if source.settings.mirrored:
         rows = _find_rows(source, named)
         good = [each for each in named if rows[each.job.key].reason is None]
-        twins = [ClipJob(f"{name}{MIRRORED}", path, _twin(job)) for name, path, job in good]
-        _prepare(source, prepare_twin, twins, run, _scale_progress(progress, len(named), n))
+        twins = [ClipJob(f"{name}{MIRRORED}", path, derive(job)) for name, path, job in good]
+        _prepare(source, prepare_derived, twins, run, _scale_progress(progress, n - len(named), n))
     if progress is not None:
         progress(1.0)
     return _collect_clips(source, [*named, *twins], skipped)
 
 
-def remake(built: PreparedSet, clip: SetClip, cache: Cache) -> None:
+def _retarget(
+    source: SetSource, named: Sequence[ClipJob], run: Callable[..., Any], progress: Progress
+) -> list[ClipJob]:
+    """Retarget the clips with another skeleton than the chosen one; return the jobs of all clips."""
+    rows = _find_rows(source, named)
+    bodies = {key: read_skeleton(source.cache, key) for key in {row.skeleton for row in rows.values() if row.skeleton}}
+    good = [each for each in named if rows[each.job.key].reason is None]
+    if not good:
+        return list(named)
+    sizes = [(bodies[rows[job.key].skeleton], rows[job.key].n_frames, repr(name)) for name, _, job in good]
+    onto, where = choose_skeleton(sizes, source.settings.retarget)
+    differs = {key for key, body in bodies.items() if find_skeleton_difference(onto, body)}
+    out = [
+        ClipJob(name, path, derive(job, onto)) if rows[job.key].skeleton in differs else ClipJob(name, path, job)
+        for name, path, job in named
+    ]
+    changed = [each for each in out if isinstance(each.job, Derived)]
+    _prepare(source, prepare_derived, changed, run, progress)
+    if changed:
+        warn_user(f"{source.folder}: {describe_retargeted([repr(each.name) for each in changed], where)}")
+    return out
+
+
+def remake(clip: SetClip, cache: Cache) -> None:
     """Prepare a clip again, because its arrays are missing or damaged; raise an error if its file has changed."""
     jobs = [clip.job]
-    if isinstance(clip.job, Twin):
-        of = clip.job.of
-        jobs = [next(each.job for each in built.clips if each.row.key == of), clip.job]
-    for job in jobs:
+    while isinstance(jobs[-1], Derived):
+        jobs.append(jobs[-1].of)
+    for job in reversed(jobs):
         shutil.rmtree(cache.clip_folder(job.key), ignore_errors=True)
         cache.index.forget_clip(job.key)
-        if (prepare_twin(job) if isinstance(job, Twin) else prepare_clip(job)).changed:
+        if (prepare_derived(job) if isinstance(job, Derived) else prepare_clip(job)).changed:
             raise UnreadableFile("has changed since the set was opened; open the set again", path=clip.path)
 
 
@@ -221,10 +247,6 @@ def _collect_clips(source: SetSource, named: Sequence[ClipJob], unread: list[Ski
         warn_user(f"{source.folder}: skipped {each.name}: {each.reason}")
     keys = dict.fromkeys(clip.row.skeleton for clip in good)
     return PreparedSet(tuple(good), tuple(skipped), {key: read_skeleton(source.cache, key) for key in keys})
-
-
-def _twin(job: Job | Twin) -> Twin:
-    return Twin(job.cache, twin_key(job.key), job.key)
 
 
 def _scale_progress(progress: Progress | None, before: int, total: int) -> Progress:

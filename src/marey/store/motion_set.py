@@ -141,7 +141,7 @@ class MotionSet:
         try:
             return self._read(clip)
         except ParseError:  # the cache was deleted or damaged since
-            remake(self._all(), clip, self.cache)
+            remake(clip, self.cache)
             return self._read(clip)
 
     def content_key(self, i: int | str) -> str:
@@ -195,7 +195,8 @@ class MotionSet:
                 raise InvalidValue(
                     f"{self.folder}: the clips have {len(groups)} different skeletons ({listed})",
                     parameter="group",
-                    remedy="select one by its number or by a clip's name with `group=`, or retarget the others",
+                    remedy="retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
+                    "number or by a clip's name",
                 )
             self._chosen = self._all().clips if self._group is None else groups[self._group_number(groups)]
         return self._chosen

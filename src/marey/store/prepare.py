@@ -22,7 +22,7 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.edit import mirror, resample
+from marey.edit import mirror, resample, retarget
 from marey.errors import FileError, InvalidValue, MareyError, MareyWarning, ParseError
 from marey.io.loading import load_motion, read_roles
 from marey.io.recognize import parse_unit
@@ -76,12 +76,17 @@ class Job(NamedTuple):
     stamps: tuple[Stamp, ...]
 
 
-class Twin(NamedTuple):
-    """A mirrored copy to prepare: folder of the cache, its own key, and the key of the prepared clip to mirror."""
+class Derived(NamedTuple):
+    """A clip to make from another one in the cache.
+
+    cache : folder of the cache. key : key of the clip. of : the job of the other clip. onto : the skeleton to retarget
+    it onto; None to mirror it.
+    """
 
     cache: str
     key: str
-    of: str
+    of: Job | Derived
+    onto: Skeleton | None = None
 
 
 class Outcome(NamedTuple):
@@ -121,9 +126,11 @@ def clip_key(
     return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, digests, clip, labels, how, roles)
 
 
-def twin_key(key: str) -> str:
-    """Return the key of a clip's mirrored copy."""
-    return Cache.key("mirrored", key)
+def derive(of: Job | Derived, onto: Skeleton | None = None) -> Derived:
+    """Return the job that mirrors a clip, or retargets it onto a skeleton."""
+    if onto is None:
+        return Derived(of.cache, Cache.key("mirrored", of.key), of)
+    return Derived(of.cache, Cache.key("retargeted", _PREPARED, __version__, of.key, _skeleton_key(onto)), of, onto)
 
 
 def prepare_clip(job: Job) -> Outcome:
@@ -131,10 +138,9 @@ def prepare_clip(job: Job) -> Outcome:
     return _prepare(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
 
 
-def prepare_twin(job: Twin) -> Outcome:
-    """Mirror a clip from the cache, and store the mirrored copy, or the reason why it failed."""
-    cache = Cache(Path(job.cache))
-    return _prepare(job.key, cache, partial(_mirror_clip, cache, job.of), lambda: False)
+def prepare_derived(job: Derived) -> Outcome:
+    """Mirror or retarget a clip from the cache, and store the result, or the reason why it failed."""
+    return _prepare(job.key, Cache(Path(job.cache)), partial(_derive_clip, job), lambda: False)
 
 
 def _prepare(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
@@ -177,8 +183,9 @@ def _from_file(job: Job) -> Motion:
     return motion if motion.fps == settings.fps else resample(motion, settings.fps)
 
 
-def _mirror_clip(cache: Cache, key: str) -> Motion:
-    return mirror(read_clip(cache, key))
+def _derive_clip(job: Derived) -> Motion:
+    motion = read_clip(Cache(Path(job.cache)), job.of.key)
+    return mirror(motion) if job.onto is None else retarget(motion, job.onto)
 
 
 def _has_changed(job: Job) -> bool:
@@ -235,8 +242,11 @@ def write_clip(cache: Cache, key: str, motion: Motion) -> None:
         "file_offsets": None if source.file_offsets is None else source.file_offsets.tolist(),
         "provenance": [dict(step) for step in source.provenance],
     }
-    named = Cache.key(list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
-    cache.index.put_clip(ClipRow(key, None, named, len(motion)), skeleton, about)
+    cache.index.put_clip(ClipRow(key, None, _skeleton_key(body), len(motion)), skeleton, about)
+
+
+def _skeleton_key(body: Skeleton) -> str:
+    return Cache.key(list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
 
 
 def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: str = "", path: str = "") -> Motion:

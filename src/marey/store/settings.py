@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 
 from marey.core.settings import option
+from marey.edit.settings import SkeletonSettings
 from marey.io.settings import ReadSettings
 
 StrPath = str | os.PathLike[str]
 
 
-class OpenSettings(ReadSettings):
+class OpenSettings(SkeletonSettings, ReadSettings):
     """Settings of `MotionSet.open`. .npz files keep their own rate, whatever `file_fps` is."""
 
     fps: float = option(

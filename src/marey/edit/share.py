@@ -1,0 +1,80 @@
+"""Bring motions of several people onto one skeleton."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+from marey.core.clips import list_clips, name_clip
+from marey.core.motion import Motion
+from marey.core.placement import find_skeleton_difference
+from marey.core.protocols import Clips
+from marey.core.skeleton import Skeleton
+from marey.edit.retarget import retarget
+from marey.edit.settings import OneSkeleton
+from marey.errors import InvalidValue, format_list, warn_user
+
+__all__ = ["choose_skeleton", "describe_retargeted", "share_skeleton"]
+
+
+def share_skeleton(
+    motions: Clips | Iterable[Motion], onto: OneSkeleton = True, *, purpose: str = "a shared skeleton"
+) -> tuple[Motion, ...]:
+    """Retarget motions onto one skeleton, with planted feet, so that they can be blended, compared or joined.
+
+    Motions that have the skeleton stay as they are; a `MareyWarning` names the others.
+
+    Parameters
+    ----------
+    motions : motions of one or more skeletons.
+    onto : the skeleton, a motion of it, or a file. True for the most frequent skeleton; False changes nothing.
+    purpose : what needs the motions, for messages.
+    """
+    given = list_clips(motions, purpose)
+    if onto is False:
+        return given
+    bodies = [(motion.skeleton, len(motion), name_clip(motion, k)) for k, motion in enumerate(given)]
+    body, name = choose_skeleton(bodies, onto)
+    out, changed = [], []
+    for k, motion in enumerate(given):
+        if find_skeleton_difference(body, motion.skeleton):
+            changed.append(name_clip(motion, k))
+            motion = replace(retarget(motion, body), name=motion.name)
+        out.append(motion)
+    if changed:
+        warn_user(describe_retargeted(changed, name))
+    return tuple(out)
+
+
+def choose_skeleton(bodies: list[tuple[Skeleton, int, str]], onto: OneSkeleton) -> tuple[Skeleton, str]:
+    """Return the skeleton to retarget onto, and how messages name it.
+
+    bodies : skeleton, number of frames and name of each motion.
+    """
+    if isinstance(onto, str | os.PathLike):
+        from marey.io.loading import load_motion
+
+        return load_motion(onto).skeleton, f"of {os.fspath(onto)!r}"
+    if isinstance(onto, Motion):
+        return onto.skeleton, f"of {onto.name!r}"
+    if isinstance(onto, Skeleton):
+        return onto, "that was given"
+    if onto is not True:
+        raise InvalidValue(
+            f"retarget must be True, a skeleton, a motion or a file, not {type(onto).__name__}", parameter="retarget"
+        )
+    groups: list[list[tuple[Skeleton, int, str]]] = []
+    for each in bodies:
+        own = next((group for group in groups if not find_skeleton_difference(group[0][0], each[0])), None)
+        if own is None:
+            groups.append([each])
+        else:
+            own.append(each)
+    body, _, name = max(groups, key=lambda group: (len(group), sum(n_frames for _, n_frames, _ in group)))[0]
+    return body, f"of {name}"
+
+
+def describe_retargeted(names: list[str], onto: str) -> str:
+    """Return a sentence that says which motions were retargeted."""
+    return f"retargeted onto the skeleton {onto}: {format_list(names, 8)}"
