@@ -17,7 +17,21 @@ from marey.edit import traveled_path
 from tests.core.skeletons import MIXAMO
 from tests.edit.helpers import last_step, same, skeleton_of, walk
 
-OPS = ("resample", "mirror", "crop", "cycle", "timewarp", "warp", "path", "retarget", "connect", "deseam")
+OPS = (
+    "resample",
+    "mirror",
+    "crop",
+    "cycle",
+    "timewarp",
+    "warp",
+    "path",
+    "retarget",
+    "connect",
+    "deseam",
+    "repair",
+    "smooth",
+    "level",
+)
 
 
 @pytest.fixture(autouse=True)

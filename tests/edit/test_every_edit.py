@@ -25,6 +25,9 @@ EDITS = {
     "warp": lambda m: edit.warp(m, [MoveKey("right_foot", 1.0, (0, 0.1, 0)), TurnKey("head", 2.0, (0, 0.3, 0))]),
     "timewarp": lambda m: edit.timewarp(m, [(1.0, 1.4)]),
     "path": lambda m: edit.edit_path(m, ARC),
+    "repair": edit.repair,
+    "smooth": edit.smooth,
+    "level": edit.level,
     "retarget": lambda m: edit.retarget(m, skeleton_of(MIXAMO)),
 }
 every = pytest.mark.parametrize("op", EDITS)

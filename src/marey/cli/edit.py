@@ -23,7 +23,7 @@ _MISSED = 1e-3
 
 @click.group("edit")
 def command() -> None:
-    """Edit a motion: its frame rate, handedness, length, timing, path, posture or skeleton.
+    """Edit a motion: its frame rate, handedness, length, timing, path, posture or skeleton; repair and smooth it.
 
     Contacts and labels are kept, and the edit is recorded in OUT's sidecar. Times are in seconds (1.2) or frames (36f).
 
@@ -98,7 +98,32 @@ def _describe(step: dict[str, Any], fps: float) -> list[str]:
             f"removed a jump of {1e3 * step['jump']:.0f} mm at the hips and up to {degrees(step['jump_turn']):.1f} "
             "degrees at the joints"
         ]
-    return []
+    return _describe_repair(step)
+
+
+def _describe_repair(step: dict[str, Any]) -> list[str]:
+    """Describe what repair, level or smooth did."""
+    from math import degrees
+
+    from marey.errors import format_list
+
+    lines = []
+    if step["op"] == "repair":
+        for n, where in zip(step["trimmed"], ("first", "last"), strict=True):
+            if n:
+                lines.append(f"trimmed the {where} {plural(n, 'frame')}")
+        for done, what in (("interpolated", "interpolated"), ("unflipped", "rotated back")):
+            for start, stop, joints in step[done]:
+                lines.append(f"{what} frames {start} to {stop - 1}: {format_list(joints, 4)}")
+        lines += [f"left the jump at frame {frame}; see marey edit deseam" for frame in step["left"]]
+    if step["op"] == "smooth":
+        lines.append(
+            f"noise: {1e3 * step['noise']:.1f} mm at the root, up to {degrees(step['noise_rotation']):.2f} degrees at "
+            "the joints"
+        )
+    if step.get("tilt"):
+        lines.append(f"leveled a floor tilted by {degrees(step['tilt']):.1f} degrees")
+    return lines or (["nothing was changed"] if step["op"] in ("repair", "level") else [])
 
 
 _START = click.option("--from", "start", type=Moment(), help="Start: seconds or a frame.")
@@ -313,6 +338,45 @@ def _read_body(onto: str, options: Options) -> Skeleton | Motion:
     if options["target_pose"] is not None:
         raise InvalidValue("--onto figure always uses its rest pose; omit --onto-pose")
     return body_skeleton()
+
+
+@_edit("repair", "marey.edit.settings:RepairSettings")
+def _repair(motion: Motion, options: Options) -> Motion:
+    """Trim or interpolate broken frames, and rotate flipped joints back. Everything else stays as it is.
+
+    \b
+    Example:
+      marey edit repair capture.bvh repaired.bvh --level
+    """
+    from marey.edit import RepairSettings, repair
+
+    return repair(motion, settings=read_settings(RepairSettings, options))
+
+
+@_edit("smooth", "marey.edit.settings:SmoothSettings")
+def _smooth(motion: Motion, options: Options) -> Motion:
+    """Remove noise, without softening contacts and fast actions.
+
+    \b
+    Example:
+      marey edit smooth capture.bvh smooth.bvh
+    """
+    from marey.edit import SmoothSettings, smooth
+
+    return smooth(motion, settings=read_settings(SmoothSettings, options))
+
+
+@_edit("level")
+def _level(motion: Motion, options: Options) -> Motion:
+    """Rotate a tilted capture so that the floor is horizontal.
+
+    \b
+    Example:
+      marey edit level capture.bvh level.bvh
+    """
+    from marey.edit import level
+
+    return level(motion)
 
 
 @_edit("connect", "marey.edit.settings:ConnectSettings", inputs=("IN1", "IN2"))

@@ -1,4 +1,4 @@
-"""Edit a single motion: frame rate, mirroring, length, timing, path, posture and skeleton.
+"""Edit a single motion: frame rate, mirroring, length, timing, path, posture and skeleton; repair and smooth it.
 
 Every function takes a motion and returns a new one. Contacts and labels are carried over, and the last step of
 ``source.provenance`` records the edit.
@@ -10,8 +10,10 @@ from marey.edit.connect import connect
 from marey.edit.crop import crop
 from marey.edit.cycle import cycle
 from marey.edit.deseam import deseam
+from marey.edit.level import level
 from marey.edit.mirror import mirror
 from marey.edit.path import edit_path, traveled_path
+from marey.edit.repair import repair
 from marey.edit.retarget import retarget
 from marey.edit.retarget_map import RetargetMap
 from marey.edit.settings import (
@@ -19,11 +21,14 @@ from marey.edit.settings import (
     CycleSettings,
     DeseamSettings,
     EditPathSettings,
+    RepairSettings,
     RetargetSettings,
     SkeletonSettings,
+    SmoothSettings,
     WarpSettings,
 )
 from marey.edit.share import share_skeleton
+from marey.edit.smooth import smooth
 from marey.edit.timewarp import timewarp
 from marey.edit.warp import MoveKey, TurnKey, warp
 
@@ -33,9 +38,11 @@ __all__ = [
     "DeseamSettings",
     "EditPathSettings",
     "MoveKey",
+    "RepairSettings",
     "RetargetMap",
     "RetargetSettings",
     "SkeletonSettings",
+    "SmoothSettings",
     "TurnKey",
     "WarpSettings",
     "connect",
@@ -43,10 +50,13 @@ __all__ = [
     "cycle",
     "deseam",
     "edit_path",
+    "level",
     "mirror",
+    "repair",
     "resample",
     "retarget",
     "share_skeleton",
+    "smooth",
     "timewarp",
     "traveled_path",
     "warp",

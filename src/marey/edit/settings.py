@@ -135,3 +135,23 @@ class WarpSettings(Settings):
         unit="fraction", min=0, below=1,
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("moved hips carry them")
+
+
+class SmoothSettings(Settings):
+    """Settings of `smooth`."""
+
+    strength: float = option(
+        default=1.0,
+        help="Factor for the measured noise: more than 1 smooths more, also movement; less than 1 leaves more noise.",
+        min=0, max=10,
+    )  # fmt: skip
+    max_window: float = option(
+        default=0.8, help="Longest stretch of the motion that is averaged, where a joint rests.", unit="s", above=0,
+        advanced=True,
+    )  # fmt: skip
+
+
+class RepairSettings(Settings):
+    """Settings of `repair`."""
+
+    level: bool = option(default=False, help="Also rotate a tilted floor level.")

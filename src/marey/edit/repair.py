@@ -1,0 +1,158 @@
+"""Repair broken frames: trim them at the ends, interpolate them inside, and rotate flipped joints back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.clean import estimate_floor_plane
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.motion import Motion, check_motion
+from marey.core.settings import operation
+from marey.edit.level import level_if_tilted
+from marey.edit.replant import keep_contacts
+from marey.edit.settings import RepairSettings
+from marey.io.rest import starts_with_rest_pose
+from marey.maths import quat
+from marey.measure.glitches import Glitch, find_glitches, usual_level
+
+# A joint is repaired if it rotates from frame to frame by this many times its usual most, and by this angle in radians;
+# the root if it moves by that much, and by this distance in meters.
+_UNUSUAL, _MIN_ANGLE, _MIN_DISTANCE = 3.0, 0.05, 0.02
+# Repairs may uncover smaller glitches that larger ones hid.
+_N_ROUNDS = 3
+
+
+@operation(RepairSettings)
+def repair(motion: Motion, settings: RepairSettings) -> Motion:
+    """Repair broken frames, as `marey.check` finds them. Everything else stays bit for bit.
+
+    Broken frames and a rest pose at the ends are trimmed. Inside, the joints that jump are interpolated smoothly from
+    the frames around; joints that flip for longer are rotated back. Single jumps, as at cuts, are left; see `deseam`.
+
+    Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
+    ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames that follow
+    jumps that were left) and ``tilt`` (radians).
+    """
+    given = check_motion(motion)
+    first, last, glitches = _find_ends(given)
+    record: dict[str, Any] = {"trimmed": [first, len(given) - last], "interpolated": [], "unflipped": []}
+    result = given[first:last] if (first, last) != (0, len(given)) else given
+    done: set[tuple[int, int]] = set()
+    for _ in range(_N_ROUNDS):
+        inside = [each for each in glitches if each.kind != "jump" and (each.start, each.stop) not in done]
+        for glitch in inside:
+            done.add((glitch.start, glitch.stop))
+            result, joints = _repair_glitch(result, glitch)
+            span = [glitch.start + first, glitch.stop + first, joints]
+            record["unflipped" if glitch.kind == "flip" else "interpolated"].append(span)
+        if not inside:
+            break
+        glitches = [each for each in find_glitches(result) if each.start > 0 and each.stop < len(result)]
+    record["left"] = [each.start + int(each.kind == "jump") + first for each in glitches]
+    if result is not given and len(result) == last - first:
+        result = replace(result, contacts=keep_contacts(given[first:last], result))
+    if settings.level:
+        result, record["tilt"] = level_if_tilted(result, estimate_floor_plane(result))
+    return add_provenance(result, "repair", **record)
+
+
+def _find_ends(motion: Motion) -> tuple[int, int, list[Glitch]]:
+    """Return the first and last frame to keep, half-open, and the glitches between them, counted from the first."""
+    n_rest, last = int(starts_with_rest_pose(motion)), len(motion)
+    first, inside = n_rest, []
+    for glitch in find_glitches(motion[n_rest:] if n_rest else motion):
+        start, stop = glitch.start + n_rest, glitch.stop + n_rest
+        if glitch.kind == "broken" and start == first and stop < last:
+            first = stop
+        elif glitch.kind == "broken" and stop == len(motion) and start > first:
+            last = start
+        else:
+            inside.append((glitch, start, stop))
+    kept = [
+        replace(glitch, start=start - first, stop=stop - first)
+        for glitch, start, stop in inside
+        if first < start and stop < last
+    ]
+    return first, last, kept
+
+
+def _repair_glitch(motion: Motion, glitch: Glitch) -> tuple[Motion, list[str]]:
+    """Return the motion without the glitch, and the names of the joints that were changed."""
+    joints = glitch.joints if glitch.kind == "flip" else _find_wrong_joints(motion, glitch)
+    rotations, root = motion.rotations.copy(), motion.root_positions.copy()
+    span = slice(glitch.start, glitch.stop)
+    for joint in joints:
+        if glitch.kind == "flip":
+            rotations[span, joint] = _rotate_back(rotations[:, joint], glitch.start, glitch.stop)
+        else:
+            rotations[span, joint] = _interpolate_rotations(rotations[:, joint], glitch.start, glitch.stop)
+    names = [motion.skeleton.names[joint] for joint in joints]
+    if glitch.kind != "flip" and _is_root_wrong(motion, glitch):
+        root[span] = _interpolate(root, glitch.start, glitch.stop)
+        names = [f"{motion.skeleton.names[0]} (position)", *names]
+    offsets = motion.bone_offsets
+    if offsets is not None and glitch.kind != "flip":
+        changed = offsets.copy()
+        for joint in joints:
+            changed[span, joint] = _interpolate(changed[:, joint], glitch.start, glitch.stop)
+        offsets = set_readonly(changed)
+    fixed = replace(motion, root_positions=set_readonly(root), rotations=set_readonly(rotations), bone_offsets=offsets)
+    return fixed, names
+
+
+def _find_wrong_joints(motion: Motion, glitch: Glitch) -> tuple[int, ...]:
+    """Return the joints whose own rotations are unusual around the glitch.
+
+    All joints if that is half of them, as in a zeroed pose; those that jump if there are none.
+    """
+    steps = quat.angle_between(motion.rotations[:-1], motion.rotations[1:])
+    most = steps[glitch.start - 1 : glitch.stop].max(axis=0)
+    wrong: Bools = (most > _MIN_ANGLE) & (most > _UNUSUAL * usual_level(steps))
+    moves = ~motion.skeleton.is_end_site
+    if wrong.sum() >= 0.5 * moves.sum():
+        wrong = moves
+    found = tuple(np.flatnonzero(wrong).tolist())
+    return found if found or _is_root_wrong(motion, glitch) else glitch.joints
+
+
+def _is_root_wrong(motion: Motion, glitch: Glitch) -> bool:
+    steps = np.linalg.norm(np.diff(motion.root_positions, axis=0), axis=1)[:, None]
+    most = float(steps[glitch.start - 1 : glitch.stop].max())
+    return most > _MIN_DISTANCE and most > _UNUSUAL * float(usual_level(steps)[0])
+
+
+def _times(start: int, stop: int) -> Floats:
+    """Return the times of frames `start` to `stop` from 0, at the frame before, to 1, at the frame after."""
+    return np.arange(1, stop - start + 1) / (stop - start + 1.0)
+
+
+def _interpolate(values: Floats, start: int, stop: int) -> Floats:
+    """Return values for frames `start` to `stop`: a cubic that continues the values (F, 3) on both sides."""
+    length = stop - start + 1
+    a, b = values[start - 1], values[stop]
+    before = (a - values[start - 2]) * length if start >= 2 else b - a
+    after = (values[stop + 1] - b) * length if stop + 1 < len(values) else b - a
+    t = _times(start, stop)[:, None]
+    return np.asarray(
+        (1 + 2 * t) * (1 - t) ** 2 * a + t * (1 - t) ** 2 * before + t**2 * (3 - 2 * t) * b + t**2 * (t - 1) * after
+    )
+
+
+def _interpolate_rotations(rotations: Floats, start: int, stop: int) -> Floats:
+    """Return rotations for frames `start` to `stop` that continue the rotations (F, 4) on both sides."""
+    low, high = max(start - 2, 0), min(stop + 2, len(rotations))
+    reference = rotations[start - 1]
+    vectors = quat.log(quat.inv_mul(reference, rotations[low:high]))
+    return quat.mul(reference, quat.exp(_interpolate(vectors, start - low, stop - low)))
+
+
+def _rotate_back(rotations: Floats, start: int, stop: int) -> Floats:
+    """Return the rotations of a flipped joint without the flip: with the rotations that join both ends undone."""
+    here = rotations[start:stop]
+    at_start = quat.inv_mul(here[0], rotations[start - 1])
+    at_end = quat.inv_mul(here[-1], rotations[stop])
+    return quat.mul(here, quat.slerp(at_start, at_end, np.linspace(0.0, 1.0, len(here))))

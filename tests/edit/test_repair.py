@@ -1,0 +1,132 @@
+"""Repair broken frames, and level a tilted floor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey
+from marey.clean import find_floor_plane
+from marey.cli.main import main
+from marey.edit import level, repair
+from marey.errors import NoResult
+from marey.maths import quat
+from marey.measure import find_glitches
+
+from ..check.helpers import clip, rotate_joint, tilt, zero_pose
+
+
+def step(motion):
+    return motion.source.provenance[-1]
+
+
+def same(a, b):
+    return np.array_equal(a.rotations, b.rotations) and np.array_equal(a.root_positions, b.root_positions)
+
+
+def test_a_good_clip_stays_bit_for_bit():
+    walk = marey.detect_contacts(clip("walk"))
+    fixed = repair(walk)
+    assert same(fixed, walk)
+    assert np.array_equal(fixed.contacts.mask, walk.contacts.mask)
+    assert dict(step(fixed)) == {"op": "repair", "trimmed": [0, 0], "interpolated": [], "unflipped": [], "left": []}
+
+
+@pytest.mark.parametrize(("start", "stop"), [(100, 101), (100, 105)])
+def test_broken_frames_are_interpolated_per_joint(start, stop):
+    walk = clip("walk")
+    fixed = repair(rotate_joint(walk, "left_upper_arm", 110, start, stop))
+    arm = walk.skeleton.roles["left_upper_arm"]
+    assert step(fixed)["interpolated"] == [[start, stop, [walk.skeleton.names[arm]]]]
+    wrong = np.zeros(walk.rotations.shape[:2], dtype=bool)
+    wrong[start:stop, arm] = True
+    assert np.array_equal(fixed.rotations[~wrong], walk.rotations[~wrong])
+    assert np.degrees(quat.angle_between(fixed.rotations, walk.rotations).max()) < 1.0
+    assert not find_glitches(fixed)
+
+
+def test_zeroed_poses_and_a_displaced_root():
+    walk = clip("walk")
+    broken = zero_pose(walk, 200, 203)
+    root = walk.root_positions.copy()
+    root[200:203] = 0.0
+    fixed = repair(replace(broken, root_positions=root))
+    assert np.linalg.norm(fixed.world().positions - walk.world().positions, axis=2).max() < 0.02
+
+
+def test_broken_ends_are_trimmed():
+    walk = clip("walk")
+    broken = rotate_joint(rotate_joint(walk, "left_upper_arm", 90, 0, 3), "right_upper_leg", 90, 358, 361)
+    fixed = repair(broken)
+    assert step(fixed)["trimmed"] == [3, 3]
+    assert same(fixed, walk[3:358])
+
+
+def test_a_flip_is_rotated_back():
+    walk = clip("walk")
+    fixed = repair(rotate_joint(walk, "left_upper_arm", 170, 100, 160))
+    (span,) = step(fixed)["unflipped"]
+    assert span[:2] == [100, 160]
+    assert np.degrees(quat.angle_between(fixed.rotations, walk.rotations).max()) < 3.0
+    assert not find_glitches(fixed)
+
+
+def test_a_cut_is_left():
+    broken = rotate_joint(clip("walk"), "left_upper_arm", 150, 100, 361)
+    fixed = repair(broken)
+    assert same(fixed, broken)
+    assert step(fixed)["left"] == [100]
+
+
+def test_real_clips(data_folder):
+    clip = marey.load(data_folder / "cmu-hard" / "09_10.bvh")
+    fixed = repair(clip)
+    assert step(fixed)["trimmed"] == [5, 0]
+    assert same(fixed, clip[5:])
+    assert not marey.check(fixed).is_severe
+    walk = marey.load(data_folder / "cmu" / "016" / "16_17.bvh")
+    assert step(repair(walk))["interpolated"][0][:2] == [474, 475]
+    rest = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=False)
+    assert step(repair(rest))["trimmed"] == [3, 0]
+
+
+@pytest.mark.parametrize("degrees", [2.0, 5.0])
+def test_level(degrees):
+    walk = clip("medley")
+    fixed = level(tilt(walk, degrees, (0.6, 0.0, 0.8)))
+    assert np.degrees(step(fixed)["tilt"]) == pytest.approx(degrees, abs=0.1)
+    assert not find_floor_plane(fixed).is_tilted
+    moved = fixed.world().positions - walk.world().positions
+    assert np.linalg.norm(moved - moved[0, 0], axis=2).max() < 0.06
+    assert np.abs(marey.find_floor(fixed) - marey.find_floor(fixed[:200])) < 0.02
+
+
+def test_a_level_clip_is_not_changed():
+    walk = clip("walk")
+    assert same(level(walk), walk)
+    assert step(level(walk))["tilt"] == 0.0
+    with pytest.raises(NoResult, match="do not stand on one plane"):
+        level(clip("stairs"))
+
+
+def test_repair_levels_on_request():
+    tilted = tilt(clip("walk"), 4.0)
+    assert same(repair(tilted), tilted)
+    fixed = repair(tilted, level=True)
+    assert np.degrees(step(fixed)["tilt"]) == pytest.approx(4.0, abs=0.1)
+    assert repair(clip("stand"), level=True).source.provenance[-1]["tilt"] == 0.0
+
+
+def test_the_commands_say_what_they_did(tmp_path, capsys):
+    broken = rotate_joint(rotate_joint(clip("walk"), "left_upper_arm", 90, 0, 3), "left_upper_arm", 110, 100, 102)
+    marey.save(tilt(broken, 3.0), tmp_path / "in.bvh")
+    assert main(["edit", "repair", str(tmp_path / "in.bvh"), str(tmp_path / "out.bvh"), "--level"]) == 0
+    said = capsys.readouterr().out
+    assert "trimmed the first 3 frames" in said
+    assert "interpolated frames 100 to 101: LeftArm" in said
+    assert "leveled a floor tilted by 3.0 degrees" in said
+    assert main(["check", str(tmp_path / "out.bvh")]) == 0
+    assert main(["edit", "level", str(tmp_path / "out.bvh"), str(tmp_path / "level.bvh")]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
