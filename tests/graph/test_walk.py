@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from marey.errors import InvalidValue
 from marey.graph import Walk
 from marey.maths import quat, rigid2d
+from marey.samples import sample
 from tests.graph.clips import two_styles, walking_graph
 
 
@@ -151,3 +153,20 @@ def test_bad_walks(graph, edges, n_frames, message):
 def test_walks_of_no_length_are_refused(graph, seconds):
     with pytest.raises(InvalidValue, match="seconds must be (greater than 0|a number|at least one frame)"):
         graph.random_walk(seconds)
+
+
+def test_a_foot_that_stands_elsewhere_after_a_transition_is_freed() -> None:
+    """Otherwise one plant would hold it over both places."""
+    from marey.graph.walk import _part_plants
+
+    stand = sample("stand", seconds=2.0, fps=30.0).motion
+    assert stand.contacts is not None
+    held = replace(stand, contacts=replace(stand.contacts, mask=np.ones_like(stand.contacts.mask)))
+    for distance, freed in ((0.05, False), (0.3, True)):
+        along = np.clip((np.arange(len(held)) - 20) / 10, 0.0, 1.0)
+        moved = held.root_positions + np.outer(along, [distance, 0.0, 0.0])
+        result = _part_plants(replace(held, root_positions=moved), [(20, 31)])
+        assert result.contacts is not None
+        assert (~result.contacts.mask[21:30]).all() == freed
+        assert result.contacts.mask[:21].all()
+        assert result.contacts.mask[30:].all()

@@ -16,6 +16,7 @@ from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
+from marey.edit.settings import OneSkeleton
 from marey.errors import InvalidValue, NoResult, NotBlendable, NoTimewarp
 from marey.register.prepare import prepare_motions
 
@@ -67,7 +68,7 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
             a, b, settings.at, settings.length, window=settings.search_window,
             name=settings.name or f"{a.name} to {b.name} (linear)",
         )  # fmt: skip
-    (first, second), notes = _prepare_pair(a, b)
+    (first, second), notes = _prepare_pair(a, b, settings.retarget)
     if settings.length * first.fps < 2.0:
         raise InvalidValue(
             f"length must cover at least 2 frames, not {settings.length:g} s at {first.fps:g} fps", parameter="length"
@@ -84,9 +85,11 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     return enforce_contacts(result) if settings.feet else result
 
 
-def _prepare_pair(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
+def _prepare_pair(
+    a: Motion, b: Motion, retarget: OneSkeleton = False
+) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
     """Bring both motions to one rate, with contacts, on the floor of the first; also return notes on the changes."""
-    (first, second), notes = prepare_motions([a, b])
+    (first, second), notes = prepare_motions([a, b], retarget)
     floors = first.source.floor, second.source.floor
     if floors[0] is not None and floors[1] is not None and floors[0] != floors[1]:
         root = second.root_positions + [0.0, floors[0] - floors[1], 0.0]

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
 
+# Plants before and after a transition that are farther apart than this, in meters, are two.
+_SAME_PLACE = 0.1
+
+
 class WalkPart(NamedTuple):
     """A section of a walk's motion, and the clip frames it comes from.
 
@@ -178,7 +182,8 @@ class Walk(FrozenRecord):
         """Generate the motion that the walk plays.
 
         Transitions are blended as in Kovar 4.11 to 4.13. Their contacts come from the first clip in the first half and
-        from the second clip in the second half, their labels from both clips. The provenance lists `parts`.
+        from the second clip in the second half, their labels from both clips. A foot that is planted before and after
+        a transition stays planted only if it stands in the same place, within 10 cm. The provenance lists `parts`.
 
         Parameters
         ----------
@@ -234,14 +239,14 @@ class Walk(FrozenRecord):
         placed = np.repeat(places[:-1], counts, axis=0)
         roots, rotations = _move_frames(roots, rotations, placed)
         jumps = [k for k, e in enumerate(self.edges) if edges.blends[e]]
+        first_frames = np.cumsum(counts) - counts
         if jumps:
             into = [
                 (int(edges.clips[e, 1]), int(edges.starts[e, 1]), int(counts[k]))
                 for k, e in ((k, self.edges[k]) for k in jumps)
             ]
             steps = np.concatenate([np.arange(n) for _, _, n in into])
-            first = np.cumsum(counts) - counts
-            frames = np.concatenate([np.arange(first[k], first[k] + counts[k]) for k in jumps])
+            frames = np.concatenate([np.arange(first_frames[k], first_frames[k] + counts[k]) for k in jumps])
             other_roots, other_rotations, other_offsets = _gather(clips, into)
             carried = np.repeat(places[1:][jumps], counts[jumps], axis=0)
             other_roots, other_rotations = _move_frames(other_roots, other_rotations, carried)
@@ -251,8 +256,9 @@ class Walk(FrozenRecord):
             if offsets is not None and other_offsets is not None:
                 offsets[frames] += alpha[:, None, None] * (other_offsets - offsets[frames])
         parts = [part._asdict() for part in self.parts]
+        spans = [(int(first), int(first + n)) for first, n in zip(first_frames[jumps], counts[jumps], strict=True)]
         floors = [clip.source.floor for clip in clips if clip.source.floor is not None]
-        return Motion(
+        joined = Motion(
             graph.skeleton,
             set_readonly(roots),
             set_readonly(quat.unroll(rotations)),
@@ -265,6 +271,7 @@ class Walk(FrozenRecord):
                 op="graph walk", parts=parts
             ),
         )
+        return _part_plants(joined, spans)
 
     def _contacts(self, counts: Ints) -> Contacts | None:
         edges, clips = self.graph.edges, self.graph.clips
@@ -289,6 +296,20 @@ class Walk(FrozenRecord):
                     spans.setdefault(label.name, []).append((at + label.start, at + label.stop))
             at += n
         return Labels(tuple(Label(name, *span) for name, runs in spans.items() for span in _merge_runs(runs)))
+
+
+def _part_plants(motion: Motion, transitions: Sequence[tuple[int, int]]) -> Motion:
+    """Free feet that are planted throughout a transition, but in different places before and after it."""
+    if motion.contacts is None or not any(motion.contacts.mask[a:b].all(axis=0).any() for a, b in transitions):
+        return motion
+    from marey.clean import point_paths
+
+    paths, mask = point_paths(motion, motion.contacts.points), motion.contacts.mask.copy()
+    for start, stop in transitions:
+        held = mask[start:stop].all(axis=0)
+        held &= np.linalg.norm(paths[stop - 1] - paths[start], axis=-1) > _SAME_PLACE
+        mask[start + 1 : stop - 1, held] = False
+    return replace(motion, contacts=Contacts(motion.contacts.points, mask))
 
 
 def _slice_contacts(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
