@@ -63,7 +63,7 @@ def test_a_jump_in_height_is_a_seam_in_position() -> None:
     root[-1, 1] += 0.05
     figure = travel.loop_position(replace(clip, root_positions=root))
     assert figure.value == pytest.approx(0.05)
-    assert figure.note.startswith("at most 0.05 m")
+    assert figure.note.startswith("at most 5 cm")
 
 
 def test_a_turned_hand_is_a_seam_in_rotation_alone() -> None:
@@ -73,7 +73,7 @@ def test_a_turned_hand_is_a_seam_in_rotation_alone() -> None:
     clip = turned(clip, "left_hand", angles)
     figure = travel.loop_rotation(clip)
     assert figure.value == pytest.approx(0.6 / np.sqrt(N_BODY))
-    assert figure.note == "at most 0.6 rad, LeftHand"
+    assert figure.note == "at most 34.4 deg, LeftHand"
     assert travel.loop_position(clip).value == pytest.approx(0.0, abs=1e-12)
 
 

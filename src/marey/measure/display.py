@@ -13,9 +13,16 @@ class Shown(NamedTuple):
     unit: str
     factor: float
 
+    def convert(self, value: float | None) -> float | None:
+        """Convert a value to the displayed unit; rounding noise becomes 0."""
+        if value is None:
+            return None
+        shown = self.factor * value
+        return 0.0 if abs(shown) < _NOISE.get(self.unit, 1e-6) else shown
+
     def format(self, value: float | None) -> str:
         """Format a value; ``"-"`` if it is None."""
-        return format_number(None if value is None else self.factor * value)
+        return format_number(self.convert(value))
 
 
 def format_number(value: float | None) -> str:
@@ -25,6 +32,8 @@ def format_number(value: float | None) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.4g}"
 
 
+# Displayed values below this are rounding noise: a micrometer, a micrometer per second or frame.
+_NOISE = {"mm": 1e-3, "mm/s": 1e-3, "mm/frame": 1e-3, "cm": 1e-4, "%": 1e-4, "deg": 1e-4, "deg/s": 1e-4}
 _TITLES = {
     "slide_weighted": "foot slide, weighted by height",
     "slide_weighted_speed": "foot slide speed, weighted by height",

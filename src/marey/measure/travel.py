@@ -86,7 +86,7 @@ def loop_position(subject: Subject) -> Reading:
     subject.need_frames(2)
     first, last = subject.positions[0], subject.positions[-1]
     apart = np.linalg.norm(first - rigid2d.apply(align(first, last), last), axis=1)
-    return _summarize(subject, apart, "m")
+    return _summarize(subject, apart, "cm", 100.0)
 
 
 @measures(
@@ -106,7 +106,7 @@ def loop_rotation(subject: Subject) -> Reading:
     hips = subject.joints == subject.hips
     last[hips] = quat.mul(turn, last[hips])
     apart = quat.angle_between(first, last)
-    return _summarize(subject, apart, "rad")
+    return _summarize(subject, apart, "deg", math.degrees(1.0))
 
 
 @measures(
@@ -146,8 +146,11 @@ def _steps(subject: Subject) -> Floats:
     return np.asarray(np.linalg.norm(np.diff(subject.travel, axis=0), axis=1))
 
 
-def _summarize(subject: Subject, apart: Floats, unit: str) -> Reading:
-    """Return the root mean square over the joints, and a note about the joint with the largest value."""
+def _summarize(subject: Subject, apart: Floats, unit: str, factor: float = 1.0) -> Reading:
+    """Return the root mean square over the joints, and a note about the joint with the largest value.
+
+    unit, factor : unit of the note, in which the metric is displayed, and the factor for its values.
+    """
     worst = int(np.argmax(apart))
     name = subject.motion.skeleton.names[int(subject.joints[worst])]
-    return float(np.sqrt(np.mean(np.square(apart)))), f"at most {apart[worst]:.3g} {unit}, {name}"
+    return float(np.sqrt(np.mean(np.square(apart)))), f"at most {factor * apart[worst]:.3g} {unit}, {name}"

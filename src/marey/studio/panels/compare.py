@@ -61,6 +61,6 @@ def _measures(rows: list[dict[str, Any]]) -> tuple[messages.Measure, ...]:
     out = []
     for row in rows:
         shown = shown_metric(row["name"], row["unit"])
-        values = {k: None if row[k] is None else shown.factor * row[k] for k in ("value", "against")}
+        values = {k: shown.convert(row[k]) for k in ("value", "against")}
         out.append(messages.Measure(**{**row, "name": shown.title, "unit": shown.unit, **values}))
     return tuple(out)
