@@ -66,16 +66,16 @@ def test_study_shows_grid_and_paths(page: FakePage, pair: list[str], folder: Pat
     assert found["refused"] == ""
     reg = marey.register([a, b])
     paths = {each["method"]: np.array(each["points"]) for each in found["paths"]}
-    assert set(paths) == {"ours", "linear", "discrete", "cubic"}
+    assert set(paths) == {"registered", "linear", "discrete", "cubic"}
     ends = np.array([reg.timewarp(0.0), reg.timewarp(1.0)]).reshape(2, 2) * reg.fps + reg.crops[:, 0]
-    assert np.allclose(paths["ours"][[0, -1]], ends, atol=0.02)
+    assert np.allclose(paths["registered"][[0, -1]], ends, atol=0.02)
     for points in paths.values():
         assert (np.diff(points, axis=0) >= 0.0).all()
 
 
-@pytest.mark.parametrize("method", ["ours", "linear", "discrete", "cubic"])
+@pytest.mark.parametrize("method", ["registered", "linear", "discrete", "cubic"])
 def test_methods_blend(page: FakePage, pair: list[str], method: str) -> None:
-    made = page.do("blend", motions=pair, method=method, weights=[1, 1])["motion"]
+    made = page.do("blend", motions=pair, settings={"method": method}, weights=[1, 1])["motion"]
     assert made["n_frames"] > 20
     assert made["history"] == ["from slow", "from fast"]
     _, positions, _ = page.frames(made["motion"], 0, 2)
@@ -112,8 +112,11 @@ def test_curves_span_the_blend(page: FakePage, opened: dict[str, str], folder: P
     motions = [opened["slow"], opened["fast"]]
     rising = [[0, 0], [1, 1]]
     falling = [[0, 1], [1, 0]]
-    made = page.do("blend", motions=motions, curves=[falling, rising], clean=False)["motion"]
-    pure = [page.do("blend", motions=motions, weights=w, clean=False)["motion"]["seconds"] for w in ([1, 0], [0, 1])]
+    made = page.do("blend", motions=motions, curves=[falling, rising], settings={"feet": None})["motion"]
+    pure = [
+        page.do("blend", motions=motions, weights=w, settings={"feet": None})["motion"]["seconds"]
+        for w in ([1, 0], [0, 1])
+    ]
     assert min(pure) - 0.1 < made["seconds"] < max(pure) + 0.1
     speed = page.do("curves", motion=made["motion"], curve="speed")["curves"][0]["values"]
     third = len(speed) // 3
@@ -123,15 +126,15 @@ def test_curves_span_the_blend(page: FakePage, opened: dict[str, str], folder: P
 
 
 def test_transitions(page: FakePage, pair: list[str]) -> None:
-    best = page.do("blend_transition", motions=pair, length=0.6)
+    best = page.do("blend_transition", motions=pair, settings={"length": 0.6})
     assert len(best["at"]) == 2
-    given = page.do("blend_transition", motions=pair, at=best["at"], length=0.6)
+    given = page.do("blend_transition", motions=pair, at=best["at"], settings={"length": 0.6})
     assert given["at"] == pytest.approx(best["at"])
     assert given["motion"]["n_frames"] == best["motion"]["n_frames"]
-    linear = page.do("blend_transition", motions=pair, method="linear", length=0.6)
+    linear = page.do("blend_transition", motions=pair, settings={"method": "linear", "length": 0.6})
     assert linear["motion"]["n_frames"] > 30
-    with pytest.raises(Failed, match="support the synchronized and linear methods"):
-        page.do("blend_transition", motions=pair, method="cubic")
+    with pytest.raises(Failed, match="“Method” must be 'registered' or 'linear', not 'cubic'"):
+        page.do("blend_transition", motions=pair, settings={"method": "cubic"})
 
 
 def test_frames_lie_over_each_other(page: FakePage, opened: dict[str, str], folder: Path) -> None:
@@ -147,7 +150,7 @@ def test_frames_lie_over_each_other(page: FakePage, opened: dict[str, str], fold
 
 
 def test_statistics_name_all_methods(page: FakePage, pair: list[str]) -> None:
-    table = page.do("blend_statistics", motions=pair, limit=0.2)
+    table = page.do("blend_statistics", motions=pair, settings={"time_limit": 0.2})
     assert table["paths"][0]["method"] == "brute force"
     best = [row["accuracy"] for row in table["paths"] if row["accuracy"] is not None]
     assert max(best) == pytest.approx(100.0)
@@ -193,8 +196,8 @@ def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: l
     three = [*pair, opened["left"]]
     for fields, text in (
         ({"motions": pair[:1]}, "expected 2 to 16 clips to blend, got 1"),
-        ({"motions": three, "method": "discrete"}, "needs two clips, got 3"),
-        ({"motions": pair, "weights": [1, 2, 3]}, "weights must be 2 numbers"),
+        ({"motions": three, "settings": {"method": "discrete"}}, "needs two motions, got 3"),
+        ({"motions": pair, "weights": [1, 2, 3]}, "“weights” must be 2 numbers"),
         ({"motions": pair, "weights": [0, 0]}, "sum greater than 0"),
         ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
         ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "increasing times"),

@@ -74,7 +74,7 @@ def retarget_a_lying_body() -> None:
 
 CASES: list[tuple[Callable[[], None], type[Message], str]] = [
     (blend_different_clips, BlendMotions, "or use “Blend even if very different” to accept this"),
-    (blend_clips_that_share_nothing, BlendMotions, "crop the motions by hand and use “Use full clips”"),
+    (blend_clips_that_share_nothing, BlendMotions, "crop the motions by hand and use “Trim to the common part” (off)"),
     (join_at_a_bad_place, JoinMotions, "or use “Blend even if very different” to accept it"),
     (blend_two_skeletons, BlendMotions, "the Blend panel can retarget one to the other"),
     (splice_a_short_clip, SpliceMotions, "choose a longer clip"),

@@ -25,7 +25,7 @@ from marey.errors import InvalidValue, NoResult, warn_user
 from marey.maths import rigid2d
 from marey.register.registration import RegistrationCurve
 
-__all__ = ["BlendTrack", "blend", "compose", "enforce_contacts", "make_inputs_record"]
+__all__ = ["BlendTrack", "blend", "blend_simply", "compose", "enforce_contacts", "make_inputs_record"]
 
 # Frames whose weights are asked for at once, where the end of the blend is not known beforehand.
 _CHUNK = 128
@@ -63,7 +63,7 @@ def blend(
     >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
     """
     if settings.method != "registered":
-        return _place_at_start(_blend_simply(motions, weights, settings), settings.start)
+        return blend_simply(_take_clips(motions), weights, settings)
     reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
     rate = reg.motions[0].fps if settings.fps is None else settings.fps
@@ -78,24 +78,28 @@ def blend(
     return enforce_contacts(result) if settings.feet else result
 
 
-def _blend_simply(motions: Any, weights: Any, settings: BlendSettings) -> Motion:
-    """Blend with one of the simpler methods; motions that cannot be registered are used whole."""
-    from marey.blend import baselines
-
+def _take_clips(motions: RegistrationCurve | Sequence[Motion]) -> Sequence[Motion]:
+    """Return the motions as they are registered, or whole ones if they cannot be registered."""
     try:
-        clips = list(_ensure_registered(motions).motions)
+        return _ensure_registered(motions).motions
     except NoResult as refusal:
         warn_user(f"full clips are used, because {refusal.message}")
-        clips = list(motions)
+        return list(motions)  # type: ignore[arg-type]  # a registration is never refused
+
+
+def blend_simply(clips: Sequence[Motion], weights: Any, settings: BlendSettings) -> Motion:
+    """Blend clips with one of the simpler methods."""
+    from marey.blend import baselines
+
     if settings.method == "linear":
-        return baselines.linear_blend(clips, weights, name=settings.name)
+        return _place_at_start(baselines.linear_blend(clips, weights, name=settings.name), settings.start)
     if len(clips) != 2:
         raise InvalidValue(
             f"the method {settings.method!r} needs two motions, got {len(clips)}", parameter="method",
             remedy="use another method",
         )  # fmt: skip
     along = baselines.discrete_blend if settings.method == "discrete" else baselines.cubic_blend
-    return along(clips[0], clips[1], weights, name=settings.name)
+    return _place_at_start(along(clips[0], clips[1], weights, name=settings.name), settings.start)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

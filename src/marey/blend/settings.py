@@ -99,7 +99,7 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
     )
     max_middle_distance: float = option(
         default=0.3, help="Motions that are farther apart in the middle of the transition are rejected.",
-        label="Max difference in the middle", unit="m", above=0, advanced=True,
+        label="Max center difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
     max_opposite: float = option(
         default=0.1, help="Motions that stand on opposite feet for a larger part of the transition are rejected.",

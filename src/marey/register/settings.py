@@ -56,6 +56,7 @@ class RegisterSettings(PathSettings):
         help='"auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting '
         "with the same foot, or else the range found in the distance grid. Otherwise whole motions are used, and the "
         "slope limit applies to their own times instead of times stretched to equal length.",
+        label="Trim to the common part",
     )
     cyclic: bool = option(
         default=False,

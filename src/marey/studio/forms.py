@@ -58,6 +58,11 @@ def word_text(text: str, message: type[Message]) -> str:
 
 
 def _name_control(message: type[Message]) -> Callable[[str, str], str]:
-    labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)}
-    labels |= message.control_labels
-    return lambda name, _: f"“{labels.get(name, name.replace('_', ' '))}”"
+    own = message.control_labels
+    labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)} | own
+
+    def name_control(name: str, value: str) -> str:
+        label = f"“{labels.get(name, name.replace('_', ' '))}”"
+        return f"{label} (off)" if value in ("None", "False") and name not in own else label
+
+    return name_control

@@ -67,7 +67,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
         page.locator(".panel").get_by_label(f"{name}, number").fill(weight)
         page.keyboard.press("Enter")
     tab.until("() => marey.selected.info.name.includes('0.833 slow')")
-    for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("ours", "0.833 slow")):
+    for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("registered", "0.833 slow")):
         page.locator(".panel").get_by_label("Method").select_option(method)
         tab.until(f"() => marey.selected.info.name.startsWith('{name}')")
     page.locator(".panel").get_by_label("Mode").select_option("curves")

@@ -3,10 +3,11 @@
  * grid.
  */
 import type { App, Panel, Shot } from "../app";
-import { button, check, choice, el, setOptions } from "../dom";
+import { button, choice, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
-import type { Blended, BlendMotions, BlendStudy } from "../messages";
+import { FORMS, type Blended, type BlendSettings, type BlendStudy, type RegisterSettings, type TransitionSettings } from "../messages";
 import type { Point } from "../widgets/curve_editor";
+import { settingsForm, type Form } from "../widgets/form";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
 import { metricText, measureTable } from "../widgets/measures";
@@ -16,10 +17,10 @@ import { Overlay } from "./blend_overlay";
 import { resultText, statistics, studyText } from "./blend_tables";
 import { download } from "./look";
 
-type Method = NonNullable<BlendMotions["method"]>;
+type Method = NonNullable<BlendSettings["method"]>;
 
 const METHODS: [Method, string][] = [
-  ["ours", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
+  ["registered", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
 ];
 
 /** State that survives a page reload. */
@@ -30,8 +31,8 @@ interface Choices {
   weights: [string, number][];
   curves: [string, Point[]][];
   at: [number, number] | null;
-  length: number;
-  options: { clean: boolean; whole: boolean; force: boolean };
+  settings: Partial<BlendSettings & RegisterSettings>;
+  transition: Partial<TransitionSettings>;
   result: string | null;
 }
 
@@ -47,10 +48,11 @@ class BlendPanel {
   private chosen: string[] = [];
   /** Number of times that motions were chosen. Replies about an earlier choice are ignored. */
   private generation = 0;
-  private method: Method = "ours";
+  private method: Method = "registered";
   private study: BlendStudy | null = null;
   private other = 1;
-  private readonly options = { clean: true, whole: false, force: false };
+  private readonly settings: Form<BlendSettings & RegisterSettings>;
+  private readonly transition: Form<TransitionSettings>;
   /** Id of the last blend. It is updated with every setting until other motions are chosen. */
   private result: string | null = null;
   /** Whether the result does not match the settings, because they cannot be blended. */
@@ -93,6 +95,18 @@ class BlendPanel {
     this.restudy = latest(() => this.askStudy());
     this.reblend = latest(() => this.blend(false));
     this.showCell = latest(() => this.layOver());
+    let studied = "";
+    this.settings = settingsForm([...FORMS.BlendSettings, ...FORMS.RegisterSettings], {
+      initial: before?.settings, skip: ["method"],
+      changed: () => {
+        const now = JSON.stringify(this.registration);
+        if (now !== studied) this.restudy();
+        studied = now;
+        this.changed();
+      },
+    });
+    studied = JSON.stringify(this.registration);
+    this.transition = settingsForm(FORMS.TransitionSettings, { initial: before?.transition, skip: ["method"], changed: () => this.changed() });
     this.methodChoice = choice("Method", METHODS, this.method, (value) => {
       this.method = value as Method;
       this.drawGrid();
@@ -112,11 +126,7 @@ class BlendPanel {
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.list.element, this.hints),
       el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
-        el("div", { class: "checks" },
-          this.option("Lock feet", "clean", "Keep feet from sliding; synchronized method only"),
-          this.option("Use full clips", "whole", "Do not trim the clips to the part they have in common"),
-          this.option("Blend even if very different", "force", "Blend the clips even if they differ by more than the limit"),
-        ),
+        this.settings.element, this.transition.element,
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
       ),
@@ -137,29 +147,23 @@ class BlendPanel {
     if (before) queueMicrotask(() => this.chooseAgain(before));
   }
 
-  private option(label: string, name: keyof typeof this.options, title: string): HTMLElement {
-    const box = check(label, this.options[name], (on) => {
-      this.options[name] = on;
-      if (name !== "clean") this.restudy();
-      this.changed();
-    });
-    box.title = title;
-    return box;
+  /** The settings of the registration that differ from their defaults. */
+  private get registration(): Partial<RegisterSettings> {
+    return pick(this.settings.value, FORMS.RegisterSettings);
   }
 
   private store(): void {
-    const { chosen, method, options, result } = this;
-    const { mode, at, weights, curves, length } = this.modes;
-    const choices: Choices = { chosen, method, mode, at, options, result, weights: [...weights], curves: [...curves], length: length.value };
+    const { chosen, method, result } = this;
+    const { mode, at, weights, curves } = this.modes;
+    const [settings, transition] = [this.settings.value, this.transition.value];
+    const choices: Choices = { chosen, method, mode, at, settings, transition, result, weights: [...weights], curves: [...curves] };
     saveChoice("blend", choices);
   }
 
-  private takeUp({ method, mode, weights, curves, length, options }: Choices): void {
+  private takeUp({ method, mode, weights, curves }: Choices): void {
     this.method = method;
     this.modes.mode = mode;
     [this.modes.weights, this.modes.curves] = [new Map(weights), new Map(curves)];
-    this.modes.length.value = length;
-    Object.assign(this.options, options);
   }
 
   private chooseAgain({ chosen, at, result }: Choices): void {
@@ -198,6 +202,8 @@ class BlendPanel {
   private drawButtons(): void {
     const two = this.chosen.length === 2;
     const transition = this.modes.mode === "transition";
+    this.settings.element.hidden = transition;
+    this.transition.element.hidden = !transition;
     for (const option of this.methodChoice.select.options) {
       const needs = option.value === "discrete" || option.value === "cubic";
       option.disabled = needs && (!two || transition);
@@ -291,8 +297,7 @@ class BlendPanel {
     const { generation, chosen } = this;
     let study: BlendStudy | null = null;
     if (chosen.length > 1) {
-      const { whole, force } = this.options;
-      const fields = { motions: chosen, other: Math.min(this.other, chosen.length - 1), whole, force };
+      const fields = { motions: chosen, other: Math.min(this.other, chosen.length - 1), registration: this.registration };
       // Transitions compare longer windows than registration does.
       const window = this.modes.mode === "transition" ? 0.5 : 0.1;
       study = await this.app.run("Comparing clips", "blend_study", { ...fields, window }).catch(() => null);
@@ -410,14 +415,16 @@ class BlendPanel {
 
   private ask(first: boolean): Promise<Blended> {
     const { app, chosen, method, result, modes } = this;
-    const { clean, force, whole } = this.options;
-    const shared = { motions: chosen, method, clean, force, result, merge_undo: modes.moves.count === this.last.blended };
+    const shared = { motions: chosen, result, merge_undo: modes.moves.count === this.last.blended };
     if (modes.mode === "transition") {
-      const fields = { ...shared, at: modes.at, length: modes.length.value };
+      const settings = { ...this.transition.value, method: method as TransitionSettings["method"] };
+      const fields = { ...shared, at: modes.at, settings };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
     const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
-    const fields = { ...shared, weights, curves: modes.mode === "curves" ? modes.getPoints(chosen) : [], whole };
+    const curves = modes.mode === "curves" ? modes.getPoints(chosen) : [];
+    const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), method };
+    const fields = { ...shared, weights, curves, settings, registration: this.registration };
     return first ? app.run("Blending", "blend", fields) : app.ask("blend", fields);
   }
 
@@ -456,4 +463,10 @@ class BlendPanel {
     const file = await this.app.run("Writing the file", "export", fields).catch(() => null);
     if (file) download(file.url, file.name);
   }
+}
+
+/** Return the settings that these controls belong to. */
+function pick<T>(value: Partial<T>, controls: readonly { name: string }[]): Partial<T> {
+  const names = new Set(controls.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.has(name))) as Partial<T>;
 }

@@ -2,7 +2,7 @@
 import { button, el } from "../dom";
 import { curveEditor, type Point } from "../widgets/curve_editor";
 import { countMoves } from "../widgets/moves";
-import { slider, type Slider } from "../widgets/slider";
+import { slider } from "../widgets/slider";
 import { LETTERS } from "./blend_list";
 
 export type Mode = "weights" | "curves" | "transition";
@@ -16,15 +16,12 @@ export class BlendModes {
   curves = new Map<string, Point[]>();
   /** Times of a transition in A and B, in seconds; null to use the most similar poses. */
   at: [number, number] | null = null;
-  readonly length: Slider;
   /** All changes of one user action, such as a drag, are undone together. */
   readonly moves = countMoves(this.element);
   private shownFor = "";
   private readonly where = el("span", {});
 
-  constructor(private readonly changed: () => void, private readonly best: () => void) {
-    this.length = slider({ label: "Transition length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: changed });
-  }
+  constructor(private readonly changed: () => void, private readonly best: () => void) {}
 
   /** Rebuild the controls only for other motions, because the user may be dragging one of them. */
   draw(ids: string[], names: string[]): void {
@@ -61,7 +58,7 @@ export class BlendModes {
     if (this.mode === "weights") return ids.map((id, i) => this.weightSlider(id, `${LETTERS[i]}  ${names[i]}`));
     if (this.mode === "curves") return this.curveEditors(ids, names);
     const best = button("Use best match", this.best, "Place the transition where the two clips are most similar");
-    return [this.length.element, el("div", { class: "row" }, this.where, best),
+    return [el("div", { class: "row" }, this.where, best),
       el("p", { class: "dim", text: "Click the grid below to place the transition." })];
   }
 

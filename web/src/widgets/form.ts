@@ -65,6 +65,11 @@ export function settingsForm<T>(controls: readonly Control[], options: FormOptio
 function drawControl(control: Control, choices: [string, string][] | undefined, change: (shown: Value) => void): HTMLElement {
   const { label, help, min, max } = control;
   if (control.kind === "flag") return check(label, control.default === true, change, help);
+  // A single choice is on or off.
+  const [only, ...others] = control.choices;
+  if (control.optional && only !== undefined && !others.length) {
+    return check(label, control.default === only, (on) => change(on ? only : null), help);
+  }
   if (control.kind === "choice" || choices) {
     const none: [string, string][] = control.optional && !choices ? [["", "none"]] : [];
     const options = [...(choices ?? control.choices.map((each): [string, string] => [each, each])), ...none];

@@ -33,8 +33,10 @@ async def study_blend(session: Session, message: messages.StudyBlend) -> message
     found = await session.jobs.run(
         f"{_WORK}:study",
         motions=motions,
+        other=message.other,
+        window=message.window,
+        registration=message.registration.to_dict(),
         cache_file=_registration_file(session, message),
-        **message.fields(without=("motions",)),
     )
     return messages.BlendStudy(
         None if found["grid"] is None else _image(found["grid"]),
@@ -101,22 +103,24 @@ def place_frames(session: Session, message: messages.PlaceFrames) -> messages.Fr
 @command(messages.BlendMotions)
 async def blend_motions(session: Session, message: messages.BlendMotions) -> messages.Blended:
     """Blend motions, as a new motion or replacing the previous result."""
-    return await _make(session, message, "blend_motions")
+    return await _make(
+        session, message, "blend_motions", weights=message.weights, curves=message.curves,
+        registration=message.registration.to_dict(), cache_file=_registration_file(session, message),
+    )  # fmt: skip
 
 
 @command(messages.JoinMotions)
 async def join_motions(session: Session, message: messages.JoinMotions) -> messages.Blended:
     """Make a transition, as a new motion or replacing the previous result."""
-    return await _make(session, message, "make_transition")
+    return await _make(session, message, "make_transition", at=message.at)
 
 
 @command(messages.CompareBlends, reads=True)
 async def compare_blends(session: Session, message: messages.CompareBlends) -> messages.BlendTable:
     """Compare all methods on two motions."""
-    if not 0.0 < message.limit <= 60.0:
-        raise InvalidValue(f"expected a time limit of up to 60 s, got {message.limit:g} s")
     motions = _get_motions(session, message.motions)
-    found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit)
+    settings = message.settings.to_dict()
+    found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, settings=settings)
     return messages.BlendTable(
         tuple(messages.PathFigures(**row) for row in found["paths"]),
         found["proven"],
@@ -135,7 +139,7 @@ def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
 
 def _registration_file(session: Session, message: messages.StudyBlend | messages.BlendMotions) -> str:
     """Return the cache file for the registration of these motions. Removes the least recently used files."""
-    digest = hashlib.sha256(repr((message.whole, message.force)).encode())
+    digest = hashlib.sha256(repr(message.registration).encode())
     for name in message.motions:
         digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())
         contacts = session.motions.motion(name).contacts  # editing contacts does not change the revision
@@ -153,13 +157,12 @@ def _registration_file(session: Session, message: messages.StudyBlend | messages
     return str(folder / f"{key}.npz")
 
 
-async def _make(session: Session, message: messages.BlendMotions | messages.JoinMotions, work: str) -> messages.Blended:
+async def _make(
+    session: Session, message: messages.BlendMotions | messages.JoinMotions, work: str, **arguments: Any
+) -> messages.Blended:
     """Run the function `work` in the worker and publish its motion, replacing the previous result if still open."""
-    arguments = message.fields(without=("result", "merge_undo"))
-    arguments["motions"] = _get_motions(session, message.motions)
-    if isinstance(message, messages.BlendMotions):
-        arguments["cache_file"] = _registration_file(session, message)
-    done = await session.jobs.run(f"{_WORK}:{work}", **arguments)
+    motions = _get_motions(session, message.motions)
+    done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=message.settings.to_dict(), **arguments)
     shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
     at = done["at"]
     notes = tuple(word_text(note, type(message)) for note in done["notes"])

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.blend.settings import BlendSettings, ComparisonSettings, TransitionSettings
+from marey.register.settings import RegisterSettings
 from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 from marey.studio.panels.compare_messages import Placed
 
-BlendMethod = Literal["ours", "linear", "discrete", "cubic"]
-_LABELS = {"force": "Blend even if very different", "crop": "Use full clips"}
+BlendMethod = Literal["registered", "linear", "discrete", "cubic"]
 _STAND = "go to a frame where both feet are flat on the floor, then try again"
 
 
-class StudyBlend(Message, do="blend_study", control_labels=_LABELS):
+class StudyBlend(Message, do="blend_study"):
     """Register motions, and compare all frames of the first with all frames of another.
 
     `other` is the index of that motion in `motions`. `window` is the length, in seconds, over which two frames are
-    compared. `whole` uses full clips instead of the part they have in common. `force` accepts motions that are too
-    different to be synchronized.
+    compared.
     """
 
     motions: tuple[str, ...]
     other: int = 1
     window: float = 0.1
-    whole: bool = False
-    force: bool = False
+    registration: RegisterSettings = RegisterSettings()
 
 
 class GridImage(Value):
@@ -107,39 +106,33 @@ class FramesPlaced(Placed):
     """A floor-plane transform: theta in radians, x and z in meters. `distance` is the residual in meters."""
 
 
-class BlendMotions(Message, do="blend", control_labels=_LABELS):
+class BlendMotions(Message, do="blend"):
     """Blend motions. The blend replaces the motion with id `result`, an earlier blend, if that is open.
 
     `weights` has one blend weight per motion. Alternatively, `curves` has for each motion its points (time, weight):
-    time is the elapsed fraction of the blend, 0 to 1, and weights are at least 0. `clean` removes foot skate. `whole`
-    and `force` are as in `StudyBlend`. `merge_undo`: undo it together with the previous blend, for example while a
-    slider is dragged.
+    time is the elapsed fraction of the blend, 0 to 1, and weights are at least 0. `merge_undo`: undo it together with
+    the previous blend, for example while a slider is dragged.
     """
 
     motions: tuple[str, ...]
-    method: BlendMethod = "ours"
     weights: tuple[float, ...] = ()
     curves: tuple[tuple[tuple[float, float], ...], ...] = ()
-    clean: bool = True
-    whole: bool = False
-    force: bool = False
+    settings: BlendSettings = BlendSettings()
+    registration: RegisterSettings = RegisterSettings()
     result: str | None = None
     merge_undo: bool = False
 
 
-class JoinMotions(Message, do="blend_transition", control_labels=_LABELS):
+class JoinMotions(Message, do="blend_transition"):
     """Make a transition from the first to the second motion.
 
     `at` are the times in both motions, in seconds, that coincide at the middle of the transition; null for the best
-    match. `length` is the duration of the transition in seconds. The other fields are as in `BlendMotions`.
+    match. The other fields are as in `BlendMotions`.
     """
 
     motions: tuple[str, ...]
-    method: BlendMethod = "ours"
     at: tuple[float, float] | None = None
-    length: float = 1.0
-    clean: bool = True
-    force: bool = False
+    settings: TransitionSettings = TransitionSettings()
     result: str | None = None
     merge_undo: bool = False
 
@@ -152,12 +145,12 @@ class Blended(Value):
     notes: tuple[str, ...]
 
 
-class CompareBlends(Message, do="blend_statistics", control_labels=_LABELS):
-    """Align and blend two motions with every method, and measure the results. `limit` is in seconds per search."""
+class CompareBlends(Message, do="blend_statistics"):
+    """Align and blend two motions with every method, and measure the results."""
 
     motions: tuple[str, ...]
     weights: tuple[float, ...] = (0.5, 0.5)
-    limit: float = 1.0
+    settings: ComparisonSettings = ComparisonSettings(time_limit=1.0)
 
 
 class PathFigures(Value):

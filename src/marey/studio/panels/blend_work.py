@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction
 from marey.core.arrays import Floats
-from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import DifferentSkeletons, InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
@@ -31,11 +31,12 @@ _PATH_POINTS = 200
 _TRIES = 5
 
 Weights = Sequence[float] | WeightFunction
+Options = dict[str, Any]
 Pair = tuple[float, float]
 
 
 def study(
-    progress: Progress, motions: list[Motion], other: int, window: float, whole: bool, force: bool, cache_file: str
+    progress: Progress, motions: list[Motion], other: int, window: float, registration: Options, cache_file: str
 ) -> dict[str, Any]:
     """Register motions and compute a distance grid: see `marey.studio.panels.blend_messages.BlendStudy`.
 
@@ -54,7 +55,7 @@ def study(
         return empty | {"grid": None, "refused": word_error(error, StudyBlend), "misfits": misfits}
     reg, refused = None, ""
     try:
-        reg = load_or_register(motions, whole, force, cache_file)
+        reg = load_or_register(motions, registration, cache_file)
     except NoResult as refusal:
         refused = word_error(refusal, StudyBlend)
     progress(0.5, "comparing all frames")
@@ -98,7 +99,7 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     return {"motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes}
 
 
-def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file: str) -> RegistrationCurve:
+def load_or_register(motions: list[Motion], registration: Options, cache_file: str) -> RegistrationCurve:
     """Register the motions, or load the registration from `cache_file`."""
     from marey.register import register
 
@@ -107,7 +108,7 @@ def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file
             return RegistrationCurve.load(cache_file, motions)
         except MareyError:
             Path(cache_file).unlink(missing_ok=True)
-    result = register(motions, crop=None if whole else "auto", force=force)
+    result = register(motions, **registration)
     result.save(cache_file)
     return result
 
@@ -115,57 +116,42 @@ def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file
 def blend_motions(
     progress: Progress,
     motions: list[Motion],
-    method: str,
     weights: list[float],
     curves: list[list[Pair]],
-    clean: bool,
-    whole: bool,
-    force: bool,
+    settings: Options,
+    registration: Options,
     cache_file: str,
 ) -> dict[str, Any]:
     """Blend motions with one of the methods, with constant `weights` or weight `curves`."""
     progress(0.1, "synchronizing the motions")
-    make, notes = _maker(motions, method, whole, force, cache_file)
+    make, notes = _maker(motions, BlendSettings(**settings), registration, cache_file)
     progress(0.5, "blending")
-    if curves:
-        result = _along_curves(make, curves, len(motions), clean)
-    else:
-        result = make(weights or [1.0 / len(motions)] * len(motions), clean)
+    result = (
+        _along_curves(make, curves, len(motions)) if curves else make(weights or [1.0 / len(motions)] * len(motions))
+    )
     return {"motion": result, "at": None, "notes": list(notes)}
 
 
-def make_transition(
-    progress: Progress, motions: list[Motion], method: str, at: Pair | None, length: float, clean: bool, force: bool
-) -> dict[str, Any]:
+def make_transition(progress: Progress, motions: list[Motion], at: Pair | None, settings: Options) -> dict[str, Any]:
     """Make a transition between two motions, with one of the methods."""
-    from marey.blend.baselines import linear_transition
     from marey.blend.transition import transition
 
     if len(motions) != 2:
         raise InvalidValue(f"a transition needs two clips, got {len(motions)}; select two")
     progress(0.2, "finding the best match" if at is None else "blending")
-    where = None if at is None else (at[0], at[1])
-    name = f"{motions[0].name} to {motions[1].name}"
-    if method == "ours":
-        result = transition(motions[0], motions[1], where, length, feet=feet_from_flag(clean), force=force)
-    elif method == "linear":
-        result = linear_transition(motions[0], motions[1], where, length, name=f"{name} (linear)")
-    else:
-        raise InvalidValue(
-            f"transitions support the synchronized and linear methods, not {method!r}; choose one of these"
-        )
+    result = transition(motions[0], motions[1], at=None if at is None else (at[0], at[1]), **settings)
     record = next(step for step in result.source.provenance if step["op"].endswith("transition"))
     return {"motion": result, "at": list(record["at"]), "notes": list(record.get("notes", ()))}
 
 
-def statistics(progress: Progress, motions: list[Motion], weights: list[float], limit: float) -> dict[str, Any]:
+def statistics(progress: Progress, motions: list[Motion], weights: list[float], settings: Options) -> dict[str, Any]:
     """Compare all alignment and blend methods on two motions."""
     from marey.blend.baselines import compare
 
     if len(motions) != 2:
         raise InvalidValue(f"comparing methods needs two clips, got {len(motions)}; select two")
     progress(0.1, "comparing methods")
-    found = compare(motions[0], motions[1], weights, time_limit=limit)
+    found = compare(motions[0], motions[1], weights, **settings)
     names = list(found.units)
     rows = [*found.inputs, *found.blends]
     return {
@@ -196,46 +182,42 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
     }
 
 
-Maker = Callable[[Weights, bool], Motion]
+class Maker(Protocol):
+    """Blends for given weights; options replace those of the panel."""
+
+    def __call__(self, weights: Weights, **options: Any) -> Motion: ...
 
 
 def _maker(
-    motions: list[Motion], method: str, whole: bool, force: bool, cache_file: str
+    motions: list[Motion], settings: BlendSettings, registration: Options, cache_file: str
 ) -> tuple[Maker, tuple[str, ...]]:
     """Return a function that blends the motions for given weights, and notes about the preparation."""
-    from marey.blend import baselines
-    from marey.blend.blend import blend
+    from marey.blend.blend import blend, blend_simply
     from marey.register.prepare import prepare_motions
 
-    if method in ("discrete", "cubic") and len(motions) != 2:
-        raise InvalidValue(f"this method needs two clips, got {len(motions)}; select two, or choose another method")
     try:
-        reg = load_or_register(motions, whole, force, cache_file)
-        clips, notes = list(reg.motions), reg.notes
+        reg = load_or_register(motions, registration, cache_file)
     except NoResult as refusal:
-        if method == "ours":
+        if settings.method == "registered":
             raise
-        ready, notes = prepare_motions(motions)
-        clips, notes = list(ready), (*notes, f"full clips are used because {refusal.message}")
-    if method == "ours":
-        return lambda weights, clean: blend(reg, weights, feet=feet_from_flag(clean)), notes
-    if method == "linear":
-        return lambda weights, clean: baselines.linear_blend(clips, weights), notes
-    along = baselines.discrete_blend if method == "discrete" else baselines.cubic_blend
-    one, two = clips
-    return lambda weights, clean: along(one, two, weights), notes
+        clips, notes = prepare_motions(motions)
+        return (
+            lambda weights, **options: blend_simply(clips, weights, settings),
+            (*notes, f"full clips are used because {refusal.message}"),
+        )
+    return lambda weights, **options: blend(reg, weights, **options, settings=settings), reg.notes
 
 
-def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) -> Motion:
+def _along_curves(make: Maker, curves: list[list[Pair]], n: int) -> Motion:
     """Blend with weight curves over the length of the blend. The length depends on the curves: iterate to agreement."""
     times, rows = _keys(curves, n)
-    span = make(_mean(times, rows).tolist(), False).duration
+    span = make(_mean(times, rows).tolist(), feet=None).duration
     for _ in range(_TRIES):
-        result = make(_weights(times, rows, span), False)
-        if abs(result.duration - span) < 1.5 / result.fps:
+        draft = make(_weights(times, rows, span), feet=None)
+        if abs(draft.duration - span) < 1.5 / draft.fps:
             break
-        span = result.duration
-    return make(_weights(times, rows, span), True) if clean else result
+        span = draft.duration
+    return make(_weights(times, rows, span))
 
 
 def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
@@ -317,7 +299,7 @@ def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: Registr
     out: dict[str, Floats] = {}
     if reg is not None:
         seconds = reg.timewarp(np.linspace(0.0, 1.0, _PATH_POINTS))[:, [0, other]]
-        out["ours"] = first + seconds * reg.fps
+        out["registered"] = first + seconds * reg.fps
     shorter = min(map(len, clips)) - 1
     out["linear"] = first + np.array([[0, 0], [shorter, shorter]])
     if len(clips) == 2 and len(one) * len(two) <= _MAX_CELLS:
