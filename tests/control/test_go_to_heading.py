@@ -129,7 +129,7 @@ def test_a_stream_lets_its_controller_prepare():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="heading must be an angle in radians, or None for any, not nan"):
+    with pytest.raises(InvalidValue, match="heading must be a number of radians or None, not nan"):
         GoTo((0.0, 1.0), heading=np.nan)
     control = GoTo((0.0, 1.0))
     with pytest.raises(InvalidValue, match="takes the commands point and heading, not 'speed'"):

@@ -319,7 +319,7 @@ def test_costs_of_turning_are_their_slow_form():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="ahead must be a number of clips from 1 to 8, not 0"):
+    with pytest.raises(InvalidValue, match="lookahead must be from 1 to 8, not 0"):
         GoTo((0.0, 1.0), lookahead=0)
     with pytest.raises(InvalidValue, match="point must have shape"):
         GoTo((0.0, 1.0, 2.0))

@@ -116,7 +116,8 @@ def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **opt
 @click.command("go", cls=SettingsCommand, context_settings={"ignore_unknown_options": True})
 @click.argument("char", metavar="CHAR")
 @click.option("--to", "point", type=POSITION, required=True, help="Target position in meters.")
-@click.option("--heading", type=Finite(), metavar="DEG", help="Heading at the target, in degrees to the left of +Z.")
+@add_settings("marey.control.settings:GoToSettings")
+@click.option("--nodes", metavar="NAME,...", help="Nodes to use, separated by commas.  [default: all]")
 @click.option("--seconds", type=Finite(min=0.1), help="Time limit.  [default: depends on the distance]")
 @_stream_options
 @_OUT
@@ -124,7 +125,6 @@ def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **opt
 def go(
     char: str,
     point: tuple[float, float],
-    heading: float | None,
     seconds: float | None,
     output: str,
     as_json: bool,
@@ -141,19 +141,21 @@ def go(
     """
     import numpy as np
 
-    from marey.control import GoTo
+    from marey.control import GoTo, GoToSettings
     from marey.core.placement import find_facing
     from marey.io import save
 
     check_output(output, [char])
     graph = open_character(char, empty=False)
-    aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
+    nodes = options.pop("nodes")
+    aiming = read_settings(GoToSettings, options, nodes=None if nodes is None else nodes.split(","))
+    aim, heading = GoTo(point, settings=aiming), aiming.heading
     stream = graph.stream(aim, settings=_read_stream_settings(graph, options))
     played = stream.record(seconds or _SECONDS_PER_METER * (math.hypot(*point) + _SECONDS_PER_METER))
     off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
     aside = np.zeros(len(off))
     if heading is not None:
-        faced = find_facing(played.skeleton, played.world().positions) - math.radians(heading)
+        faced = find_facing(played.skeleton, played.world().positions) - heading
         aside = np.abs((faced + np.pi) % (2.0 * np.pi) - np.pi)
     at, reached = arrival(off, aside)
     played = played[: max(at + 1, 2)]

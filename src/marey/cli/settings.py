@@ -198,5 +198,5 @@ def _convert(each: Option, value: Any) -> Any:
     try:
         return each.check(math.radians(value))
     except InvalidValue:
-        limits = each.describe_range(lambda limit: _show(each, limit))
+        limits = each.describe_range(lambda limit: _show(each, limit)) or "a finite number of"
         raise click.UsageError(f"{name_option(each.name)} must be {limits} degrees, not {value:g}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,9 @@ from numpy.typing import ArrayLike
 from marey.control.dubins_kernels import measure_paths
 from marey.control.lookahead import LookaheadTable, get_lookahead_table, sample_box, tightest_radii
 from marey.control.lookahead_kernels import ClipCosts, ClipStarts, PathGoal
-from marey.core.arrays import Floats, Ints, check_index, freeze_array, set_readonly
+from marey.control.settings import GoToSettings
+from marey.core.arrays import Floats, Ints, freeze_array, set_readonly
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
@@ -39,7 +40,6 @@ _LEAST = 0.5
 # Number of clips to expand per level, and its minimum. If several nodes can follow each clip, fewer are expanded to
 # keep the time of a choice the same.
 _BEAM, _FEWEST = 24, 12
-_MAX_LOOKAHEAD = 8
 
 
 class _Candidates(NamedTuple):
@@ -68,29 +68,20 @@ class GoTo:
     Parameters
     ----------
     point : (2,) x and z of the goal on the floor, meters.
-    heading : radians from +Z in the world, positive to the left, to face at the point; None for any.
-    lookahead : number of clips to look ahead, 1 to 8.
-    nodes : names of the nodes to use; all by default.
+
+    The options are those of `GoToSettings`.
     """
 
     @renamed_parameters(ahead="lookahead")
-    def __init__(
-        self,
-        point: ArrayLike,
-        *,
-        heading: float | None = None,
-        lookahead: int = 3,
-        nodes: Sequence[str] | None = None,
-    ) -> None:
-        self.lookahead = check_index(lookahead, "lookahead")
-        if not 1 <= self.lookahead <= _MAX_LOOKAHEAD:
-            raise InvalidValue(f"lookahead must be a number of clips from 1 to {_MAX_LOOKAHEAD}, not {lookahead}")
+    @operation(GoToSettings)
+    def __init__(self, point: ArrayLike, settings: GoToSettings) -> None:
+        self.lookahead, nodes = settings.lookahead, settings.nodes
         self._nodes = None if nodes is None else tuple(nodes)
         self._lookahead: LookaheadTable | None = None
         self._radii: dict[str, Floats] = {}
         self._point: Floats = np.zeros(2)
         self._heading: float | None = None
-        self.request(point=point, heading=heading)
+        self.request(point=point, heading=settings.heading)
 
     ahead = renamed_method("ahead", "lookahead")
 
@@ -110,11 +101,9 @@ class GoTo:
             if name not in ("point", "heading"):
                 raise InvalidValue(f"GoTo takes the commands point and heading, not {name!r}")
         point = freeze_array(command["point"], "point", (2,)) if "point" in command else self._point
-        heading = command.get("heading", self._heading)
-        if heading is not None and not (np.ndim(heading) == 0 and np.isfinite(heading)):
-            raise InvalidValue(f"heading must be an angle in radians, or None for any, not {heading!r}")
+        heading = GoToSettings(heading=command.get("heading", self._heading)).heading
         self._point = point
-        self._heading = None if heading is None else float(rigid2d.wrap_angle(float(heading)))
+        self._heading = None if heading is None else float(rigid2d.wrap_angle(heading))
         self._goal = np.array([np.nan if self._heading is None else self._heading, *point])
 
     def prepare(self, graph: ParametricMotionGraph) -> LookaheadTable:

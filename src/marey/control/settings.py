@@ -1,11 +1,28 @@
-"""Settings of motion matching and blend trees."""
+"""Settings of controllers, motion matching and blend trees."""
 
 from __future__ import annotations
 
-from marey.core.settings import option
+from collections.abc import Sequence
+
+from marey.core.settings import Settings, option
 from marey.play.settings import LiveSettings
 
-__all__ = ["BlendTreeSettings", "MatchingSettings"]
+__all__ = ["BlendTreeSettings", "GoToSettings", "MatchingSettings"]
+
+
+class GoToSettings(Settings):
+    """Settings of `GoTo`."""
+
+    heading: float | None = option(
+        default=None, help="Heading at the target, from +Z, positive to the left. By default any.", unit="rad"
+    )
+    lookahead: int = option(
+        default=3,
+        help="Number of clips to look ahead. 1 is greedy: it sees where each clip ends, but not that leaving a sharp "
+        "turn takes several steps.",
+        label="Clips to look ahead", min=1, max=8, advanced=True,
+    )  # fmt: skip
+    nodes: Sequence[str] | None = option(default=None, help="Names of the nodes to use. By default all.")
 
 
 class MatchingSettings(LiveSettings):

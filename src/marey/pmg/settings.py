@@ -10,6 +10,7 @@ from marey.core.settings import ProgressSettings, Seed, Settings, option
 from marey.deprecation import warn_renamed
 from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
+from marey.play.settings import LiveSettings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -170,7 +171,7 @@ class GaitSettings(SkeletonSettings):
     )  # fmt: skip
 
 
-class StreamSettings(Settings):
+class StreamSettings(LiveSettings):
     """Settings of a live character."""
 
     start: str | None = option(
@@ -180,15 +181,6 @@ class StreamSettings(Settings):
     parameters: ArrayLike | None = option(
         default=None,
         help="(d,) parameters of the first clip. By default the controller chooses from the node's full ranges.",
-    )
-    place: ArrayLike | None = option(
-        default=None,
-        help="(3,) initial floor placement (theta, x, z) of the character. By default the origin, facing +Z.",
-    )
-    feet: Literal["clean", "lock"] | None = option(
-        default="clean",
-        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
-        "the legs. Otherwise the feet are left as they are.",
     )
     cleaning: CleanSettings | None = option(
         default=None,

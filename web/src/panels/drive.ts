@@ -4,7 +4,7 @@ import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GraphStreamSettings, type MatchingSettings, type StartDrive } from "../messages";
+import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive } from "../messages";
 import type { Target } from "../pointer";
 import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
@@ -73,6 +73,7 @@ class Driving {
   });
   // Direction and speed are requests; feet have a choice of their own, for all controllers.
   private readonly forms = {
+    character: settingsForm<GoToSettings>(FORMS.GoToSettings, { skip: ["heading"], changed: () => this.restart() }),
     graph: settingsForm<GraphStreamSettings>(FORMS.GraphStreamSettings, { skip: ["direction", "speed", "feet", "label"], changed: () => this.restart() }),
     matching: settingsForm<MatchingSettings>(FORMS.MatchingSettings, { skip: ["direction", "speed", "feet"], changed: () => this.restart() }),
     tree: settingsForm<BlendTreeSettings>(FORMS.BlendTreeSettings, { skip: ["direction", "feet"], changed: () => this.restart() }),
@@ -209,7 +210,7 @@ class Driving {
     const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
     try {
       const { way } = this;
-      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", graph: this.forms.graph.value, matching: this.forms.matching.value, tree: this.forms.tree.value, feet: this.feet.select.value as StartDrive["feet"] };
+      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.played = chosen;
@@ -427,6 +428,12 @@ class Driving {
     if (this.hasGraph && this.way === "graph") options.push(["built", "the built graph"]);
     setOptions(select, options, options.some(([value]) => value === wanted) ? wanted : "walks");
     this.showChoices();
+  }
+
+  /** The settings of all controllers. */
+  private settings(): Pick<StartDrive, keyof Driving["forms"]> {
+    const { character, graph, matching, tree } = this.forms;
+    return { character: character.value, graph: graph.value, matching: matching.value, tree: tree.value };
   }
 
   private get way(): Way {

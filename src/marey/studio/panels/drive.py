@@ -127,7 +127,9 @@ async def _make_driver(session: Session, state: DriveState, message: messages.St
 
     if message.way == "character":
         graph = await _load_character(session, state, message)
-        walker: Driver = await session.jobs.run_in_thread(controllers.CharacterDriver, graph, message.feet)
+        walker: Driver = await session.jobs.run_in_thread(
+            controllers.CharacterDriver, graph, message.feet, message.character
+        )
         return walker
     if len(message.motions) > _MAX_MOTIONS:
         raise InvalidValue(f"expected up to {_MAX_MOTIONS} motions, got {len(message.motions)}")

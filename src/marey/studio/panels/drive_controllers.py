@@ -14,6 +14,7 @@ from marey.control import (
     BlendTree,
     BlendTreeSettings,
     BlendTreeStream,
+    GoToSettings,
     MatchingData,
     MatchingSettings,
     MotionMatching,
@@ -119,8 +120,8 @@ class _DirectionDriver(Generic[S]):
 class CharacterDriver:
     """Controls a parametric motion graph."""
 
-    def __init__(self, graph: ParametricMotionGraph, feet: Feet) -> None:
-        self._steering = Steering(graph)
+    def __init__(self, graph: ParametricMotionGraph, feet: Feet, settings: GoToSettings | None = None) -> None:
+        self._steering = Steering(graph, settings)
         self.stream = graph.stream(self._steering, feet=FEET[feet])
         self.nodes = tuple(
             DriveNode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from marey.control.settings import BlendTreeSettings, MatchingSettings
+from marey.control.settings import BlendTreeSettings, GoToSettings, MatchingSettings
 from marey.graph.settings import GraphStreamSettings
 from marey.studio.messages import LiveStarted, Message, MotionInfo, Value
 from marey.studio.panels.author_messages import CharacterRange
@@ -55,6 +55,7 @@ class StartDrive(Message, do="drive_start"):
     built: bool = False
     feet: Feet = "lock"
     stay: bool = True
+    character: GoToSettings = GoToSettings()
     graph: GraphStreamSettings = GraphStreamSettings()
     matching: MatchingSettings = MatchingSettings()
     tree: BlendTreeSettings = BlendTreeSettings()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.control import FollowDirection, GoTo
+from marey.control import FollowDirection, GoTo, GoToSettings
 from marey.control.routes import count_steps_to
 from marey.core.arrays import Floats
 from marey.maths import rigid2d
@@ -30,12 +30,12 @@ class Steering:
     count : number of choices so far.
     """
 
-    def __init__(self, graph: ParametricMotionGraph) -> None:
+    def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None) -> None:
         self._follow = FollowDirection()
         turning = [name for name, node in graph.nodes.items() if "turn" in node.names and _travels(node)]
         self._turning = tuple(turning)
         self._steered = self._turning or tuple(name for name, node in graph.nodes.items() if "turn" in node.names)
-        self._go_to = GoTo((0.0, 0.0), nodes=turning) if turning else None
+        self._go_to = GoTo((0.0, 0.0), nodes=turning, settings=settings) if turning else None
         self._point: Floats | None = None
         self.reach: list[Floats] = []
         self.count = 0
