@@ -827,7 +827,68 @@ Hips 0 0 0
 """,
 )
 
+ACTORCORE = rig(
+    "ActorCore",
+    "profile ActorCore",
+    "CC_Base_Hip/CC_Base_NeckTwist01/CC_Base_Head",
+    "CC_Base_Waist/CC_Base_Spine01/CC_Base_Spine02",
+    "CC_Base_+_Clavicle/CC_Base_+_Upperarm/CC_Base_+_Forearm/CC_Base_+_Hand/CC_Base_+_Mid3",
+    "CC_Base_+_Thigh/CC_Base_+_Calf/CC_Base_+_Foot/CC_Base_+_ToeBase/-",
+    """
+CC_Base_BoneRoot 0 0 0
+  CC_Base_Hip 0 0.95 0
+    CC_Base_Pelvis 0 0.02 0
+      CC_Base_+_Thigh 0.09 -0.05 0
+        CC_Base_+_ThighTwist01 0 -0.1 0
+          CC_Base_+_ThighTwist02 0 -0.1 0
+        CC_Base_+_Calf 0 -0.43 0
+          CC_Base_+_CalfTwist01 0 -0.1 0
+          CC_Base_+_Foot 0 -0.42 0
+            CC_Base_+_ToeBase 0 -0.09 0.13
+    CC_Base_Waist 0 0.1 0
+      CC_Base_Spine01 0 0.13 0
+        CC_Base_Spine02 0 0.13 0
+          CC_Base_NeckTwist01 0 0.2 0
+            CC_Base_NeckTwist02 0 0.05 0
+              CC_Base_Head 0 0.05 0
+          CC_Base_+_Clavicle 0.03 0.15 0
+            CC_Base_+_Upperarm 0.13 0 0
+              CC_Base_+_UpperarmTwist01 0.1 0 0
+              CC_Base_+_Forearm 0.28 0 0
+                CC_Base_+_ForearmTwist01 0.1 0 0
+                CC_Base_+_Hand 0.25 0 0
+                  CC_Base_+_Mid1 0.09 0 0
+                    CC_Base_+_Mid2 0.04 0 0
+                      CC_Base_+_Mid3 0.03 0 0
+""",
+)
+
+MOTIVE = rig(
+    "Motive",
+    "profile Motive",
+    "Hip/Neck/Head",
+    "Ab/Chest",
+    "+Shoulder/+UArm/+FArm/+Hand/-",
+    "+Thigh/+Shin/+Foot/+Toe/-",
+    """
+Hip 0 0.95 0
+  Ab 0 0.1 0
+    Chest 0 0.2 0
+      Neck 0 0.25 0
+        Head 0 0.12 0
+      +Shoulder 0.04 0.2 0
+        +UArm 0.13 0 0
+          +FArm 0.28 0 0
+            +Hand 0.25 0 0
+  +Thigh 0.09 0 0
+    +Shin 0 -0.43 0
+      +Foot 0 -0.42 0
+        +Toe 0 -0.09 0.13
+""",
+)
+
 RIGS = (
+    ACTORCORE, MOTIVE,
     CMU, ASF, MIXAMO, HUMANIK, LAFAN1, SMPL, SMPLX, UE, UE5, BANDAI, STYLE100, XSENS, ROKOKO, VRM, VROID, BIPED, RIGIFY,
     DAZ, KINECT, TUTORIAL,
 )  # fmt: skip

@@ -47,7 +47,8 @@ def test_case_and_namespaces_do_not_matter(spell):
     assert roles.how == "profile CMU"
 
 
-@pytest.mark.parametrize("rig", [rig for rig in RIGS if rig is not skeletons.RIGIFY], ids=label)
+# Rigify numbers its spine; Motive writes side and part as two letters in a row (LUArm). Only profiles know them.
+@pytest.mark.parametrize("rig", [rig for rig in RIGS if rig not in (skeletons.RIGIFY, skeletons.MOTIVE)], ids=label)
 def test_words_alone_tell_the_main_joints(rig):
     by_words = roles_by_words(read_names(rig.names))
     assert {role: rig.names[joint] for role, joint in by_words.items() if role in MAIN} == {

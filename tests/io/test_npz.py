@@ -179,8 +179,8 @@ def test_names_that_would_not_come_back_are_refused():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": None}, "not a motion written by marey: it has no array 'format'"),
-        ({"version": None}, "it has no array 'version'"),
+        ({"format": None}, "not a motion written by marey, but an NPZ file of another program, with the arrays"),
+        ({"version": None}, "but a file without the array 'version'"),
         ({"version": np.array("1")}, "array 'version' must be a single value of the right type; the file is damaged"),
         ({"rotations": None}, "array 'rotations' is missing; this is not a complete file of a motion"),
         ({"names": None}, "array 'names' is missing; this is not a complete file of a motion"),
@@ -312,3 +312,17 @@ def test_fuzzed_files_give_motions_or_typed_errors():
         except MareyError:
             outcomes.add("refused")
     assert outcomes == {True, "refused"}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        (("poses", "trans", "betas", "mocap_framerate"), "but SMPL body parameters, as in AMASS"),
+        (("local_rot_mats", "posed_joints"), "but a Kimodo motion"),
+        (("a", "b"), "an NPZ file of another program, with the arrays 'a', 'b'"),
+    ],
+)
+def test_files_of_other_programs_are_named(tmp_path: Path, arrays: tuple[str, ...], words: str) -> None:
+    np.savez(tmp_path / "a.npz", **{name: np.zeros(3) for name in arrays})
+    with pytest.raises(ParseError, match=words):
+        marey.load(tmp_path / "a.npz")

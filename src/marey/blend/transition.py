@@ -85,9 +85,7 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     return enforce_contacts(result) if settings.feet else result
 
 
-def _prepare_pair(
-    a: Motion, b: Motion, retarget: OneSkeleton = False
-) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
+def _prepare_pair(a: Motion, b: Motion, retarget: OneSkeleton = False) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
     """Bring both motions to one rate, with contacts, on the floor of the first; also return notes on the changes."""
     (first, second), notes = prepare_motions([a, b], retarget)
     floors = first.source.floor, second.source.floor

@@ -68,6 +68,10 @@ PROFILES: tuple[Profile, ...] = (
              "*thigh *shin *foot *toe", "pelvis abdomen chest"),
     _profile("Daz", _SHORT, "hip necklower head", "*collar *shldrbend *forearmbend *hand",
              "*thighbend *shin *foot *toe", "pelvis abdomenlower chestlower lthightwist"),
+    _profile("ActorCore", _SHORT, "hip necktwist01 head", "*clavicle *upperarm *forearm *hand",
+             "*thigh *calf *foot *toebase", "boneroot waist spine01 spine02 necktwist02 lupperarmtwist01"),
+    _profile("Motive", _SHORT, "hip neck head", "*shoulder *uarm *farm *hand",
+             "*thigh *shin *foot *toe", "ab chest"),
     _profile("Kinect", _LONG, "spinebase neck head", "- shoulder* elbow* wrist*",
              "hip* knee* ankle* foot*", "spinemid spineshoulder"),
 )

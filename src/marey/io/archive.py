@@ -33,6 +33,7 @@ from marey.errors import (
     UnknownFormat,
     UnknownName,
     UnknownVersion,
+    format_list,
 )
 from marey.io import limits
 from marey.io.files import read_bytes, split_name, write_bytes
@@ -81,6 +82,13 @@ _SURROGATES = 0xD800 >> 11
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
+
+# Arrays that tell what other programs write.
+_OTHERS = {
+    ("poses", "trans"): "SMPL body parameters, as in AMASS (arrays 'poses' and 'trans')",
+    ("smpl_poses", "smpl_trans"): "SMPL body parameters (arrays 'smpl_poses' and 'smpl_trans')",
+    ("local_rot_mats", "posed_joints"): "a Kimodo motion (arrays 'local_rot_mats' and 'posed_joints')",
+}
 
 _HEADER = re.compile(
     r"\{\s*'descr':\s*'(?P<dtype>[^']{1,40})',\s*'fortran_order':\s*(?P<fortran>True|False),\s*"
@@ -380,11 +388,21 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
         head = heads.pop(name, None)
         if head is None:
             kind = KINDS.get(form, form)
-            raise ParseError(f"not {kind} written by marey: it has no array {name!r}", path=path)
+            what = _describe_other(archive) if name == "format" else "a file without the array 'version'"
+            raise ParseError(f"not {kind} written by marey, but {what}", path=path)
         if head.shape != () or head.dtype.kind not in kind or head.dtype.itemsize > 4 * _MAX_TEXT:
             raise ParseError(f"array {name!r} must be a single value of the right type; the file is damaged", path=path)
         marks.append(_load(archive, name, head, path).item())
     check_format((marks[0], marks[1]), (form, version), path)
+
+
+def _describe_other(archive: zipfile.ZipFile) -> str:
+    """Say what an NPZ file of another program is."""
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    for marks, words in _OTHERS.items():
+        if set(marks) <= set(names):
+            return f"{words}; marey does not read these yet"
+    return f"an NPZ file of another program, with the arrays {format_list([repr(name[:40]) for name in names], 4)}"
 
 
 def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray[Any]:
