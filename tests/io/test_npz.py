@@ -13,6 +13,7 @@ from marey.core import Contacts, Label, Labels, Motion, Skeleton, Source
 from marey.core.contacts import ContactPoint
 from marey.errors import InvalidValue, LimitExceeded, MareyError, ParseError, UnknownVersion
 from marey.io import npz
+from marey.io.loading import load_motion
 from marey.io.npz import read_npz, write_npz
 
 TABLE = [line.split()[0] for line in npz.__doc__.split("=\n")[2].splitlines() if line and line[0] != "="]
@@ -322,7 +323,7 @@ def test_fuzzed_files_give_motions_or_typed_errors():
         (("a", "b"), "an NPZ file of another program, with the arrays 'a', 'b'"),
     ],
 )
-def test_files_of_other_programs_are_named(tmp_path: Path, arrays: tuple[str, ...], words: str) -> None:
+def test_files_of_other_programs_are_named(tmp_path, arrays: tuple[str, ...], words: str) -> None:
     np.savez(tmp_path / "a.npz", **{name: np.zeros(3) for name in arrays})
     with pytest.raises(ParseError, match=words):
-        marey.load(tmp_path / "a.npz")
+        load_motion(tmp_path / "a.npz")
