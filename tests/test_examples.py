@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.samples import straight_walk
+from marey.samples import sample, straight_walk
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -89,3 +89,20 @@ def test_steer_a_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert capsys.readouterr().out.count("reached (") == 2
     end = marey.load(tmp_path / "s.bvh").travel[-1, [0, 2]]
     assert np.linalg.norm(end - [3.0, 5.0]) < 0.3
+
+
+@pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
+def test_five_commands(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What one command writes, the next one takes, in every format."""
+    files = []
+    for k, turn in enumerate((0.0, 0.8, -0.8)):
+        files.append(str(tmp_path / f"walk{k}.{suffix}"))
+        marey.save(sample("walk", rng=k, seconds=6.0, fps=30.0, turn_rate=turn).motion, files[-1])
+    assert run("five_commands.py", str(tmp_path / "out"), *files, monkeypatch=monkeypatch) == 0
+    printed = capsys.readouterr().out
+    for command in ("check", "clean", "graph build", "graph path", "convert"):
+        assert f"\nmarey {command} " in f"\n{printed}"
+    character = marey.load(tmp_path / "out" / "character.glb")
+    assert np.linalg.norm(character.travel[-1, [0, 2]]) > 6.0
