@@ -1,8 +1,14 @@
-"""Encode and decode JSON messages. Incoming messages are validated field by field against their dataclass."""
+"""Encode and decode JSON messages. Incoming messages are validated field by field against their dataclass.
+
+Own code instead of msgspec: the wording of errors (value, known fields, similar names), the limits of numbers and
+`Settings` would take more lines on top of msgspec than it saves here. A message takes 0.01 to 0.1 ms, far less than
+its job.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import types
@@ -14,6 +20,7 @@ from marey.studio.messages import Value
 
 T = TypeVar("T")
 _MAX_SHOWN_CHARS = 60
+_find_types = functools.cache(get_type_hints)
 
 
 def encode(value: Any) -> str:
@@ -53,7 +60,7 @@ def _fields(value: Any) -> dict[str, Any]:
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
         raise InvalidValue(f"{where}: expected an object, got {_preview(value)}")
-    hints = get_type_hints(kind)
+    hints = _find_types(kind)
     known = {field.name: field for field in dataclasses.fields(kind)}
     for name in value:
         if name not in known:
