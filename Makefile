@@ -15,16 +15,31 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: demo test test-jit test-lowest check pytest bench page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest check pytest bench page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
 
-# With `make -j2 test` the tests begin as soon as they can, while types are still checked; both must pass.
+help:
+	@echo 'make demo         run the main workflow on generated motion'
+	@echo 'make test         ruff, mypy and the fast tests; run it before every commit'
+	@echo 'make test-all     the same with the slow tests; the continuous integration runs it'
+	@echo 'make test-jit     compare all operations with kernels compiled at first use'
+	@echo 'make test-lowest  test the lowest versions that pyproject.toml allows'
+	@echo 'make check        ruff and mypy only'
+	@echo 'make bench        marey bench, with the libraries that it compares with'
+	@echo 'make page         build the page of the studio'
+	@echo 'make kernels      compile the kernels that changed'
+	@echo 'make clean        remove everything that was built'
+
+# With `make -j2 test-all` the tests begin as soon as they can, while types are still checked; both must pass.
+test: TIER := -m 'not slow'
 test: check pytest
 
+test-all: check pytest
+
 pytest: $(DEV) $(KERNELS) $(VALIDATOR) $(PAGE)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(TIER)
 
 check: $(DEV)
 	$(BIN)/ruff check src tests examples kernels web hatch_build.py

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def check_slow_marks(nodeid: str, marks: Iterable[pytest.Mark]) -> None:
+    """A test leaves the fast tier only for a reason."""
+    for mark in marks:
+        if len(mark.args) != 1 or mark.kwargs or not (isinstance(mark.args[0], str) and mark.args[0].strip()):
+            raise pytest.UsageError(f'{nodeid}: slow takes a reason, as in @pytest.mark.slow("compiles all kernels")')
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests first: one worker runs them all, which takes longer than anything else."""
+    for item in items:
+        check_slow_marks(item.nodeid, item.iter_markers("slow"))
     items.sort(key=lambda item: not item.nodeid.startswith("tests/studio/browser/"))
