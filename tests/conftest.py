@@ -9,6 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import tiers
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell tests which tier runs."""
+    tiers.is_fast = "not slow" in config.getoption("markexpr")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _exact_arguments() -> Iterator[None]:

@@ -12,11 +12,13 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.tiers import shorten
+
 # No deadline, since a busy machine is no finding; the same examples in every run, since a check that fails by
 # chance teaches people to run it again.
-LAWS = settings(deadline=None, max_examples=40, derandomize=True)
+LAWS = settings(deadline=None, max_examples=shorten(40), derandomize=True)
 # For laws that are tried in each of a dozen cases already.
-LAWS_OF_MANY = settings(LAWS, max_examples=12)
+LAWS_OF_MANY = settings(LAWS, max_examples=shorten(12))
 
 SHAPES = [(), (3,), (2, 5), (0,)]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import tiers
 from tests.conftest import check_slow_marks
 
 
@@ -10,3 +11,15 @@ def test_a_slow_test_needs_a_reason():
     for marker in (pytest.mark.slow, pytest.mark.slow(), pytest.mark.slow(""), pytest.mark.slow(3)):
         with pytest.raises(pytest.UsageError, match="test_x: slow takes a reason"):
             check_slow_marks("test_x", [marker.mark])
+
+
+def test_only_the_first_values_are_fast():
+    first, *others = tiers.mostly_slow(["a", ("b", 2)], "twice", n_fast=1)
+    assert first == "a"
+    assert [(each.values, each.marks[0].args) for each in others] == [(("b", 2), ("twice",))]
+
+
+def test_random_checks_are_shorter_in_the_fast_tier(monkeypatch):
+    for is_fast, n in ((False, 40), (True, 14)):
+        monkeypatch.setattr(tiers, "is_fast", is_fast)
+        assert tiers.shorten(40) == n

@@ -16,6 +16,7 @@ from marey.bench.timing import time_functions
 from marey.clean import clean_with_report
 from marey.cli.main import main
 from marey.errors import UnknownName, UnreadableFile
+from tests.tiers import mostly_slow
 
 
 def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_functions_are_timed_in_turns() -> None:
     assert all(time >= 0 for time in times)
 
 
-@pytest.mark.parametrize("name", ["save", "clean", "stream"])
+@pytest.mark.parametrize("name", mostly_slow(["save", "clean", "stream"], "runs another benchmark", n_fast=1))
 def test_results_are_complete(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleanup, "STREAMED", 1_000)
     monkeypatch.setattr(cleanup, "_WATCHED", 200)

@@ -108,6 +108,7 @@ def test_walk_and_run_meet_in_between(clips):
     assert len(outside) <= 0.05 * len(regs), outside
 
 
+@pytest.mark.slow("registers and blends many recorded pairs")
 def test_left_and_right_go_straight(clips):
     """With weights that let the turns cancel; and with equal ones, along the mean of the turns."""
     regs, refused = accepted(clips, LEFT_AND_RIGHT)

@@ -11,6 +11,7 @@ from marey.measure import measure
 from marey.register import register
 from marey.samples import sample
 from tests.blend.helpers import furthest, heading_change
+from tests.tiers import mostly_slow
 
 FPS = 60.0
 TURN = 0.6  # rad/s
@@ -43,7 +44,7 @@ def jump(motion):
     return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max()) * motion.fps**2
 
 
-@pytest.mark.parametrize("feet", [None, "clean"])
+@pytest.mark.parametrize("feet", mostly_slow([None, "clean"], "cleans half a minute", n_fast=1))
 def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
     made = blend(nine, control, seconds=30.0, feet=feet)
     assert made.duration == pytest.approx(30.0, abs=1.0 / FPS)

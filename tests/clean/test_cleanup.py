@@ -21,6 +21,7 @@ from marey.errors import InvalidValue, JointNotFound, UnknownName
 from marey.maths import quat
 from marey.samples import sample
 from tests.clean.skated import skated, walk, with_hands
+from tests.tiers import mostly_slow
 
 HELD = 1e-6
 _LEFT_LEG = {"left_upper_leg": "LeftUpLeg", "left_lower_leg": "LeftLeg", "left_foot": "LeftFoot"}
@@ -106,7 +107,7 @@ SAMPLES = [("walk", {"seconds": 6.0}), ("run", {"seconds": 6.0}), ("walk", {"sec
            ("turn_around", {})]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "options"), SAMPLES)
+@pytest.mark.parametrize(("name", "options"), mostly_slow(SAMPLES, "cleans the same damage in other clips", n_fast=1))
 @pytest.mark.parametrize(
     ("legs", "drift", "seed"),
     [
@@ -362,6 +363,7 @@ def patterned(fps: float, legs: float, spans: list[list[tuple[int, int]]]) -> Mo
     return with_hands(motion, mask)
 
 
+@pytest.mark.slow("cleans many random patterns of contacts")
 @settings(deadline=None, max_examples=20, derandomize=True)
 @given(
     legs=st.sampled_from([0.97, 1.0, 1.03]),

@@ -17,10 +17,11 @@ from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import LimbSettings, solve_limb
 from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, solve
 from marey.maths import quat
+from tests.tiers import mostly_slow
 from tests.twins import cleanup as twin
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", mostly_slow([1, 2, 3, 4], "more balls take many more tries", n_fast=2))
 def test_nearest_in_balls(n: int) -> None:
     rng = np.random.default_rng(n)
     for _ in range(25):

@@ -14,6 +14,7 @@ from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from marey.samples import body_skeleton, sample, sample_names
 from tests.clean.puppets import Foot, jittered, puppet, raised, scaled, shaken, standing, unmarked, wobbling
+from tests.tiers import mostly_slow
 
 HIPS = (0.0, 0.9, 0.0)
 
@@ -41,7 +42,10 @@ def made(name: str, seed: int, fps: float) -> Motion:
     return sample(name, rng=seed, fps=fps).motion
 
 
-@pytest.mark.parametrize(("fps", "seed"), [(30.0, 0), (30.0, 1), (60.0, 0), (120.0, 2)])
+@pytest.mark.parametrize(
+    ("fps", "seed"),
+    mostly_slow([(30.0, 0), (30.0, 1), (60.0, 0), (120.0, 2)], "other rates and seeds", n_fast=1),
+)
 @pytest.mark.parametrize("name", sample_names())
 def test_samples_agree_with_their_truth(name, fps, seed):
     motion = made(name, seed, fps)
@@ -65,7 +69,7 @@ def test_contacts_that_the_clip_cuts_are_neither_missed_nor_made_up(name, seed):
 
 @pytest.mark.parametrize(
     ("noisy", "fps"),
-    [(shaken, 60.0), (jittered, 120.0), (wobbling, 30.0)],
+    mostly_slow([(shaken, 60.0), (jittered, 120.0), (wobbling, 30.0)], "other kinds of noise on all samples", n_fast=1),
     ids=["whole body", "each joint", "leg rotations"],
 )
 def test_edges_stay_within_four_frames_in_noise(noisy, fps):

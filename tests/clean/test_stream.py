@@ -129,6 +129,7 @@ def test_the_delay_is_fixed() -> None:
     assert len(stream.finish()) == stream.delay
 
 
+@pytest.mark.slow("cleans 100,000 frames")
 def test_neither_memory_nor_work_grow_over_100000_frames() -> None:
     motion = walk(20.0)
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)

@@ -112,6 +112,7 @@ def test_rate_start_and_cleanup_can_be_chosen(clips, capsys):
     assert [step["op"] for step in jog.source.provenance] == ["blend"]
 
 
+@pytest.mark.slow("draws a grid for each pair of files")
 def test_three_files_have_a_grid_each(clips, capsys):
     marey.save(sample("walk", fps=30.0, seconds=4.0, speed=1.7).motion, "brisk.bvh")
     assert main(["blend", "walk.bvh", "run.bvh", "brisk.bvh", "-o", "jog.bvh", "--report", "r", "--json"]) == 0

@@ -61,6 +61,7 @@ def test_findings_of_one_kind_are_grouped(folder, tmp_path, capsys):
     assert err == ""  # neither bar nor estimate without a terminal
 
 
+@pytest.mark.slow("builds several graphs; tests/graph covers each option")
 def test_variations_registered_transitions_and_similarity(folder, tmp_path, capsys):
     def built_with(*options):
         code = main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--json", *options])

@@ -11,6 +11,7 @@ from marey.cli.main import main
 from marey.cli.plot import KINDS
 from marey.samples import straight_walk
 from tests.plot.pictures import png_size, svg_size
+from tests.tiers import mostly_slow
 
 WALK = straight_walk(seconds=1.0)
 
@@ -47,14 +48,18 @@ def test_each_kind_as_png(kind: str, clip: str, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["filmstrip", "walk.bvh", "--poses", "4", "--front", "--from", "0.2", "--to", "50f"],
-        ["feet", "walk.bvh", "--from", "10f"],
-        ["joints", "walk.bvh", "--joints", "knee, left_upper_arm"],
-        ["path", "walk.bvh", "other.npz", "--align", "--to", "0.5"],
-        ["parameters", "walk.bvh", "other.npz"],
-        ["cloud", "walk.bvh", "--from", "36f", "--to", "1.0"],
-    ],
+    mostly_slow(
+        [
+            ["filmstrip", "walk.bvh", "--poses", "4", "--front", "--from", "0.2", "--to", "50f"],
+            ["feet", "walk.bvh", "--from", "10f"],
+            ["joints", "walk.bvh", "--joints", "knee, left_upper_arm"],
+            ["path", "walk.bvh", "other.npz", "--align", "--to", "0.5"],
+            ["parameters", "walk.bvh", "other.npz"],
+            ["cloud", "walk.bvh", "--from", "36f", "--to", "1.0"],
+        ],
+        "draws another kind; test_each_kind_as_png draws each",
+        n_fast=2,
+    ),
 )
 def test_options_of_each_kind(arguments: list[str], clip: str) -> None:
     assert main(["plot", *arguments, "--output", "out.svg"]) == 0
@@ -102,7 +107,7 @@ def test_help_and_list_explain_each_kind_with_an_example(capsys: pytest.CaptureF
 
 
 @pytest.mark.usefixtures("_not_rendered")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "draws another kind", n_fast=2))
 def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     marey.save(straight_walk(seconds=3.0), "walk.bvh")

@@ -7,12 +7,13 @@ from marey.compare import Clouds, align_frames, frame_distance, frame_distances,
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from tests.compare.clips import wandering
+from tests.tiers import mostly_slow
 from tests.twins import compare as twin
 
 SHAPES = ("triangle", "box", "gaussian")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", mostly_slow(SHAPES, "searches for the minimum again", n_fast=1))
 @pytest.mark.parametrize("far", [(0.0, 0.0, 0.0), (100.0, 0.0, -100.0)])
 def test_it_is_the_minimum_that_a_search_finds(shape, far):
     a, b = wandering(30, seed=1, weights=[1, 2, 3, 4, 5]), wandering(25, seed=2, far=far, weights=[1, 2, 3, 4, 5])

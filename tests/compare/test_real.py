@@ -18,6 +18,7 @@ def clip(data_folder):
     return load
 
 
+@pytest.mark.slow("compares recorded clips pair by pair")
 def test_walk_and_run_against_single_pairs(clip):
     walk, run = point_clouds(clip("016/16_15.bvh")), point_clouds(clip("016/16_35.bvh"))
     i, j = (index.ravel() for index in np.indices((len(walk), len(run))))

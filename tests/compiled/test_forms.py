@@ -50,6 +50,7 @@ def results(*modules: str, **environment: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow("runs all operations in two new processes")
 @needs_library
 def test_results_depend_neither_on_imports_nor_on_the_number_of_threads() -> None:
     modules = "numba", "scipy.optimize", "matplotlib.pyplot", "marey.studio.app", "marey.pmg", "marey.layer"
@@ -61,6 +62,7 @@ def test_results_depend_neither_on_imports_nor_on_the_number_of_threads() -> Non
     assert json.loads(done.stdout) == results()
 
 
+@pytest.mark.slow("compiles kernels again")
 @needs_library
 def test_kernels_compiled_at_first_use_give_the_same_bytes(tmp_path: Path) -> None:
     """One group of operations, as compiling takes minutes; `make test-jit` compares all of them."""
@@ -79,6 +81,7 @@ def both_forms() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_every_kernel_is_called_and_compared() -> None:
     kernels = both_forms()
@@ -86,6 +89,7 @@ def test_every_kernel_is_called_and_compared() -> None:
     assert {name for name, each in kernels.items() if not each["calls"] or not each["compared"]} == set()
 
 
+@pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_the_library_does_what_the_python_functions_do() -> None:
     differ = {name: each["differences"] for name, each in both_forms().items() if each["differences"]}
@@ -94,6 +98,7 @@ def test_the_library_does_what_the_python_functions_do() -> None:
     assert differ == {}
 
 
+@pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_no_kernel_keeps_memory() -> None:
     assert {name: each["kept_blocks"] for name, each in both_forms().items() if each["kept_blocks"] != 0} == {}

@@ -17,6 +17,7 @@ from marey.graph.stream import GraphStream
 from marey.maths import quat, rigid2d
 from tests.control.clips import matching, walking_tree, walks
 from tests.graph.clips import walking_graph
+from tests.tiers import mostly_slow
 
 
 @dataclass
@@ -48,7 +49,9 @@ class Puppet:
         return self._pose.moved(self.place)
 
 
-@pytest.mark.parametrize(("rate", "wait"), [(2.0, 0), (1.0, 0), (2.0, 30)])
+@pytest.mark.parametrize(
+    ("rate", "wait"), mostly_slow([(2.0, 0), (1.0, 0), (2.0, 30)], "plays further streams", n_fast=1)
+)
 def test_the_response_is_how_long_a_turn_takes(rate, wait):
     metrics = evaluate_stream(lambda: Puppet(rate, wait), n_turns=4, seconds=5.0)
     # The pose itself may face a little to the side, and the sway is smoothed out.
@@ -62,6 +65,7 @@ def test_turns_that_are_not_completed_count_as_the_longest_wait():
     assert (metrics.response, metrics.answered) == (1.0, 0.0)
 
 
+@pytest.mark.slow("plays two streams for 50 s")
 def test_the_path_error_is_how_far_off_the_path_it_goes():
     nimble, sluggish = (
         evaluate_stream(lambda rate=rate: Puppet(rate), n_turns=1, seconds=50.0) for rate in (3.0, 0.15)
@@ -80,6 +84,7 @@ def test_a_figure_of_eight_goes_left_first_and_comes_back():
     np.testing.assert_allclose(np.linalg.norm(np.diff(path, axis=0), axis=1).sum(), 8 * np.pi, rtol=1e-3)
 
 
+@pytest.mark.slow("plays three kinds of stream")
 def test_all_streams_can_be_put_into_one_table():
     table = evaluate_streams(
         {

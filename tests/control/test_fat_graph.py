@@ -117,6 +117,7 @@ def test_a_stream_follows_the_direction_without_a_jump(graph):
     assert len(stream.taken) > 8
 
 
+@pytest.mark.slow("builds and plays two kinds of stream")
 def test_it_bobs_at_its_hubs_where_a_parametric_motion_graph_does_not():
     turn = 0.8
     steered = small_walker().stream(FollowDirection(None, turn=turn), feet=None)

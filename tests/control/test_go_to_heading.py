@@ -11,6 +11,7 @@ from marey.core.placement import find_facing
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from tests.pmg.characters import small_walker, two_speed_walker
+from tests.tiers import mostly_slow
 from tests.twins.steering import driven
 
 WORDS = ("LSL", "RSR", "LSR", "RSL", "LRL", "RLR")
@@ -96,7 +97,7 @@ def arrived(char, point, heading, seconds, **options):
     return False
 
 
-@pytest.mark.parametrize("make", [small_walker, two_speed_walker])
+@pytest.mark.parametrize("make", mostly_slow([small_walker, two_speed_walker], "plays another character", n_fast=1))
 def test_points_are_reached_with_a_heading(make):
     rng = np.random.default_rng(5)
     for _ in range(6):

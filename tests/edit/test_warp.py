@@ -354,6 +354,7 @@ def test_what_was_then_is_now():
     assert keeps_bones(made)
 
 
+@pytest.mark.slow("warps a walk in many random ways")
 @LAWS
 @given(st.lists(st.tuples(st.floats(0.05, 1.0), st.floats(0.05, 1.0)), min_size=1, max_size=5))
 def test_time_never_runs_back(steps):

@@ -10,6 +10,7 @@ from marey.find.cells import TOO_FAR
 from marey.find.region import Rules, find_kept_cells, find_valid_region, mark_region, quantize
 from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL
 from marey.find.settings import WebSettings
+from tests.tiers import mostly_slow
 from tests.twins import web as twin
 
 RULES = Rules(cap=40_000, near=25_000, ratio=1.3, reach=4, chain=8, bridge=6, level=40)
@@ -28,7 +29,7 @@ def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
     return np.clip(values, 0, TOO_FAR).astype(np.uint16)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_slow(range(4), "the twin is slow", n_fast=1))
 @pytest.mark.parametrize(
     "rules", [RULES, Rules(65_000, 65_000, 1.07, 30, 5, 20, 90), Rules(30_000, 9_500, 2.0, 1, 14, 3, 12)]
 )

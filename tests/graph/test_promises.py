@@ -94,11 +94,13 @@ def test_corners_are_turned_and_a_word_is_written():
     check(turning(), word_path("Hello", 12.0), 0.35, 0.5)
 
 
+@pytest.mark.slow("follows long paths in a graph of recorded walks")
 @pytest.mark.parametrize("seed", range(60, 62))
 def test_recorded_walks_follow_random_curves(recorded, seed):
     check(recorded, random_curve(seed), 0.15, 0.25)
 
 
+@pytest.mark.slow("follows long paths in a graph of recorded walks")
 def test_recorded_walks_turn_corners_and_write_a_word(recorded):
     check(recorded, square(), 0.35, 0.5)
     check(recorded, word_path("Hello", 12.0), 0.35, 0.5)
@@ -123,10 +125,12 @@ def check_continuity(graph, seed: int) -> None:
     assert ours[joins].max() <= 1.15 * theirs.max()
 
 
+@pytest.mark.slow("plays ten minutes")
 def test_ten_minutes_are_as_smooth_as_the_clips():
     check_continuity(turning(), 3)
 
 
+@pytest.mark.slow("plays ten minutes of recorded motion")
 def test_ten_minutes_of_recorded_motion_are_as_smooth_as_the_clips_and_play_all_of_them(recorded):
     check_continuity(recorded, 3)
     walk = recorded.random_walk(600.0, rng=4)
@@ -170,6 +174,7 @@ def test_nowhere_is_a_dead_end(recorded):
             assert goes_on[graph.edges.heads[inside]].all()
 
 
+@pytest.mark.slow("plays 48 walks")
 def test_a_table_goes_twice_as_far_as_the_greedy_choice(tmp_path, recorded):
     for graph in (turning(), recorded):
         table, fine = direction_table(graph, 16), direction_table(graph, 96)

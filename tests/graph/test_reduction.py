@@ -59,6 +59,7 @@ def test_the_reduced_graph_plays_walks(styles):
     assert len(walk.motion(feet=None)) == 600
 
 
+@pytest.mark.slow("reduces a graph three times")
 def test_a_larger_loss_removes_more_transitions_and_the_same_seed_the_same_ones():
     none, one, other = (reduce_transitions(walking_graph(), loss=loss, rng=5).graph for loss in (0.0, 0.3, 0.3))
     assert one.n_transitions < none.n_transitions <= walking_graph().n_transitions

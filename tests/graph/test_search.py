@@ -95,6 +95,7 @@ def test_a_function_is_searched_as_it_is(graph):
         search(graph, 3)
 
 
+@pytest.mark.slow("searches with every objective")
 def test_shipped_objectives_end_with_the_options_as_they_are(graph):
     for objective in (
         ReachPoint((2.0, 3.0)),

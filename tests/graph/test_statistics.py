@@ -60,6 +60,7 @@ def test_motions_of_transitions_are_no_clips(apart, joined):
     assert own_threshold(joined) == pytest.approx(own_threshold(apart))
 
 
+@pytest.mark.slow("reduces a large graph")
 def test_a_reduction_leaves_out_motions_that_nothing_plays_any_more(joined):
     small = joined.reduce_transitions(loss=0.5).graph
     assert small.n_transitions < joined.n_transitions
@@ -97,6 +98,7 @@ sys.stdout.buffer.write(graph.edges.moves.tobytes() + graph.edges.distances.toby
 """
 
 
+@pytest.mark.slow("builds graphs in new processes")
 def test_a_graph_does_not_depend_on_what_was_loaded_before():
     made = [
         subprocess.run(

@@ -17,6 +17,7 @@ from marey.errors import MareyError, MareyWarning
 from marey.io import bvh_read, bvh_rows
 from marey.io.bvh_read import read_bvh
 from tests.io.dialects import DIALECTS, FPS, Dialect, Style, cut, in_pieces, make_truth, read_nothing, render
+from tests.tiers import mostly_slow
 from tests.twins.bvh import evaluate
 
 TRUTH = make_truth()
@@ -146,7 +147,7 @@ LAYOUTS = {
 
 
 @pytest.mark.usefixtures("_each_reader")
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", mostly_slow(LAYOUTS, "reads a file cut off at every byte", n_fast=2))
 def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) -> None:
     """Every number has six decimals, so that even a truncated last number can be detected."""
     text = LAYOUTS[layout]
@@ -195,6 +196,7 @@ def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
             np.testing.assert_array_equal(rows, whole[:-1])
 
 
+@pytest.mark.slow("reads 600 damaged files in three ways")
 def test_all_readers_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the damage, reading by the kernel, at once or in halves, gives what the careful reader alone gives."""
     text = bytearray(render(SHORT, Style(number="{:.3f}".format)).encode())

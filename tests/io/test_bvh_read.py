@@ -533,6 +533,7 @@ def chain(n_joints: int, rows: list[str]) -> str:
     return bvh("HIERARCHY\n" + root + "".join(opened) + "}\n" * n_joints, f"Frames: {len(rows)}", rows=rows)
 
 
+@pytest.mark.slow("writes a skeleton of 5000 joints")
 def test_a_chain_of_5000_joints_is_read_and_written(tmp_path: Path) -> None:
     rows = [" ".join(f"{(k * 7 + f) % 5 / 10:g}" for k in range(5005)) for f in range(3)]
     (tmp_path / "chain.bvh").write_text(chain(5000, rows))
@@ -569,6 +570,7 @@ def test_an_announced_count_alone_takes_no_memory() -> None:
     assert len(raw.source.channel_values) == 4
 
 
+@pytest.mark.slow("reads words of a million characters")
 def test_long_words_and_long_blanks_take_no_time() -> None:
     for junk in ("1" * 1_000_000 + "x", "-" * 1_000_000, "1-" * 500_000, "." * 1_000_000, "1e" * 500_000):
         with pytest.raises(ParseError, match="number 1 of the line"):

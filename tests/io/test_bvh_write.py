@@ -86,6 +86,7 @@ def real_files(data_folder: Path, folder: Path) -> Iterator[tuple[Path, str]]:
         yield to, text
 
 
+@pytest.mark.slow("reads and writes all recorded files")
 def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) -> None:
     """Token for token up to the spelling of numbers, and numbers to 1e-6."""
     for path, text in real_files(data_folder, tmp_path):
@@ -105,6 +106,7 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
         np.testing.assert_allclose(again.world().positions, motion.world().positions, atol=1e-6)
 
 
+@pytest.mark.slow("reads all recorded files with a slow twin")
 def test_real_files_load_to_what_the_format_says(data_folder: Path, tmp_path: Path) -> None:
     """Against the slow evaluator, at some frames of every file. The axis is given: detecting it is another matter."""
     for path, text in real_files(data_folder, tmp_path):

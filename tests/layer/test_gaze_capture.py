@@ -61,6 +61,7 @@ def test_all_33_looks_are_found_at_a_tenth_of_a_degree_of_noise(takes):
         assert overshoot < 0.10, take.goal
 
 
+@pytest.mark.slow("fits gaze examples at three levels of noise")
 def test_more_noise_degrades_gently(takes):
     medians = []
     for noise in (0.0001, 0.0003, 0.001):

@@ -91,6 +91,7 @@ def test_goals_outside_are_projected_and_said_so(gaze):
     )
 
 
+@pytest.mark.slow("fits many gaze examples to markers")
 def test_a_map_from_noisy_markers_is_the_same_person():
     takes = [take for take in gaze_takes() if abs(take.goal[0]) < 1.7]
     truth = GazeMap.build(shift_of(take) for take in takes)

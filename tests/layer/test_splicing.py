@@ -17,6 +17,7 @@ from marey.layer.halves import split_body
 from marey.layer.steadiness import neck_path
 from marey.maths import quat
 from marey.samples import sample
+from tests.tiers import mostly_slow
 
 
 def apart(a, b):
@@ -50,7 +51,7 @@ def test_a_clip_spliced_with_itself_is_itself(name, posture):
     np.testing.assert_array_equal(got.contacts.mask, clip.contacts.mask)
 
 
-@pytest.mark.parametrize("turn", [0.0, 0.3, -0.6, 1.0])
+@pytest.mark.parametrize("turn", mostly_slow([0.0, 0.3, -0.6, 1.0], "splices further curves", n_fast=1))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_carrying_on_a_curve_is_near_the_truth(turn, seed):
     lower = sample("walk", turn_rate=turn, rng=seed).motion

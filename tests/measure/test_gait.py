@@ -129,6 +129,7 @@ def test_small_bodies_may_step_more_quickly() -> None:
 _WRONG = {"143_11", "143_13", "143_32", "143_41"}
 
 
+@pytest.mark.slow("reads and measures all recorded clips")
 def test_recorded_clips_with_a_wrong_rate_are_found_and_no_others(data_folder: Path) -> None:
     files = sorted(data_folder.glob("cmu/*/*.bvh")) + sorted(data_folder.glob("bandai-namco/*.bvh"))
     if not files:

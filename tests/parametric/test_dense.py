@@ -51,6 +51,7 @@ def test_values_between_frames_are_those_of_a_cubic():
     assert (shares * places**2).sum(axis=1)[5] == pytest.approx(1.0 + 0.25 * 3.0)
 
 
+@pytest.mark.slow("builds a space at a low rate")
 def test_kicks_with_few_frames_still_hit():
     made = ParametricMotion.build([resample(motion, 30.0) for motion in takes("kick", 24)], FEATURES["kick"])
     assert made(made.samples[-1]).fps == 30.0

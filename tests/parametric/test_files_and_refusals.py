@@ -11,6 +11,7 @@ from marey.io import archive
 from marey.parametric import ParametricMotion, SpaceSettings, function, position, turn
 from marey.register import register
 from tests.parametric.takes import FEATURES, space, takes, walks
+from tests.tiers import mostly_slow
 
 
 class FoundOf:
@@ -20,7 +21,7 @@ class FoundOf:
         self.motions, self.parents = motions, parents
 
 
-@pytest.mark.parametrize("kind", ["reach", "walk"])
+@pytest.mark.parametrize("kind", mostly_slow(["reach", "walk"], "builds another space", n_fast=1))
 def test_a_space_comes_back_from_its_file(tmp_path, kind):
     made = space(kind)
     made.save(tmp_path / "space.npz")

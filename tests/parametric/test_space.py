@@ -21,12 +21,13 @@ from tests.parametric.takes import (
     space,
     takes,
 )
+from tests.tiers import mostly_slow
 
 DEGREES = np.pi / 180.0
 SIZES = {"reach": 16, "punch": 16, "kick": 24, "stretched": 24}
 
 
-@pytest.mark.parametrize("kind", ["reach", "punch", "kick"])
+@pytest.mark.parametrize("kind", mostly_slow(["reach", "punch", "kick"], "builds another space", n_fast=1))
 def test_a_target_near_a_sample_is_reached(kind):
     made = space(kind, SIZES[kind])
     targets = near_samples(made, 8)
@@ -36,7 +37,7 @@ def test_a_target_near_a_sample_is_reached(kind):
     assert fine["m own"] < 0.015
 
 
-@pytest.mark.parametrize("kind", ["kick", "stretched"])
+@pytest.mark.parametrize("kind", mostly_slow(["kick", "stretched"], "builds another space", n_fast=1))
 def test_a_kick_hits_where_other_kicks_do(kind):
     made = space(kind, SIZES[kind])
     targets = held_out(kind, FEATURES[kind], made, 4)
@@ -70,7 +71,7 @@ def test_a_walk_turns_and_meets_requested_turn_and_speed():
     assert fine["m/s mean"] < 0.01
 
 
-@pytest.mark.parametrize("kind", ["kick", "reach"])
+@pytest.mark.parametrize("kind", mostly_slow(["kick", "reach"], "builds another space of recorded motions", n_fast=1))
 def test_real_examples_do_as_well(data_folder, kind):
     made = real_space(data_folder, kind)
     assert made.registration.n_motions == {"kick": 12, "reach": 15}[kind]
@@ -159,9 +160,14 @@ def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
     assert len(used) > 1
 
 
-@pytest.mark.parametrize(("refine", "bound"), [(0, 15.0), (3, 50.0)])
+@pytest.mark.parametrize(("refine", "bound"), mostly_slow([(0, 15.0), (3, 50.0)], "refines every weight", n_fast=1))
 @pytest.mark.parametrize(
-    ("kind", "apart"), [("reach", 3e-3), ("reach", 6e-5), ("punch", 6e-5), ("kick", 6e-5), ("stretched", 6e-5)]
+    ("kind", "apart"),
+    mostly_slow(
+        [("reach", 3e-3), ("reach", 6e-5), ("punch", 6e-5), ("kick", 6e-5), ("stretched", 6e-5)],
+        "builds another space",
+        n_fast=2,
+    ),
 )
 def test_neighboring_targets_give_neighboring_motions(kind, refine, bound, apart):
     # The same bound however near the targets are: a jump would go beyond it at the smaller distance.
@@ -188,7 +194,7 @@ def test_weights_do_not_jump_where_neighbors_change():
     assert change[1] < 0.4 * change[0]
 
 
-@pytest.mark.parametrize("kind", ["reach", "punch", "kick", "stretched"])
+@pytest.mark.parametrize("kind", mostly_slow(["reach", "punch", "kick", "stretched"], "builds another space", n_fast=1))
 def test_refined_weights_do_not_jump_however_near_the_targets_are(kind):
     # Off the surface of stretched kicks too, where nothing can be reached.
     made = space(kind, SIZES[kind])

@@ -15,9 +15,10 @@ from marey.errors import InvalidValue, UnknownFormat, UnwritableFile
 from marey.plot import style
 from marey.plot.style import DPI, WIDTH
 from tests.plot.pictures import KINDS, WALK, bare, in_place, png_size, svg_size, under_resting_root
+from tests.tiers import mostly_slow
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes four files of another kind", n_fast=1))
 def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +55,7 @@ def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
     assert len(set(sizes)) == 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "draws eight plots of another kind", n_fast=1))
 def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
     """Each is drawn; one that is odd in several ways and the shortest, whose axes have no range, are written too."""
     draw = getattr(marey.plot, f"draw_{kind}")

@@ -42,6 +42,7 @@ def test_weights_sum_to_one_and_examples_give_themselves():
     assert abs(low[0] - low[1]) < 0.005
 
 
+@pytest.mark.slow("makes and measures 40 motions")
 def test_measured_parameters_are_met():
     from marey.parametric import position
 

@@ -12,6 +12,7 @@ from marey.core.placement import find_facing
 from marey.maths import rigid2d
 from marey.pmg import Choice
 from tests.pmg.recipes import small_character
+from tests.tiers import mostly_slow
 
 
 class Boxer:
@@ -89,7 +90,9 @@ def test_a_character_that_only_turns_right_goes_left_by_right_turns():
     assert abs(turned[-1] - turned[0] + 1.5 * np.pi) < np.radians(25.0)
 
 
-@pytest.mark.parametrize("name", ["boxing", "everyday", "right-turner"])
+@pytest.mark.parametrize(
+    "name", mostly_slow(["boxing", "everyday", "right-turner"], "builds a larger character", n_fast=1)
+)
 def test_chance_never_leads_into_a_bad_transition(name):
     stream = small_character(name).stream(RandomWalk(1), feet=None)
     played = stream.record(90.0)
@@ -97,6 +100,7 @@ def test_chance_never_leads_into_a_bad_transition(name):
     assert np.isfinite(played.root_positions).all()
 
 
+@pytest.mark.slow("builds and plays the largest character")
 def test_everyday_actions_follow_one_another_and_steps_are_left_as_high_as_they_were_taken():
     char = small_character("everyday")
     stream = char.stream(FollowDirection(0.0, node="walk"), feet=None)

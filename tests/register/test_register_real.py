@@ -54,6 +54,7 @@ def test_pairs_of_walks_and_runs_are_brought_in_step(clips: dict[str, Motion], p
     check(register([clips[name] for name in pair]))
 
 
+@pytest.mark.slow("registers all pairs of recorded clips")
 def test_all_pairs_at_a_lower_rate(clips: dict[str, Motion]) -> None:
     slower = {name: marey.edit.resample(clips[name], 30.0) for name in (*WALKS, *RUNS)}
     refused = {}

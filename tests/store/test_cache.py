@@ -146,6 +146,7 @@ def told(part):
     return [told(each) for each in part] if isinstance(part, list) else (type(part).__name__, repr(part))
 
 
+@pytest.mark.slow("compares the keys of many random parts")
 @given(st.lists(parts, max_size=4), st.lists(parts, max_size=4))
 def test_keys_are_equal_just_where_the_parts_are(a, b):
     assert (Cache.key(*a) == Cache.key(*b)) == (told(a) == told(b))

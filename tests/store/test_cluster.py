@@ -115,6 +115,7 @@ def test_a_match_web_is_the_same_as_built_here(address):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 
+@pytest.mark.slow("starts a cluster and waits for a dead worker")
 def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
     extra = worker(address, tmp_path)
     try:

@@ -69,6 +69,7 @@ def test_a_server_for_others_warns() -> None:
     assert "warning: 0.0.0.0 is reachable from other machines" in errors
 
 
+@pytest.mark.slow("runs the benchmark of the studio")
 @needs_page
 def test_the_bench_watches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "SECONDS", 0.5)
