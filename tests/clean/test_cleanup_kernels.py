@@ -17,7 +17,7 @@ from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import LimbSettings, solve_limb
 from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, solve
 from marey.maths import quat
-from tests.tiers import mostly_slow
+from tests.tiers import mostly_slow, shorten
 from tests.twins import cleanup as twin
 
 
@@ -38,7 +38,7 @@ def test_balls_without_a_common_point_give_a_compromise() -> None:
     np.testing.assert_allclose(find_nearest_in_balls(balls, 2), [0.0, 0.0, 0.0], atol=1e-9)
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=shorten(40), derandomize=True)
 @given(mask=st.lists(st.booleans(), min_size=1, max_size=60), gap=st.integers(0, 6))
 def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
     flags = np.zeros((len(mask), 1, layout.N_FLAGS), dtype=np.int64)
@@ -48,7 +48,7 @@ def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
     np.testing.assert_array_equal(flags[:, 0, layout.A1] != 0, twin.closed(np.array(mask), gap))
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=shorten(40), derandomize=True)
 @given(mask=st.lists(st.booleans(), min_size=2, max_size=50), seed=st.integers(0, 99))
 def test_tails(mask: list[bool], seed: int) -> None:
     n, window, slope = len(mask), 7, 4

@@ -19,6 +19,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from tests.clean.puppets import Foot, puppet, standing
 from tests.clean.skated import skated, walk
+from tests.tiers import shorten
 
 
 def pushed(stream: CleanStream, motion: Motion, sizes: list[int]) -> list[CleanFrame]:
@@ -43,7 +44,7 @@ def assert_same(frames: list[CleanFrame], batch: Motion) -> None:
     np.testing.assert_allclose([f.bone_offsets for f in frames], wanted, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=15, derandomize=True)
+@settings(deadline=None, max_examples=shorten(15), derandomize=True)
 @given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=5))
 def test_any_chunking_gives_the_batch(sizes: list[int]) -> None:
     motion = skated(walk(6.0))

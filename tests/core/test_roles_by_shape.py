@@ -13,6 +13,7 @@ from marey.core.roles import ROLE_NAMES, find_roles
 from tests.core import skeletons
 from tests.core.role_helpers import MAIN, TWO_BRANCHES, label, main, named, nameless, shape_roles, turn, world
 from tests.core.skeletons import CMU, LAFAN1, LAFAN1_POSED, SHAPELY, SMPL, TUTORIAL, Rig, read_table
+from tests.tiers import shorten
 
 # Shape ------------------------------------------------------------------------------------------------------
 
@@ -81,7 +82,7 @@ TURNS = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=shorten(25), deadline=None)
 @given(TURNS, st.floats(-6, 6), st.sampled_from([CMU, SMPL, skeletons.MIXAMO, skeletons.DAZ]))
 def test_orientation_and_size_do_not_matter(turned, magnitude, rig):
     offsets = rig.offsets @ turn(*turned).T * 10.0**magnitude
@@ -97,7 +98,7 @@ def test_z_up_and_lying_figures(axis):
         assert main(roles) == main(shape_roles(rig)[1])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=shorten(25), deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([CMU, SMPL, skeletons.UE]))
 def test_joint_order_does_not_matter(random, rig):
     order = shuffled(rig.parents, random)
@@ -230,7 +231,7 @@ def test_no_size_is_too_small_or_too_large(scale):
     assert set(find_roles(nameless(len(travelled)), CMU.parents, travelled)) <= set(ROLE_NAMES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=shorten(60), deadline=None)
 @given(st.data())
 def test_any_tree_with_any_names_gives_roles_that_agree_with_it(data):
     n = data.draw(st.integers(1, 40))
