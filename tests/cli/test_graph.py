@@ -138,8 +138,12 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     arguments = ["graph", "reach", str(built), "-o", str(out)]
     assert main([*arguments, "--at", "2,5", "--label", "walk"]) == 0
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [2.0, 5.0], atol=1e-6)
+    printed = capsys.readouterr().out
+    assert "exactly at the target" in printed
+    assert "limbs stretched by at most" in printed
     assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out.split("exactly at the target\n")[1])
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["cleanup"]) == {"limb_scaling_max", "residue_max"}
     assert (told["parts"][0]["clip"], told["parts"][-1]["clip"]) == ("walk0", "sneak1")
     assert [part["into"] for part in (told["parts"][0], told["parts"][-1])] == [None, None]
     assert told["seconds"] > 2.5

@@ -13,6 +13,7 @@ from marey.cli.files import plural
 
 if TYPE_CHECKING:
     from marey.core.feet import Feet
+    from marey.core.motion import Motion
     from marey.graph import (
         GraphStatistics,
         LandingResult,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # A path counts as followed if its mean distance from the walk and the distance at its end do not exceed these (m).
 _COVERED, _AT_END = 0.35, 0.5
+# Stretch of a limb (fraction) and distance of a foot from its plant (meters) that deserve a warning.
+_STRETCHED, _MISSED = 0.1, 0.01
 # Maximum number of names to list.
 _LISTED = 12
 
@@ -192,6 +195,7 @@ def write(
 
         followed(found, picture)
     slides = foot_skate(walk, motion).planted
+    cleanup = _find_cleanup(motion)
     # With a landing, the walk ends where requested, which need not be the end of the path.
     missed = found is not None and (
         found.mean_uncovered > _COVERED or (landed is None and found.end_distance > _AT_END)
@@ -201,6 +205,7 @@ def write(
             "written": output,
             **(search or found or walk).to_dict(),
             "foot_skate_m_per_s": slides._asdict(),
+            "cleanup": cleanup,
             **({} if picture is None else {"picture": picture}),
             **({} if landed is None else landed.to_dict()),
         }
@@ -209,6 +214,8 @@ def write(
     jumps = sum(part.into is not None for part in walk.parts)
     click.echo(f"wrote {output}: {walk.duration:.2f} s with {plural(jumps, 'transition')}")
     for line in _walk_lines(slides, feet, found, landed):
+        click.echo(line)
+    for line in _describe_cleanup(cleanup):
         click.echo(line)
     if search is not None:
         result = "complete" if search.complete else "incomplete: a budget ran out"
@@ -221,6 +228,27 @@ def write(
     if picture is not None:
         click.echo(f"wrote {picture}")
     return int(missed)
+
+
+def _find_cleanup(motion: Motion) -> dict[str, float] | None:
+    """Return how far the cleanup stretched limbs (fraction) and missed plants (meters); None without a cleanup."""
+    for step in reversed(motion.source.provenance):
+        if step["op"] == "clean":
+            return {name: float(step[name]) for name in ("limb_scaling_max", "residue_max")}
+    return None
+
+
+def _describe_cleanup(cleanup: dict[str, float] | None) -> Iterator[str]:
+    """Describe a cleanup as text, with a warning if it changed much."""
+    if cleanup is None:
+        return
+    stretch, residue = cleanup["limb_scaling_max"], cleanup["residue_max"]
+    yield (
+        f"limbs stretched by at most {100 * stretch:.1f} %; planted feet miss their place by at most "
+        f"{1000 * residue:.0f} mm"
+    )
+    if stretch > _STRETCHED or residue > _MISSED:
+        yield "  ! the cleanup had to change the motion a lot; look at it, or build the graph with a lower --threshold"
 
 
 def _walk_lines(slides: Sliding, feet: Feet, found: PathResult | None, landing: LandingResult | None) -> Iterator[str]:
