@@ -82,7 +82,7 @@ def test_options_reach_the_look(clips, capsys):
     assert main([*command, "--forward", "0,0,1"]) == 0
     capsys.readouterr()
     assert main([*command, "--forward", "up"]) == 2
-    assert "expected clip, rest or X,Y,Z such as 0,0.1,1, got 'up'" in capsys.readouterr().err
+    assert "--forward must be clip, rest or X,Y,Z such as 0,0.1,1, not 'up'" in capsys.readouterr().err
 
 
 def test_a_map_from_clips_serves_a_look(clips, capsys):

@@ -89,7 +89,12 @@ def test_parameters_can_be_given_by_hand(walks, tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert [(row["name"], row["low"], row["high"]) for row in report["parameters"]] == [("mood", -2.0, 2.0)]
     table.write_text("mood,energy\n0,1\n1,2\n0.5,3\n1,1\n0,2\n")
-    assert main(["parametric", "build", *walks, "--values", str(table), "-o", str(out), "--json"]) == 0
+    assert (
+        main(
+            ["parametric", "build", *walks, "--values", str(table), "--names", "mood,energy", "-o", str(out), "--json"]
+        )
+        == 0
+    )
     report = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in report["parameters"]] == ["mood", "energy"]
     assert report["example_parameters"] == [[0.0, 1.0], [1.0, 2.0], [0.5, 3.0], [1.0, 1.0], [0.0, 2.0]]
@@ -98,7 +103,7 @@ def test_parameters_can_be_given_by_hand(walks, tmp_path, capsys):
     assert "was given by hand; omit --refine" in capsys.readouterr().err
     table.write_text("0,1\n1\n")
     assert main(["parametric", "build", *walks, "--values", str(table), "-o", str(out)]) == 2
-    assert "moods.csv:2: expected 2 numbers, got 1" in capsys.readouterr().err
+    assert "moods.csv:2: expected as many numbers as in the first line, got 1 number" in capsys.readouterr().err
 
 
 def test_scales_and_tolerances_are_in_degrees(walks, tmp_path):

@@ -335,23 +335,6 @@ export interface LiveReport {
 export interface LiveFigures {
 }
 
-/** Settings of the cleanup. L1 to L4 are the time windows of Kovar 3.2. */
-export interface CleanSettings {
-  floor: number | null;
-  hands: boolean;
-  max_stretch: number;
-  max_pull: number;
-  smooth: boolean;
-  roll: "source" | "flat";
-  damping_from: number;
-  swivel: number;
-  gap: number;
-  plant_window: number;
-  orientation_window: number;
-  body_window: number;
-  fade_window: number;
-}
-
 /**
  * One metric of a motion (`value`) and of the motion it is compared with (`against`).
  *
@@ -418,18 +401,6 @@ export interface AlignMotions {
   frame: number;
   to: string;
   to_frame: number;
-}
-
-/** Settings of `register`. */
-export interface RegisterSettings {
-  slope_limit: number;
-  window: number;
-  max_distance: number;
-  max_opposite: number;
-  force: boolean;
-  reference: number | null;
-  crop: "auto" | null;
-  cyclic: boolean;
 }
 
 /**
@@ -533,15 +504,6 @@ export interface PlaceFrames {
   window?: number;
 }
 
-/** Settings of `blend`. */
-export interface BlendSettings {
-  method: "registered" | "linear" | "discrete" | "cubic";
-  fps: number | null;
-  seconds: number | null;
-  feet: "clean" | null;
-  name: string | null;
-}
-
 /** The result. `at` are the times (s) in both motions at the middle of a transition; null for blends. */
 export interface Blended {
   motion: MotionInfo;
@@ -566,22 +528,6 @@ export interface BlendMotions {
   merge_undo?: boolean;
 }
 
-/** Settings of `transition`. */
-export interface TransitionSettings {
-  slope_limit: number;
-  window: number;
-  max_distance: number;
-  max_opposite: number;
-  force: boolean;
-  length: number;
-  search_window: number;
-  method: "registered" | "linear";
-  boundaries: "resample" | "integer";
-  max_middle_distance: number;
-  feet: "clean" | null;
-  name: string | null;
-}
-
 /**
  * Make a transition from the first to the second motion.
  *
@@ -594,19 +540,6 @@ export interface JoinMotions {
   settings?: Partial<TransitionSettings>;
   result?: string | null;
   merge_undo?: boolean;
-}
-
-/** Settings of `marey.blend.baselines.compare`: how paths are found through the grid, and what is compared. */
-export interface ComparisonSettings {
-  end: "corner" | "border";
-  slope_limit: number;
-  threshold: number;
-  time_limit: number | null;
-  whole_costs: boolean;
-  n_frames: number | null;
-  window: number;
-  crop: "auto" | null;
-  blends: boolean;
 }
 
 /**
@@ -646,18 +579,6 @@ export interface CompareBlends {
   motions: string[];
   weights?: number[];
   settings?: Partial<ComparisonSettings>;
-}
-
-/** Settings of `MotionGraph.build`. */
-export interface GraphSettings {
-  fps: number | null;
-  min_seconds: number;
-  variations: number;
-  rng: number;
-  window: number;
-  window_shape: "triangle" | "box" | "gaussian";
-  coarse_step: number;
-  max_memory: number;
 }
 
 /** Connectivity for one threshold in meters; `share` is as in `GraphLinks`. */
@@ -750,15 +671,6 @@ export interface LinkGraph {
   pairs?: PairLimit[];
 }
 
-/** Settings of `MotionGraph.random_walk`. */
-export interface GraphWalkSettings {
-  label: string | null;
-  seconds: number;
-  rng: number;
-  transition_interval: number;
-  start: number | null;
-}
-
 /** The motion, the number of transitions of its graph, and notes about the graph (`findings`). */
 export interface Walked {
   motion: MotionInfo;
@@ -778,15 +690,6 @@ export interface WalkGraph {
 export interface PathStretch {
   points: [number, number][];
   label: string | null;
-}
-
-/** Settings of `MotionGraph.follow`. */
-export interface GraphPathSettings {
-  min_distance: number;
-  seconds: number | null;
-  style_overlap: number;
-  beam_width: number | null;
-  rng: number;
 }
 
 /**
@@ -826,23 +729,6 @@ export interface GraphSaved {
 export interface SaveGraph {
   threshold: number;
   pairs?: PairLimit[];
-}
-
-/**
- * Settings of a match web.
- *
- * Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
- */
-export interface WebSettings {
-  remove_height: boolean;
-  max_distance: number;
-  window: number;
-  max_rise: number;
-  max_extension_seconds: number;
-  min_chain_seconds: number;
-  max_chain_distance: number;
-  max_bridge_seconds: number;
-  min_level_seconds: number;
 }
 
 /**
@@ -895,12 +781,6 @@ export interface GetClipStatus {
   motion: string;
 }
 
-/** Settings of the suggestion of a threshold. */
-export interface SuggestSettings {
-  max_matches: number;
-  max_tiers: number | null;
-}
-
 /**
  * The number of matches for each threshold (meters), and the suggested threshold.
  *
@@ -929,12 +809,6 @@ export interface SuggestThreshold {
   stop: number;
   repeats?: boolean;
   settings?: Partial<SuggestSettings>;
-}
-
-/** Settings of a search in a match web. */
-export interface SearchSettings {
-  max_matches: number;
-  max_tiers: number | null;
 }
 
 /** The skeleton of all tiles, without fingers. The fields are those of `MotionInfo`. */
@@ -1017,23 +891,6 @@ export interface OpenMatch {
   number: number;
 }
 
-/** Settings of a space. */
-export interface SpaceSettings {
-  slope_limit: number;
-  window: number;
-  max_distance: number;
-  max_opposite: number;
-  force: boolean;
-  samples: number;
-  snap: "farthest" | "highest" | "lowest" | "fastest" | "slowest" | null;
-  landmarks: boolean;
-  delta: number;
-  k: number;
-  expand: number;
-  spacing: number;
-  rng: number;
-}
-
 /**
  * The resulting motion and the parameters it reaches.
  *
@@ -1089,12 +946,6 @@ export interface MakeSpace {
 /** Load a space from the folder. Its character stands at the origin and faces +Z. */
 export interface LoadSpace {
   path: string;
-}
-
-/** Settings of a motion generated from a space. */
-export interface SynthesisSettings {
-  feet: "clean" | null;
-  name: string | null;
 }
 
 /**
@@ -1154,13 +1005,6 @@ export interface SaveFound {
   replace?: boolean;
 }
 
-/** Settings of a splice. */
-export interface SpliceSettings {
-  align: "loop" | "first_minimum";
-  slope_limit: number;
-  posture: "pitch" | "full" | null;
-}
-
 /**
  * The spliced motion. `distance` measures how much the steps differ, in meters.
  *
@@ -1184,13 +1028,6 @@ export interface SpliceMotions {
   settings?: Partial<SpliceSettings>;
 }
 
-/** Settings of a transplant. */
-export interface TransplantSettings {
-  falloff: number | null;
-  at: number;
-  ease: number;
-}
-
 /** The combined motion, with notes. */
 export interface TransplantDone {
   motion: MotionInfo;
@@ -1209,12 +1046,6 @@ export interface TransplantLimb {
 export interface LookGoal {
   time: number;
   point: [number, number, number] | null;
-}
-
-/** Settings of looks at goals. */
-export interface GazeSettings {
-  steady: boolean;
-  smoothing: number;
 }
 
 /**
@@ -1334,13 +1165,6 @@ export interface Sources {
 export interface ListSources {
 }
 
-/** Settings of all transitions of a character. */
-export interface SeamSettings {
-  length: number;
-  region: number;
-  markers: string;
-}
-
 /** Start a new character. The settings are those of all its transitions. */
 export interface NewCharacter {
   name: string;
@@ -1351,14 +1175,6 @@ export interface NewCharacter {
 export interface UseRecipe {
   recipe: string;
   nodes?: string[];
-}
-
-/** Settings of a gait space. */
-export interface GaitSettings {
-  margin: number;
-  mirror: boolean;
-  steps: number;
-  side: "left" | "right";
 }
 
 /**
@@ -1396,13 +1212,6 @@ export interface MakeMotion {
   parameters: number[];
   result?: string | null;
   merge_undo?: boolean;
-}
-
-/** How two nodes are compared. */
-export interface CompareSettings {
-  n_source: number;
-  n_target: number;
-  rng: number;
 }
 
 /**
@@ -1472,12 +1281,6 @@ export interface Disconnect {
   target: string;
 }
 
-/** Settings of a live character. */
-export interface StreamSettings {
-  feet: "clean" | "lock" | null;
-  start: string | null;
-}
-
 /** Generate a random walk of the character. */
 export interface WalkCharacter {
   seconds?: number;
@@ -1535,14 +1338,6 @@ export interface ShowGaze {
 export interface GazeCosts {
 }
 
-/** Settings of extracting a look from a recording. */
-export interface GazeExampleSettings {
-  start: number | null;
-  stop: number | null;
-  facing: number | null;
-  eye_lead: number;
-}
-
 /** Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there. */
 export interface AddLook {
   motion: string;
@@ -1592,43 +1387,6 @@ export interface DriveChoices {
 
 /** List the characters that can be driven. */
 export interface ListDrive {
-}
-
-/** Settings of `GoTo`. */
-export interface GoToSettings {
-  heading: number | null;
-  lookahead: number;
-}
-
-/** Settings of `GraphStream`. */
-export interface GraphStreamSettings {
-  label: string | null;
-  n_directions: number;
-  speed: number | null;
-  feet: "clean" | "lock" | null;
-  start: number | null;
-  direction: number;
-}
-
-/** Settings of `MotionMatching`: the first command, and when and how it jumps. */
-export interface MatchingSettings {
-  feet: "clean" | "lock" | null;
-  direction: number;
-  speed: number | null;
-  row: number | null;
-  search_every: number;
-  min_gain: number;
-  half_life: number;
-  speed_half_life: number;
-  facing_half_life: number;
-}
-
-/** Settings of `BlendTreeStream`. */
-export interface BlendTreeSettings {
-  feet: "clean" | "lock" | null;
-  direction: number | null;
-  steer: number;
-  half_life: number;
 }
 
 /** An action of a character. `at_point`: it can be aimed at a point in space, like a punch. */
@@ -1901,3 +1659,37 @@ export const FORMS = {
   TransplantSettings: [{"name": "falloff", "label": "Blended joints", "help": "Number of joints toward the hips over which the weights fall off; 0 for a sharp edge. By default all joints up to the hips.", "kind": "integer", "unit": "", "factor": 1.0, "min": 0, "max": null, "default": null, "choices": [], "optional": true, "advanced": true}, {"name": "at", "label": "Start at", "help": "Time in the base motion at which the donor begins.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.0, "choices": [], "optional": false, "advanced": false}, {"name": "ease", "label": "Fade in and out", "help": "Duration of fading the donor in and out, if it begins or ends within the base motion.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": null, "default": 0.3, "choices": [], "optional": false, "advanced": false}],
   WebSettings: [{"name": "remove_height", "label": "Ignore height", "help": "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.", "kind": "flag", "unit": "", "factor": 1.0, "min": null, "max": null, "default": false, "choices": [], "optional": false, "advanced": false}, {"name": "max_distance", "label": "Max distance stored", "help": "Maximum distance of the frames that are kept; a search finds nothing beyond it.", "kind": "number", "unit": "m", "factor": 1.0, "min": 1e-05, "max": 0.65535, "default": 0.4, "choices": [], "optional": false, "advanced": true}, {"name": "window", "label": "Comparison window", "help": "Duration that is compared around each pair of frames.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.1, "choices": [], "optional": false, "advanced": true}, {"name": "max_rise", "label": "Max rise", "help": "How far D in the valid region may exceed D at its minimum.", "kind": "number", "unit": "%", "factor": 100.0, "min": 0.0, "max": 1000.0, "default": 15.0, "choices": [], "optional": false, "advanced": true}, {"name": "max_extension_seconds", "label": "Max extension", "help": "Maximum length of the valid region on either side of a minimum.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.13, "choices": [], "optional": false, "advanced": true}, {"name": "min_chain_seconds", "label": "Min chain length", "help": "Minimum length of a chain of minima.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.25, "choices": [], "optional": false, "advanced": true}, {"name": "max_chain_distance", "label": "Max distance in chains", "help": "Maximum distance of the minima of a chain.", "kind": "number", "unit": "m", "factor": 1.0, "min": 1e-05, "max": 0.65535, "default": 0.15, "choices": [], "optional": false, "advanced": true}, {"name": "max_bridge_seconds", "label": "Max bridge length", "help": "Maximum length of a path between chains.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 2.0, "choices": [], "optional": false, "advanced": true}, {"name": "min_level_seconds", "label": "Min level path", "help": "Minimum length of a level path.", "kind": "number", "unit": "s", "factor": 1.0, "min": 0.0, "max": 60.0, "default": 0.65, "choices": [], "optional": false, "advanced": true}],
 } as const;
+
+type Setting<C> = C extends { kind: "flag" } ? boolean : C extends { kind: "number" | "integer" } ? number
+  : C extends { kind: "choice"; choices: readonly (infer T)[] } ? T
+  : C extends { kind: "name" } ? string | number : string;
+/** The settings that a list of controls sets. */
+export type SettingsOf<F extends readonly { name: string }[]> = {
+  [C in F[number] as C["name"]]: Setting<C> | (C extends { optional: true } ? null : never);
+};
+
+export type BlendSettings = SettingsOf<typeof FORMS.BlendSettings>;
+export type BlendTreeSettings = SettingsOf<typeof FORMS.BlendTreeSettings>;
+export type CleanSettings = SettingsOf<typeof FORMS.CleanSettings>;
+export type CompareSettings = SettingsOf<typeof FORMS.CompareSettings>;
+export type ComparisonSettings = SettingsOf<typeof FORMS.ComparisonSettings>;
+export type GaitSettings = SettingsOf<typeof FORMS.GaitSettings>;
+export type GazeExampleSettings = SettingsOf<typeof FORMS.GazeExampleSettings>;
+export type GazeSettings = SettingsOf<typeof FORMS.GazeSettings>;
+export type GoToSettings = SettingsOf<typeof FORMS.GoToSettings>;
+export type GraphPathSettings = SettingsOf<typeof FORMS.GraphPathSettings>;
+export type GraphSettings = SettingsOf<typeof FORMS.GraphSettings>;
+export type GraphStreamSettings = SettingsOf<typeof FORMS.GraphStreamSettings>;
+export type GraphWalkSettings = SettingsOf<typeof FORMS.GraphWalkSettings>;
+export type MatchingSettings = SettingsOf<typeof FORMS.MatchingSettings>;
+export type RegisterSettings = SettingsOf<typeof FORMS.RegisterSettings>;
+export type SeamSettings = SettingsOf<typeof FORMS.SeamSettings>;
+export type SearchSettings = SettingsOf<typeof FORMS.SearchSettings>;
+export type SpaceSettings = SettingsOf<typeof FORMS.SpaceSettings>;
+export type SpliceSettings = SettingsOf<typeof FORMS.SpliceSettings>;
+export type StreamSettings = SettingsOf<typeof FORMS.StreamSettings>;
+export type SuggestSettings = SettingsOf<typeof FORMS.SuggestSettings>;
+export type SynthesisSettings = SettingsOf<typeof FORMS.SynthesisSettings>;
+export type TransitionSettings = SettingsOf<typeof FORMS.TransitionSettings>;
+export type TransplantSettings = SettingsOf<typeof FORMS.TransplantSettings>;
+export type WebSettings = SettingsOf<typeof FORMS.WebSettings>;

@@ -42,38 +42,6 @@ def check_output(
         raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=output)
 
 
-def read_table(text: str, option: str) -> tuple[list[str], list[list[float]]]:
-    """Read rows of numbers: ``0,0.5,1`` has one in each row; a .csv file has one row per line.
-
-    Returns the names in the first line of a file, if it has any, and the rows.
-    """
-    from marey.errors import ParseError
-    from marey.io.files import read_bytes
-
-    if not text.lower().endswith(".csv"):
-        try:
-            return [], [[float(word)] for word in text.split(",")]
-        except ValueError:
-            raise click.UsageError(f"{option} must be numbers such as 0,0.5,1 or a .csv file, not {text!r}") from None
-    names: list[str] = []
-    rows: list[list[float]] = []
-    for number, line in enumerate(read_bytes(text).decode("utf-8-sig", errors="replace").splitlines(), start=1):
-        words = [word.strip() for word in line.split(",")]
-        if not any(words):
-            continue
-        try:
-            rows.append([float(word) for word in words])
-        except ValueError:
-            if names or rows:
-                raise ParseError(f"expected numbers, got {line!r}", path=text, line=number) from None
-            names = words
-        if len(rows) > 1 and len(rows[-1]) != len(rows[0]):
-            raise ParseError(f"expected {plural(len(rows[0]), 'number')}, got {len(rows[-1])}", path=text, line=number)
-    if not rows:
-        raise ParseError("the file has no numbers", path=text)
-    return names, rows
-
-
 def check_plot(output: str | None, inputs: Iterable[str] = ()) -> None:
     """Raise an error if a plot cannot be drawn or written, before any work is done. None means no plot."""
     if output is not None:
@@ -140,10 +108,10 @@ def report_each(
     return results, exit_code
 
 
-def read_rows(path: str, n: int, what: str, *, least: int = 1) -> list[list[float]]:
+def read_rows(path: str, n: int | None, what: str, *, least: int = 1) -> list[list[float]]:
     """Read rows of n numbers from a CSV file. The first line may be a header; lines that start with # are skipped.
 
-    what : what a row has, for messages. least : minimum number of rows.
+    n : None for as many as the first row has. what : what a row has, for messages. least : minimum number of rows.
     """
     from marey.errors import ParseError
     from marey.io.files import read_bytes
@@ -159,6 +127,7 @@ def read_rows(path: str, n: int, what: str, *, least: int = 1) -> list[list[floa
             if number == 1:
                 continue
             raise ParseError(f"expected {what}, got {line.strip()!r}", path=path, line=number) from None
+        n = len(values) if n is None else n
         if len(values) != n:
             raise ParseError(f"expected {what}, got {plural(len(values), 'number')}", path=path, line=number)
         rows.append(values)

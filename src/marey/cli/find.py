@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot
+from marey.cli.files import check_output, check_plot, plural
 from marey.cli.options import markers_option, of_folder, open_folder, renamed_option, running, running_options
 from marey.cli.query import (
     AS_JSON,
@@ -22,13 +23,16 @@ from marey.cli.query import (
     read_search,
     search_web,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import Moment
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
     from marey.find.result import MatchResult
     from marey.find.suggest import Suggestion
+
+
+_LISTED = 40  # matches in the text report; --json lists all
 
 
 @click.group("find")
@@ -61,7 +65,6 @@ def build(folder: str, output: str, only: tuple[str, ...], as_json: bool, **opti
       marey find build clips/ -o web.npz
       marey find build clips/ -o reaches.npz --markers upper --remove-height --label reaching
     """
-    from marey.cli.find_report import print_web
     from marey.cli.progress import bar
     from marey.find import MatchWeb, WebSettings
 
@@ -84,7 +87,7 @@ def build(folder: str, output: str, only: tuple[str, ...], as_json: bool, **opti
     if address is not None and not runner.has_work:
         click.echo(f"marey: everything was cached, so the cluster at {address} was not used", err=True)
     web.save(output)
-    print_web(web, as_json, written=output)
+    _print_web(web, as_json, written=output)
 
 
 class _RecordingRunner:
@@ -110,10 +113,9 @@ def info(file: str, as_json: bool) -> None:
     Example:
       marey find info web.npz
     """
-    from marey.cli.find_report import print_web
     from marey.find import MatchWeb
 
-    print_web(MatchWeb.load(file), as_json)
+    _print_web(MatchWeb.load(file), as_json)
 
 
 @command.command("search", cls=NumbersToo)
@@ -163,7 +165,6 @@ def search(
       marey find search web.npz take1 8.0 9.9 --threshold 0.08 --plot kicks.png --cut kicks/
       marey find search web.npz my_kick.bvh --threshold 0.1 --json
     """
-    from marey.cli.find_report import print_matches, print_suggestion
     from marey.find import MatchWeb
 
     outputs = [options[name] for name in ("picture", "graph_picture", "threshold_picture") if options[name]]
@@ -174,7 +175,7 @@ def search(
         if options["folder"] or options["picture"] or options["graph_picture"]:
             raise click.UsageError("--cut, --plot and --plot-graph require --threshold; --suggest proposes one")
         suggestion = _suggest(web, query, options)
-        print_suggestion(suggestion, as_json, _draw_thresholds(suggestion, options, None))
+        _print_suggestion(suggestion, as_json, _draw_thresholds(suggestion, options, None))
         if suggest:
             return 0
         click.echo("marey: no --threshold given, so nothing was searched; choose one of these", err=True)
@@ -184,7 +185,7 @@ def search(
     written = _draw(found, options)
     if options["threshold_picture"]:
         written += _draw_thresholds(_suggest(web, query, options), options, threshold)
-    print_matches(found, as_json, dropped_matches(options), written, cut_out)
+    _print_matches(found, as_json, dropped_matches(options), written, cut_out)
     return 0
 
 
@@ -287,3 +288,102 @@ def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: fl
 
     thresholds(suggestion, options["threshold_picture"], chosen=chosen)
     return [options["threshold_picture"]]
+
+
+def _print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
+    """Print what is in a match web, and the file it was written to."""
+    facts = web.statistics()
+    options = web.options
+    labels = sorted({name for clip in web.clips for name in clip.labels.names})
+    markers = options.markers if isinstance(options.markers, str) else list(options.markers)
+    report: dict[str, Any] = {
+        **({} if written is None else {"written": written}),
+        **facts.to_dict(),
+        "names": list(web.names),
+        "labels": labels,
+        "markers": markers,
+        "remove_height": options.remove_height,
+        "window_s": options.window,
+        "limit_m": options.max_distance,
+        "only": None if options.labels is None else list(options.labels),
+    }
+    if as_json:
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    if written is not None:
+        click.echo(f"wrote {written}")
+    click.echo(f"{plural(facts.clips, 'clip')}, {facts.frames} frames, {facts.seconds:.1f} s at {web.fps:g} Hz")
+    click.echo(
+        f"{facts.cells / 1e6:.2f} million cells stored, {100 * facts.cells_fraction:.1f} % of all; "
+        f"{facts.nbytes / 1e6:.1f} MB, {facts.size_ratio:.2f} times the size of the motion data"
+    )
+    what = markers if isinstance(markers, str) else ", ".join(markers)
+    flat = ", ignoring height" if options.remove_height else ""
+    only = "" if options.labels is None else f", only {', '.join(options.labels)}"
+    click.echo(
+        f"compares {what}{flat}; window {options.window:g} s, maximum distance {100 * options.max_distance:g} cm{only}"
+    )
+    if labels:
+        click.echo(f"labels: {', '.join(labels)}")
+    if written is None:
+        width = max(map(len, web.names))
+        for name, clip in zip(web.names, web.clips, strict=True):
+            click.echo(f"  {name:<{width}}  {clip.duration:8.2f} s  {len(clip):6d} frames")
+
+
+def _print_matches(found: MatchResult, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
+    """Print the matches, and the plots and files that were written."""
+    report = found.to_dict()
+    if as_json:
+        report |= {"dropped": dropped, "written": [*cut, *written]}
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    rows = [report["query"], *report["matches"]]
+    n = len(found) - 1
+    query = rows[0]
+    where = f"{query['clip']} {query['start_s']:.2f} to {query['stop_s']:.2f} s"
+    less = f", without {', '.join(map(str, dropped))}" if dropped else ""
+    click.echo(f"{n} match{'' if n == 1 else 'es'} of {where} within {100 * found.threshold:.3g} cm{less}")
+    if max(match.tier for match in found) > 1:
+        click.echo("distances are summed along the chain of matches, tier by tier; each step is within the threshold")
+    width = max(len(row["clip"]) for row in rows)
+    for row in rows[1 : _LISTED + 1]:
+        click.echo(
+            f"{row['number']:4d}  {row['clip']:<{width}}  {row['start_s']:8.2f} to {row['stop_s']:7.2f} s  "
+            f"{100 * row['distance_m']:5.1f} cm  tier {row['tier']}"
+        )
+    if n > _LISTED:
+        click.echo(f"      and {n - _LISTED} more; --json lists all")
+    for note in found.notes:
+        click.echo(f"  ! {word_options(note)}")
+    if cut:
+        click.echo(f"wrote {plural(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+def _print_suggestion(suggestion: Suggestion, as_json: bool, written: list[str]) -> None:
+    """Print how many matches each threshold finds, and the suggested threshold."""
+    report = suggestion.to_dict()
+    if as_json:
+        click.echo(json.dumps(report | {"written": written}, indent=1))
+        return
+    counts = [(row["threshold_m"], row["matches"]) for row in report["counts"]]
+    click.echo("threshold   matches")
+    for k, (step, n) in enumerate(counts):
+        # Of a run of equal counts, list only the first and last threshold.
+        if (
+            step != suggestion.threshold
+            and {n} == {count for _, count in counts[max(k - 1, 0) : k + 2]}
+            and k + 1 < len(counts)
+        ):
+            continue
+        cut_off = " or more" if not suggestion.is_complete and k + 1 == len(counts) else ""
+        click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == suggestion.threshold else ''}")
+    click.echo(f"suggested: {suggestion}")
+    click.echo(
+        f"standing still is {suggestion.still_distance:.4f} m from the query; thresholds above that match almost "
+        "anything"
+    )
+    for path in written:
+        click.echo(f"wrote {path}")

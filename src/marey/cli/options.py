@@ -37,19 +37,25 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 
-def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """Convert --from and --to to half-open frames. Raises an error if they are beyond the end or out of order."""
+def frames_between(
+    motion: Motion, begin: float | int | None, end: float | int | None, which: str = ""
+) -> tuple[int, int]:
+    """Convert --from and --to, or --WHICH-from and --WHICH-to, to half-open frames.
+
+    Raises an error if they are beyond the end or out of order.
+    """
     from marey.errors import InvalidValue
 
     start = 0 if begin is None else to_frame(begin, motion.fps)
     stop = len(motion) if end is None else to_frame(end, motion.fps)
     last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {plural(len(motion), 'frame')}"
+    first_option, last_option = (f"--{which}{'-' if which else ''}{side}" for side in ("from", "to"))
     if start >= len(motion):
-        raise InvalidValue(f"--from is beyond the end of {last}")
+        raise InvalidValue(f"{first_option} is beyond the end of {last}")
     if stop > len(motion):
-        raise InvalidValue(f"--to is beyond the end of {last}")
+        raise InvalidValue(f"{last_option} is beyond the end of {last}")
     if start >= stop:
-        raise InvalidValue(f"--from must be before --to, not frames {start} to {stop} of {last}")
+        raise InvalidValue(f"{first_option} must be before {last_option}, not frames {start} to {stop} of {last}")
     return start, stop
 
 

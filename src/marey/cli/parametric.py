@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural, read_table
+from marey.cli.files import check_output, check_plot, plural, read_rows
 from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
@@ -46,7 +46,7 @@ def command() -> None:
 @click.option(
     "--values", metavar="V,V...|CSV",
     help="Parameters given by hand instead of --feature: one number per example, or a CSV file with one line per "
-    "example, in the order of the files or matches; its first line may name the parameters.",
+    "example, in the order of the files or matches.",
 )  # fmt: skip
 @click.option("--names", metavar="NAME,...", help="Names of the parameters in --values.")
 @click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
@@ -119,9 +119,18 @@ def _read_space_settings(options: dict[str, Any]) -> SpaceSettings:
                 numbers = options[name] if len(options[name]) == len(units) else options[name] * len(units)
                 options[name] = [value / _shown(unit)[1] for value, unit in zip(numbers, units, strict=True)]
     else:
-        names, options["values"] = read_table(options["values"], "--values")
-        options["names"] = names if options["names"] is None else options["names"].split(",")
+        options["values"] = _read_values(options["values"])
+        options["names"] = None if options["names"] is None else options["names"].split(",")
     return read_settings(SpaceSettings, options)
+
+
+def _read_values(text: str) -> list[list[float]]:
+    if text.lower().endswith(".csv"):
+        return read_rows(text, None, "as many numbers as in the first line")
+    try:
+        return [[float(word)] for word in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--values must be numbers such as 0,0.5,1 or a .csv file, not {text!r}") from None
 
 
 def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:

@@ -9,8 +9,7 @@ import click
 
 from marey.cli.blend import Clock, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
-from marey.cli.layers import get_span
-from marey.cli.options import Moment, read_motion, reading, reading_options
+from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     for path, motion in ((lower, legs), (upper, arms)):
         warn_of_rate(path, motion)
     spans = [
-        get_span(motion, which, options[f"{which}_from"], options[f"{which}_to"])
+        frames_between(motion, options[f"{which}_from"], options[f"{which}_to"], which)
         for motion, which in ((legs, "lower"), (arms, "upper"))
     ]
     legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))

@@ -9,8 +9,7 @@ import click
 
 from marey.cli.blend import save_as, written
 from marey.cli.files import check_output, warn_of_rate
-from marey.cli.layers import get_span
-from marey.cli.options import Moment, read_motion, reading, reading_options
+from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import to_seconds
 
@@ -48,7 +47,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     body, limb = (read_motion(path, how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):
         warn_of_rate(path, motion)
-    start, stop = get_span(limb, "donor", options["donor_from"], options["donor_to"])
+    start, stop = frames_between(limb, options["donor_from"], options["donor_to"], "donor")
     at = None if options["at"] is None else to_seconds(options["at"], body.fps)
     settings = read_settings(TransplantSettings, options, at=at, joints=_joints(options["joints"]))
     result = transplant(body, limb[start:stop], settings=settings)

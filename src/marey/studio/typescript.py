@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from marey.core.settings import Settings, options_of
+from marey.core.settings import Settings
 from marey.studio.forms import describe_controls
 from marey.studio.frames import LIVE, MOTION, VERSION
 from marey.studio.messages import OTHERS, Event
@@ -27,6 +27,16 @@ export const FRAMES_VERSION = {version};
 export const FRAMES_MOTION = {motion};
 export const FRAMES_LIVE = {live};
 export const FRAMES_HEADER_BYTES = 16;
+"""
+
+_SETTINGS = """
+type Setting<C> = C extends { kind: "flag" } ? boolean : C extends { kind: "number" | "integer" } ? number
+  : C extends { kind: "choice"; choices: readonly (infer T)[] } ? T
+  : C extends { kind: "name" } ? string | number : string;
+/** The settings that a list of controls sets. */
+export type SettingsOf<F extends readonly { name: string }[]> = {
+  [C in F[number] as C["name"]]: Setting<C> | (C extends { optional: true } ? null : never);
+};
 """
 
 
@@ -55,8 +65,6 @@ def type_name(kind: Any) -> str:
 
 def interface(kind: Any, *, optional: bool, head: str = "") -> str:
     """Write a dataclass as an interface; with `optional`, fields with defaults are optional."""
-    if issubclass(kind, Settings):
-        return _settings_interface(kind)
     hints = get_type_hints(kind)
     lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
     if head:
@@ -67,24 +75,13 @@ def interface(kind: Any, *, optional: bool, head: str = "") -> str:
     return "\n".join([*lines, "}"])
 
 
-def _settings_interface(kind: type[Settings]) -> str:
-    """Write the options of an operation as an interface."""
-    plain = {"number": "number", "integer": "number", "flag": "boolean", "text": "string"}
-    lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
-    for each in options_of(kind):
-        if each.kind != "object":
-            word = plain.get(each.kind) or " | ".join(f'"{choice}"' for choice in each.choices)
-            lines.append(f"  {each.name}: {word}{' | null' if each.is_optional else ''};")
-    return "\n".join([*lines, "}"])
-
-
 def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -> str:
     """Return the content of `messages.ts`."""
     parts = [_HEAD.format(version=VERSION, motion=MOTION, live=LIVE)]
     written: set[type] = set()
     for command in commands.values():
         for kind in [*_inside(command.message), *_inside(command.reply)]:
-            if kind not in written and kind is not command.message:
+            if kind not in written and kind is not command.message and not issubclass(kind, Settings):
                 parts.append(interface(kind, optional=False))
             written.add(kind)
         parts.append(interface(command.message, optional=True))
@@ -117,8 +114,9 @@ def _forms(kinds: set[type]) -> str:
     """Write the controls of all classes of settings that messages contain."""
     found = sorted((kind for kind in kinds if issubclass(kind, Settings)), key=lambda kind: kind.__name__)
     rows = [f"  {kind.__name__}: {json.dumps(describe_controls(kind), ensure_ascii=False)}," for kind in found]
+    types = [f"export type {kind.__name__} = SettingsOf<typeof FORMS.{kind.__name__}>;" for kind in found]
     head = "/** The controls of each operation's settings; `widgets/form.ts` draws them. */\nexport const FORMS = {"
-    return "\n".join([head, *rows, "} as const;"])
+    return "\n".join([head, *rows, "} as const;", _SETTINGS, *types])
 
 
 def _inside(kind: type) -> list[type]:
