@@ -13,8 +13,8 @@ from marey.samples import sample
 @cache
 def takes() -> tuple[Motion, ...]:
     """Two takes with three kicks in each, 30 Hz."""
-    made = [sample("medley", rng=k, kicks=3, punches=1, reaches=1, fps=30.0).motion for k in (1, 4)]
-    return tuple(replace(motion, name=f"take{k}") for k, motion in enumerate(made))
+    output = [sample("medley", rng=k, kicks=3, punches=1, reaches=1, fps=30.0).motion for k in (1, 4)]
+    return tuple(replace(motion, name=f"take{k}") for k, motion in enumerate(output))
 
 
 KICK = next((label.start, label.stop) for label in takes()[0].labels if label.name == "kick")

@@ -25,9 +25,9 @@ def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
     clip = marey.load(path, unit="cm", up="y")
     assert len(clip) == 50
     assert (~clip.skeleton.is_end_site).sum() == N_TURNING
-    made = bench_motion(50)
-    order = [made.skeleton.index(name) for name in clip.skeleton.names]  # a BVH file goes limb by limb
-    assert np.abs(clip.world().positions - made.world().positions[:, order]).max() < 1e-6
+    result = bench_motion(50)
+    order = [result.skeleton.index(name) for name in clip.skeleton.names]  # a BVH file goes limb by limb
+    assert np.abs(clip.world().positions - result.world().positions[:, order]).max() < 1e-6
 
 
 def test_all_four_limbs_are_held_most_of_the_time() -> None:

@@ -15,11 +15,11 @@ FPS = 60.0
 
 def gait(name, *, strides=3.0, first=1.0, fps=FPS, **parameters):
     """A sample cropped to whole strides from a left heel strike on, with its gait phase, from 0 on."""
-    made = sample(name, fps=fps, variation=0.0, **{"seconds": 8.0, **parameters})
-    start = int(np.searchsorted(made.phase, first))
-    stop = int(np.searchsorted(made.phase, first + strides)) + 1
-    assert stop < len(made.motion)
-    return made.motion[start:stop], made.phase[start:stop] - first
+    result = sample(name, fps=fps, variation=0.0, **{"seconds": 8.0, **parameters})
+    start = int(np.searchsorted(result.phase, first))
+    stop = int(np.searchsorted(result.phase, first + strides)) + 1
+    assert stop < len(result.motion)
+    return result.motion[start:stop], result.phase[start:stop] - first
 
 
 def at_phases(phase, wanted, fps):

@@ -59,15 +59,15 @@ def stance(motion):
     return float(np.mean(whole)) / motion.fps if whole else None
 
 
-def steps(reg, made, weights):
+def steps(reg, result, weights):
     """Mean step of each motion and of the blend, over the plants that all of them share; None without any."""
     plants = sorted(
         (match for match in reg.matches if match.point.endswith("_ball")),
         key=lambda match: float((match.starts + match.stops).mean()),
     )
-    track = _advance(reg, Weighting.of(weights, len(reg.motions)), made.fps, None)
+    track = _advance(reg, Weighting.of(weights, len(reg.motions)), result.fps, None)
     means = []
-    for j, motion in enumerate((*reg.motions, made)):
+    for j, motion in enumerate((*reg.motions, result)):
         way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1))])
         at = []
         for match in plants:
@@ -91,12 +91,12 @@ def test_walk_and_run_meet_in_between(clips):
     weights = np.array([0.5, 0.5])
     outside = {}
     for pair, reg in regs.items():
-        made = blend(reg, weights)
-        several = (*reg.motions, made)
+        result = blend(reg, weights)
+        several = (*reg.motions, result)
         found = {
             "speed": [path_length(motion) / motion.duration for motion in several],
             "stance": [stance(motion) for motion in several],
-            "step": steps(reg, made, weights),
+            "step": steps(reg, result, weights),
         }
         wrong = {name: values for name, values in found.items() if not is_between(values)}
         if wrong:
@@ -104,7 +104,7 @@ def test_walk_and_run_meet_in_between(clips):
         slides = [measure(motion)["slide_contact"].value for motion in several]
         if None not in slides:
             assert slides[2] <= max(slides[:2])
-        assert made.contacts.mask.any()
+        assert result.contacts.mask.any()
     assert len(outside) <= 0.05 * len(regs), outside
 
 
@@ -120,9 +120,9 @@ def test_left_and_right_go_straight(clips):
         if turns[0] > 0.0 > turns[1]:  # else what was cropped away held a turn
             chosen.append([-turns[1] / (turns[0] - turns[1]), turns[0] / (turns[0] - turns[1])])
         for weights in chosen:
-            made = blend(reg, weights)
-            miss = heading_change(made) - float(np.dot(weights, turns))
-            longer = path_length(made) / float(np.dot(weights, ways)) - 1.0
+            result = blend(reg, weights)
+            miss = heading_change(result) - float(np.dot(weights, turns))
+            longer = path_length(result) / float(np.dot(weights, ways)) - 1.0
             if abs(miss) > 10.0 or abs(longer) > 0.05:
                 failed[pair] = (miss, longer)
     assert len(failed) <= 0.1 * len(regs), failed
@@ -131,10 +131,10 @@ def test_left_and_right_go_straight(clips):
 def test_ends_equal_inputs(clips):
     reg = register([clips[17], clips[19], clips[15]])
     for k, motion in enumerate(reg.motions):
-        made = blend(reg, np.eye(3)[k], feet=None)
-        assert abs(len(made) - len(motion)) <= 1
-        n = min(len(made), len(motion))
-        assert furthest(made[:n], motion[:n]) < 1e-5
+        result = blend(reg, np.eye(3)[k], feet=None)
+        assert abs(len(result) - len(motion)) <= 1
+        n = min(len(result), len(motion))
+        assert furthest(result[:n], motion[:n]) < 1e-5
 
 
 def test_hips_that_travel_under_a_root_at_the_origin(data_folder):
@@ -149,14 +149,14 @@ def test_hips_that_travel_under_a_root_at_the_origin(data_folder):
         assert np.ptp(motion.root_positions, axis=0).max() < 1e-6
     reg = register(pair, force=True)
     for k, motion in enumerate(reg.motions):
-        made = blend(reg, np.eye(2)[k], feet=None)
-        n = min(len(made), len(motion))
-        assert furthest(made[:n], motion[:n]) < 1e-5
+        result = blend(reg, np.eye(2)[k], feet=None)
+        n = min(len(result), len(motion))
+        assert furthest(result[:n], motion[:n]) < 1e-5
     turns, ways = ([figure(motion) for motion in reg.motions] for figure in (heading_change, path_length))
-    made = blend(reg, [0.5, 0.5])
-    assert heading_change(made) == pytest.approx(np.mean(turns), abs=10.0)
-    assert path_length(made) == pytest.approx(np.mean(ways), rel=0.05)
+    result = blend(reg, [0.5, 0.5])
+    assert heading_change(result) == pytest.approx(np.mean(turns), abs=10.0)
+    assert path_length(result) == pytest.approx(np.mean(ways), rel=0.05)
     # Nothing is torn apart between joint 0 and the hips.
-    lengths = np.linalg.norm(np.diff(made.world().positions, n=2, axis=0), axis=-1)
+    lengths = np.linalg.norm(np.diff(result.world().positions, n=2, axis=0), axis=-1)
     own = max(np.linalg.norm(np.diff(m.world().positions, n=2, axis=0), axis=-1).max() for m in reg.motions)
-    assert lengths[:, made.skeleton.roles["hips"] :].max() < 1.5 * own
+    assert lengths[:, result.skeleton.roles["hips"] :].max() < 1.5 * own

@@ -99,18 +99,18 @@ def test_a_foot_that_hangs_when_it_is_let_go_does_not_jump_aside(
     pitch: float, fps: float, chosen: CleanSettings
 ) -> None:
     motion = hanging(fps, pitch)
-    made = clean(motion, settings=chosen)
-    ball = made.skeleton.roles["left_ball"]
-    own, path = (each.world().positions[:, ball] for each in (motion, made))
+    result = clean(motion, settings=chosen)
+    ball = result.skeleton.roles["left_ball"]
+    own, path = (each.world().positions[:, ball] for each in (motion, result))
     assert path[:, 1].min() > -1e-9
     # It moves along the floor as calmly as in the source, not up to 17 times as sharply.
     own_bend, bend = (np.linalg.norm(np.diff(each[:, [0, 2]], 2, axis=0), axis=1).max() for each in (own, path))
     assert bend < 1.25 * own_bend
-    again = clean(made, settings=chosen)
-    np.testing.assert_allclose(again.world().positions, made.world().positions, atol=1e-6)
-    stream = clean_stream(made.skeleton, fps, motion.contacts.points, floor=0.0, settings=chosen)
+    again = clean(result, settings=chosen)
+    np.testing.assert_allclose(again.world().positions, result.world().positions, atol=1e-6)
+    stream = clean_stream(result.skeleton, fps, motion.contacts.points, floor=0.0, settings=chosen)
     frames = stream.push(motion.root_positions, motion.rotations, motion.contacts.mask, motion.bone_offsets)
-    assert_same(frames + stream.finish(), made)
+    assert_same(frames + stream.finish(), result)
 
 
 def test_stretched_bones_are_taken_in() -> None:

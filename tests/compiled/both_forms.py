@@ -173,12 +173,12 @@ def main() -> None:
     # Callers before the kernels that they call, as some are called by the Python forms of others only.
     for name, record in reversed(list(recording.records.items())):
         compare(record)
-        kept = count_kept_blocks(record) if record.calls else None
+        stored = count_kept_blocks(record) if record.calls else None
         out[name] = {
             "calls": record.n_calls,
             "compared": record.n_compared,
             "differences": record.differences,
-            "kept_blocks": kept,
+            "kept_blocks": stored,
         }
     print(json.dumps(out))
 

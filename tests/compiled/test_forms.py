@@ -167,12 +167,12 @@ def test_a_kernel_does_without_a_cache_where_none_can_be_written(monkeypatch: py
     numba = pytest.importorskip("numba")
     from marey.compiled.jit import JitForms
 
-    real, asked = numba.njit, []
+    real, requested = numba.njit, []
 
     def njit(*functions: Any, **options: Any) -> Any:
         if functions:  # in a module that Numba imports late
             return real(*functions, **options)
-        asked.append(options.get("cache", False))
+        requested.append(options.get("cache", False))
         if options.get("cache"):
             raise RuntimeError("cannot cache function: no locator available")
         return real(**options)
@@ -185,7 +185,7 @@ def test_a_kernel_does_without_a_cache_where_none_can_be_written(monkeypatch: py
         return 2 * x
 
     assert forms.kernel("double", double)(21) == 42
-    assert asked == [True, False]
+    assert requested == [True, False]
 
 
 def test_helpers_run_in_compiled_kernels_and_in_python() -> None:

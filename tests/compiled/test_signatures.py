@@ -111,9 +111,9 @@ def test_kernels_use_only_what_all_forms_round_alike(path: Any) -> None:
 
 def test_arguments_are_converted_only_without_loss() -> None:
     strided = np.arange(10.0)[::2]
-    made = convert_argument(strided, "float64", 1, "k: x")
-    assert made.flags.c_contiguous
-    np.testing.assert_array_equal(made, strided)
+    result = convert_argument(strided, "float64", 1, "k: x")
+    assert result.flags.c_contiguous
+    np.testing.assert_array_equal(result, strided)
     np.testing.assert_array_equal(convert_argument([1, 2], "float64", 1, "k: x"), [1.0, 2.0])
     with pytest.raises(TypeError, match="k: x: expected int64 with 1 axes, got float64 with 1"):
         convert_argument([0.5], "int64", 1, "k: x")

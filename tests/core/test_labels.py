@@ -44,12 +44,12 @@ def test_bad_labels_are_refused(item, message):
 
 
 def test_they_are_kept_in_order_of_start():
-    made = Labels([STEP, TURN, ("walk", np.int32(0), np.int64(10))])
-    assert made.items == (WALK, TURN, STEP)
-    assert list(made) == [WALK, TURN, STEP]
-    assert len(made) == 3
-    assert made.names == ("turn", "walk")
-    assert all(type(end) is int for label in made for end in label[1:])
+    result = Labels([STEP, TURN, ("walk", np.int32(0), np.int64(10))])
+    assert result.items == (WALK, TURN, STEP)
+    assert list(result) == [WALK, TURN, STEP]
+    assert len(result) == 3
+    assert result.names == ("turn", "walk")
+    assert all(type(end) is int for label in result for end in label[1:])
     assert Labels().names == ()
     assert not Labels()
 
@@ -63,35 +63,35 @@ def test_they_are_equal_where_their_labels_are_and_cannot_be_changed():
 
 
 def test_what_holds_on_a_frame():
-    made = Labels((WALK, TURN, STEP))
-    assert made.at(0) == ("walk",)
-    assert made.at(6) == ("turn", "walk")
-    assert made.at(10) == ("turn",)
-    assert made.at(15) == ()
+    result = Labels((WALK, TURN, STEP))
+    assert result.at(0) == ("walk",)
+    assert result.at(6) == ("turn", "walk")
+    assert result.at(10) == ("turn",)
+    assert result.at(15) == ()
     assert Labels((WALK, Label("walk", 2, 4))).at(3) == ("walk",)
 
 
 def test_masks_are_read_only_and_stop_with_the_motion():
-    made = Labels((WALK, TURN, STEP))
-    mask = made.mask("walk", 15)
+    result = Labels((WALK, TURN, STEP))
+    mask = result.mask("walk", 15)
     np.testing.assert_array_equal(np.flatnonzero(~mask), [10, 11])
     assert not mask.flags.writeable
-    assert made.mask("walk", 4).all()
-    assert not made.mask("run", 15).any()
+    assert result.mask("walk", 4).all()
+    assert not result.mask("run", 15).any()
 
 
 @LAWS
 @given(labels(), st.data())
-def test_masks_and_frames_agree(made, data):
+def test_masks_and_frames_agree(result, data):
     frame = data.draw(st.integers(0, 11))
-    assert made.at(frame) == tuple(name for name in made.names if made.mask(name, 12)[frame])
+    assert result.at(frame) == tuple(name for name in result.names if result.mask(name, 12)[frame])
 
 
 @LAWS
 @given(labels(), st.integers(0, 11), st.integers(1, 12))
-def test_a_part_keeps_what_falls_into_it(made, start, length):
+def test_a_part_keeps_what_falls_into_it(result, start, length):
     stop = min(start + length, 12)
-    part = made.sliced(start, stop)
+    part = result.sliced(start, stop)
     for name in "abc":
-        np.testing.assert_array_equal(part.mask(name, stop - start), made.mask(name, 12)[start:stop])
+        np.testing.assert_array_equal(part.mask(name, stop - start), result.mask(name, 12)[start:stop])
     assert all(0 <= label.start < label.stop <= stop - start for label in part)

@@ -412,10 +412,10 @@ def test_inputs_stay_and_results_are_read_only():
     limb = random_limbs((5,))
     target, orientation = reachable(limb)
     given = {**vars(limb), "target": target, "target_rotation": orientation}
-    kept = {name: array.copy() for name, array in given.items()}
+    stored = {name: array.copy() for name, array in given.items()}
     solved = solve_limb(**given)
     for name, array in given.items():
-        np.testing.assert_array_equal(array, kept[name])
+        np.testing.assert_array_equal(array, stored[name])
         assert array.flags.writeable
     for name in ("hip", "knee", "ankle", "scale", "residue"):
         assert not getattr(solved, name).flags.writeable

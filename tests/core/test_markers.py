@@ -73,10 +73,10 @@ def test_what_was_not_seen_is_zero(value):
 def test_nothing_changes_them():
     where, mask = positions(), seen()
     markers = make(positions=where, valid=mask)
-    kept = markers.positions.copy()
+    stored = markers.positions.copy()
     where[:] = 0.0
     mask[:] = False
-    np.testing.assert_array_equal(markers.positions, kept)
+    np.testing.assert_array_equal(markers.positions, stored)
     np.testing.assert_array_equal(markers.valid, seen())
     assert markers.positions.dtype == np.float64
     for array in (markers.positions, markers.valid):

@@ -109,15 +109,15 @@ ARRAYS = ("root_positions", "rotations", "bone_offsets")
 
 def test_arrays_are_read_only_float64_and_apart_from_the_input():
     given = {name: np.array(getattr(annotated(), name)) for name in ARRAYS}
-    kept = copy.deepcopy(given)
+    cached = copy.deepcopy(given)
     motion = make(**given)
     for name, array in given.items():
-        np.testing.assert_array_equal(array, kept[name])
+        np.testing.assert_array_equal(array, cached[name])
         assert array.flags.writeable
         array[...] = 0.5
         stored = getattr(motion, name)
         assert stored.dtype == np.float64
-        np.testing.assert_array_equal(stored, kept[name])
+        np.testing.assert_array_equal(stored, cached[name])
         with pytest.raises(ValueError, match="read-only"):
             stored[0] = 0.0
 
@@ -378,12 +378,12 @@ def test_moved_composes(transforms):
 
 def test_moved_keeps_annotations_and_the_original():
     motion = annotated()
-    kept = np.array(motion.rotations)
+    cached = np.array(motion.rotations)
     moved = motion.moved((0.3, 1.0, 2.0))
     assert moved.contacts is motion.contacts
     assert moved.labels is motion.labels
     assert moved.bone_offsets is motion.bone_offsets
-    np.testing.assert_array_equal(motion.rotations, kept)
+    np.testing.assert_array_equal(motion.rotations, cached)
     np.testing.assert_array_equal(moved.rotations[:, 1:], motion.rotations[:, 1:])
 
 

@@ -27,8 +27,8 @@ def test_a_rig_is_known_by_its_names(rig):
 
 
 def test_every_profile_has_a_rig_in_the_tests():
-    told = {rig.how for rig in RIGS}
-    assert {f"profile {profile.name}" for profile in PROFILES} <= told
+    report = {rig.how for rig in RIGS}
+    assert {f"profile {profile.name}" for profile in PROFILES} <= report
 
 
 @pytest.mark.parametrize("prefix", skeletons.MIXAMO_SPELLINGS)

@@ -121,10 +121,10 @@ def test_arrays_are_in_c_order_and_aligned_whatever_came_in():
     packed = b"\0" + OFFSETS.tobytes()
     unaligned = np.frombuffer(packed, dtype=np.float64, offset=1).reshape(5, 3)
     for offsets in (transposed, unaligned):
-        made = make(offsets=offsets).offsets
-        assert made.flags.c_contiguous
-        assert made.flags.aligned
-        np.testing.assert_array_equal(made, OFFSETS)
+        result = make(offsets=offsets).offsets
+        assert result.flags.c_contiguous
+        assert result.flags.aligned
+        np.testing.assert_array_equal(result, OFFSETS)
 
 
 def test_flags_must_be_flags():

@@ -36,43 +36,43 @@ every = pytest.mark.parametrize("op", EDITS)
 @every
 def test_it_says_what_was_done(op):
     motion = walk()
-    made = EDITS[op](motion)
-    assert len(made.source.provenance) == len(motion.source.provenance) + 1
-    assert last_step(made)["op"] == op
-    assert made.source.provenance[:-1] == motion.source.provenance
+    result = EDITS[op](motion)
+    assert len(result.source.provenance) == len(motion.source.provenance) + 1
+    assert last_step(result)["op"] == op
+    assert result.source.provenance[:-1] == motion.source.provenance
 
 
 @every
 def test_notes_have_the_length_of_the_motion(op):
-    made = EDITS[op](walk())
-    assert len(made.contacts) == len(made)
-    assert made.contacts.names == ("left_heel", "left_ball", "right_heel", "right_ball")
-    assert made.contacts.mask.any()
-    assert made.labels.names in (("left_part", "walk"), ("right_part", "walk"))
+    result = EDITS[op](walk())
+    assert len(result.contacts) == len(result)
+    assert result.contacts.names == ("left_heel", "left_ball", "right_heel", "right_ball")
+    assert result.contacts.mask.any()
+    assert result.labels.names in (("left_part", "walk"), ("right_part", "walk"))
 
 
 @every
 def test_motions_without_notes_pass(op):
-    made = EDITS[op](replace(walk(), contacts=None, labels=Labels()))
-    assert not len(made.labels)
-    assert np.isfinite(made.world().positions).all()
+    result = EDITS[op](replace(walk(), contacts=None, labels=Labels()))
+    assert not len(result.labels)
+    assert np.isfinite(result.world().positions).all()
 
 
 @every
 def test_rotations_stay_continuous_in_sign(op):
-    made = EDITS[op](walk())
-    assert (np.einsum("fjk,fjk->fj", made.rotations[1:], made.rotations[:-1]) > 0.0).all()
+    result = EDITS[op](walk())
+    assert (np.einsum("fjk,fjk->fj", result.rotations[1:], result.rotations[:-1]) > 0.0).all()
 
 
 @every
 def test_it_can_be_saved_and_read_again(op, tmp_path):
-    made = EDITS[op](walk())
-    marey.save(made, tmp_path / "made.bvh")
+    result = EDITS[op](walk())
+    marey.save(result, tmp_path / "made.bvh")
     again = marey.load(tmp_path / "made.bvh")
-    assert np.abs(again.world().positions - made.world().positions).max() < 1e-4
-    assert np.array_equal(again.contacts.mask, made.contacts.mask)
-    assert again.labels == made.labels
-    assert last_step(again) == last_step(made)
+    assert np.abs(again.world().positions - result.world().positions).max() < 1e-4
+    assert np.array_equal(again.contacts.mask, result.contacts.mask)
+    assert again.labels == result.labels
+    assert last_step(again) == last_step(result)
 
 
 @every
@@ -80,9 +80,9 @@ def test_files_of_others_too(op, data_folder, tmp_path):
     """A BVH file keeps its rows for joints that were not changed; an edit must not be undone by that."""
     motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh")[20:400]
     if op == "warp":
-        made = edit.warp(motion, [TurnKey("head", 1.0, (0, 0.3, 0))])
+        result = edit.warp(motion, [TurnKey("head", 1.0, (0, 0.3, 0))])
     else:
-        made = EDITS[op](motion)
-    marey.save(made, tmp_path / "made.bvh")
+        result = EDITS[op](motion)
+    marey.save(result, tmp_path / "made.bvh")
     again = marey.load(tmp_path / "made.bvh")
-    assert np.abs(again.world().positions - made.world().positions).max() < 1e-4
+    assert np.abs(again.world().positions - result.world().positions).max() < 1e-4

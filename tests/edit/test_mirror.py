@@ -36,10 +36,10 @@ def test_twice_is_the_original():
 
 def test_it_is_the_reflection_on_a_symmetric_body():
     motion = walk()
-    made, partner = mirror(motion), find_partners(motion.skeleton)
-    assert np.allclose(made.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
-    assert keeps_bones(made)
-    assert last_step(made) == {"op": "mirror"}
+    result, partner = mirror(motion), find_partners(motion.skeleton)
+    assert np.allclose(result.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
+    assert keeps_bones(result)
+    assert last_step(result) == {"op": "mirror"}
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.label)
@@ -63,28 +63,28 @@ def test_fingers_and_twist_joints_have_partners(rig):
 
 def test_contacts_and_labels_change_sides():
     motion = walk()
-    made = mirror(motion)
+    result = mirror(motion)
     for part in ("heel", "ball"):
         for side, other in (("left", "right"), ("right", "left")):
-            now = made.contacts.mask[:, made.contacts.index(f"{side}_{part}")]
+            now = result.contacts.mask[:, result.contacts.index(f"{side}_{part}")]
             assert np.array_equal(now, motion.contacts.mask[:, motion.contacts.index(f"{other}_{part}")])
-    assert Label("right_part", 10, 50) in made.labels.items
+    assert Label("right_part", 10, 50) in result.labels.items
     # The flags are true of the mirrored feet: what is planted stands still.
     from marey.clean import point_paths
 
-    paths = point_paths(made, made.contacts.points)
-    for k, name in enumerate(made.contacts.names):
-        for start, stop in made.contacts.intervals(name):
+    paths = point_paths(result, result.contacts.points)
+    for k, name in enumerate(result.contacts.names):
+        for start, stop in result.contacts.intervals(name):
             assert np.ptp(paths[start:stop, k], axis=0).max() < 1e-6
 
 
 def test_a_point_without_a_partner_goes_to_the_other_side():
     motion = walk()
     only = Contacts((motion.contacts.points[0],), motion.contacts.mask[:, :1])
-    made = mirror(replace(motion, contacts=only))
-    assert made.contacts.names == ("right_heel",)
-    assert motion.skeleton.names[made.contacts.points[0].joint] == "RightFoot"
-    assert same_notes(mirror(made), replace(motion, contacts=only))
+    result = mirror(replace(motion, contacts=only))
+    assert result.contacts.names == ("right_heel",)
+    assert motion.skeleton.names[result.contacts.points[0].joint] == "RightFoot"
+    assert same_notes(mirror(result), replace(motion, contacts=only))
 
 
 def test_bones_that_move_change_sides_too():
@@ -92,9 +92,9 @@ def test_bones_that_move_change_sides_too():
     offsets = np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3)).copy()
     offsets[:, motion.skeleton.roles["left_foot"], 1] *= 1.05
     stretched = replace(motion, bone_offsets=offsets)
-    made, partner = mirror(stretched), find_partners(motion.skeleton)
-    assert np.allclose(made.world().positions[:, partner] * FLIP, stretched.world().positions, atol=1e-12)
-    assert same(mirror(made), stretched, 1e-9)
+    result, partner = mirror(stretched), find_partners(motion.skeleton)
+    assert np.allclose(result.world().positions[:, partner] * FLIP, stretched.world().positions, atol=1e-12)
+    assert same(mirror(result), stretched, 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_rigs_whose_bones_lie_along_one_axis(data_folder):
     assert clips
     for clip in clips:  # walks, runs, turns, and a punch in which left and right always differ
         motion = marey.load(clip)
-        made, partner = mirror(motion), find_partners(motion.skeleton)
-        assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
-        assert same(mirror(made), motion, 1e-9)
+        result, partner = mirror(motion), find_partners(motion.skeleton)
+        assert np.abs(result.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
+        assert same(mirror(result), motion, 1e-9)
         # Every clip gives the same axes of joints: those of the left are those of the right, mirrored.
         changes = find_axis_changes(motion, partner)
         for role in ("upper_arm", "forearm", "hand", "lower_leg", "foot"):
@@ -130,10 +130,10 @@ def test_rigs_whose_bones_lie_along_one_axis(data_folder):
 
 def test_recorded_bodies_are_not_quite_symmetric(data_folder):
     motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh")
-    made, partner = mirror(motion), find_partners(motion.skeleton)
-    assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
-    assert same(mirror(made), motion, 1e-9)
-    assert keeps_bones(made)
+    result, partner = mirror(motion), find_partners(motion.skeleton)
+    assert np.abs(result.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
+    assert same(mirror(result), motion, 1e-9)
+    assert keeps_bones(result)
 
 
 def test_a_skeleton_without_sides_is_refused():
@@ -154,6 +154,6 @@ def test_a_custom_point_is_swapped_by_its_name():
     points = tuple(ContactPoint(f"{s}_knee", roles[f"{s}_lower_leg"], np.zeros(3)) for s in ("left", "right"))
     mask = np.zeros((len(motion), 2), dtype=bool)
     mask[:5, 0] = True
-    made = mirror(replace(motion, contacts=Contacts(points, mask)))
-    assert made.contacts.intervals("right_knee") == ((0, 5),)
-    assert made.contacts.intervals("left_knee") == ()
+    result = mirror(replace(motion, contacts=Contacts(points, mask)))
+    assert result.contacts.intervals("right_knee") == ((0, 5),)
+    assert result.contacts.intervals("left_knee") == ()

@@ -28,42 +28,42 @@ def distance_to(path, curve):
 @pytest.mark.parametrize("turn_rate", [0.0, 0.5])
 def test_its_own_path_changes_nothing(turn_rate):
     motion = walk(3.0, turn_rate)
-    made = edit_path(motion, traveled_path(motion))
-    assert same(made, motion, 1e-9)
-    assert same_notes(made, motion)
-    assert last_step(made)["op"] == "path"
+    result = edit_path(motion, traveled_path(motion))
+    assert same(result, motion, 1e-9)
+    assert same_notes(result, motion)
+    assert last_step(result)["op"] == "path"
 
 
 def test_a_path_carried_elsewhere_carries_the_motion():
     motion = walk()
     rigid = np.array([0.7, 2.0, -1.0])
     path = rigid2d.apply(rigid, traveled_path(motion))
-    made = edit_path(motion, path, feet=None)
-    assert np.abs(made.world().positions - motion.moved(rigid).world().positions).max() < 1e-6
+    result = edit_path(motion, path, feet=None)
+    assert np.abs(result.world().positions - motion.moved(rigid).world().positions).max() < 1e-6
 
 
 @pytest.mark.parametrize("radius", [1.5, 3.0])
 def test_it_follows_the_curve_and_keeps_its_feet(radius):
     motion = walk(4.0, 0.0)
-    made = edit_path(motion, arc(radius, 8.0), feet="clean")
+    result = edit_path(motion, arc(radius, 8.0), feet="clean")
     dense = arc(radius, 8.0, 4000)
     # The hips sway about the path by as much as they did.
-    assert distance_to(made.travel[:, [0, 2]], dense).max() < 0.06
+    assert distance_to(result.travel[:, [0, 2]], dense).max() < 0.06
     loose = edit_path(motion, arc(radius, 8.0), feet=None)
-    assert slide(made) < 0.05 * slide(loose) + 1e-6
-    assert np.array_equal(made.contacts.mask, motion.contacts.mask)
-    assert made.labels == motion.labels
-    speed = [np.linalg.norm(np.diff(m.travel[:, [0, 2]], axis=0), axis=1).sum() for m in (motion, made)]
+    assert slide(result) < 0.05 * slide(loose) + 1e-6
+    assert np.array_equal(result.contacts.mask, motion.contacts.mask)
+    assert result.labels == motion.labels
+    speed = [np.linalg.norm(np.diff(m.travel[:, [0, 2]], axis=0), axis=1).sum() for m in (motion, result)]
     assert speed[1] == pytest.approx(speed[0], rel=0.03)
     assert keeps_bones(loose)
 
 
 def test_posture_follows():
     motion = walk(3.0, 0.0)
-    made = edit_path(motion, arc(2.0, 6.0), feet=None)
+    result = edit_path(motion, arc(2.0, 6.0), feet=None)
     others = np.arange(1, len(motion.skeleton))
-    assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
-    assert np.allclose(made.travel[:, 1], motion.travel[:, 1])
+    assert np.array_equal(result.rotations[:, others], motion.rotations[:, others])
+    assert np.allclose(result.travel[:, 1], motion.travel[:, 1])
 
 
 def test_stretching_covers_the_entire_path():
@@ -71,21 +71,21 @@ def test_stretching_covers_the_entire_path():
     length = float(np.linalg.norm(np.diff(traveled_path(motion), axis=0), axis=1).sum())
     for factor in (0.8, 1.2):
         path = np.array([[0.0, 0.0], [0.0, factor * length]])
-        made = edit_path(motion, path, stretch=True, feet=None)
-        assert np.linalg.norm(traveled_path(made)[-1] - path[-1]) < 0.05
+        result = edit_path(motion, path, stretch=True, feet=None)
+        assert np.linalg.norm(traveled_path(result)[-1] - path[-1]) < 0.05
 
 
 def test_contacts_are_found_where_there_are_none():
-    made = edit_path(replace(walk(), contacts=None), arc(3.0, 8.0))
-    assert made.contacts is not None
-    assert made.contacts.mask.any()
+    result = edit_path(replace(walk(), contacts=None), arc(3.0, 8.0))
+    assert result.contacts is not None
+    assert result.contacts.mask.any()
 
 
 def test_a_recorded_walk(data_folder):
     motion = marey.detect_contacts(marey.load(data_folder / "cmu" / "016" / "16_15.bvh"))
-    made = edit_path(motion, arc(3.0, 6.0))
-    assert distance_to(traveled_path(made), arc(3.0, 6.0, 4000)).max() < 0.06
-    assert slide(made) < slide(motion) + 0.005
+    result = edit_path(motion, arc(3.0, 6.0))
+    assert distance_to(traveled_path(result), arc(3.0, 6.0, 4000)).max() < 0.06
+    assert slide(result) < slide(motion) + 0.005
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,12 @@ def test_upwards_it_is_slerp_and_straight_lines():
 @pytest.mark.parametrize("fps", [24.0, 30.0, 50.0, 59.94, 144.0])
 def test_bones_ends_and_duration_do_not_change(fps):
     motion = walk()
-    made = resample(motion, fps)
-    assert made.fps == fps
-    assert 0.0 <= motion.duration - made.duration < 1.0 / fps
-    assert keeps_bones(made)
-    assert np.allclose(made.root_positions[0], motion.root_positions[0], atol=1e-9)
-    assert quat.angle_between(made.rotations[0], motion.rotations[0]).max() < 1e-7
+    result = resample(motion, fps)
+    assert result.fps == fps
+    assert 0.0 <= motion.duration - result.duration < 1.0 / fps
+    assert keeps_bones(result)
+    assert np.allclose(result.root_positions[0], motion.root_positions[0], atol=1e-9)
+    assert quat.angle_between(result.rotations[0], motion.rotations[0]).max() < 1e-7
 
 
 def test_what_the_new_rate_cannot_carry_is_filtered_out():
@@ -66,27 +66,27 @@ def test_what_the_new_rate_cannot_carry_is_filtered_out():
 @pytest.mark.parametrize("hertz", [0.5, 2.0, 6.0])
 def test_what_it_can_carry_passes(hertz):
     slow = swinging(hertz)
-    made = resample(slow, 30)
+    result = resample(slow, 30)
     true = swinging(hertz, fps=30.0)
     inside = slice(10, -10)
-    assert np.abs(made.root_positions[inside] - true.root_positions[inside]).max() < 0.005
-    assert quat.angle_between(made.rotations[inside], true.rotations[inside]).max() < 0.005
+    assert np.abs(result.root_positions[inside] - true.root_positions[inside]).max() < 0.005
+    assert quat.angle_between(result.rotations[inside], true.rotations[inside]).max() < 0.005
     # Straight travel passes to its very ends.
-    assert np.allclose(made.root_positions[:, 2], true.root_positions[:, 2], atol=1e-9)
+    assert np.allclose(result.root_positions[:, 2], true.root_positions[:, 2], atol=1e-9)
 
 
 def test_contacts_and_labels_keep_their_times():
     motion = walk()
     for fps in (30.0, 90.0, 120.0, 24.0):
-        made = resample(motion, fps)
+        result = resample(motion, fps)
         for name in motion.contacts.names:
-            before, after = motion.contacts.intervals(name), made.contacts.intervals(name)
+            before, after = motion.contacts.intervals(name), result.contacts.intervals(name)
             assert len(before) == len(after)
             for (a, b), (c, d) in zip(before, after, strict=True):
                 assert abs((a - 0.5) / motion.fps - (c - 0.5) / fps) <= 0.5 / fps + 0.5 / motion.fps
                 assert abs((b - 0.5) / motion.fps - (d - 0.5) / fps) <= 0.5 / fps + 0.5 / motion.fps
-        assert made.labels.names == motion.labels.names
-        assert next(x for x in made.labels if x.name == "walk") == Label("walk", 0, len(made))
+        assert result.labels.names == motion.labels.names
+        assert next(x for x in result.labels if x.name == "walk") == Label("walk", 0, len(result))
 
 
 def test_a_short_label_keeps_a_frame():

@@ -59,24 +59,24 @@ ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linsp
 )
 def test_edits_do_the_same_as_with_travelling_roots(edit):
     plain = walk()
-    made, twin = edit(carried(plain)), edit(plain)
-    assert np.abs(made.travel - twin.travel).max() < 1e-6
+    result, twin = edit(carried(plain)), edit(plain)
+    assert np.abs(result.travel - twin.travel).max() < 1e-6
     # A turn that joint 0 and the hips share is interpolated in two parts.
-    assert np.abs(body_of(made) - body_of(twin)).max() < 0.01
+    assert np.abs(body_of(result) - body_of(twin)).max() < 0.01
 
 
 def test_a_far_away_rest_offset_does_not_swing_the_body_about():
     motion, far = walk(), np.array([0.0, 1.0, -50.0])
-    made = connect(carried(motion, far), carried(motion.moved((2.5, 0.0, 0.0)), far), gap=0.5, align=False)
+    result = connect(carried(motion, far), carried(motion.moved((2.5, 0.0, 0.0)), far), gap=0.5, align=False)
     twin = connect(motion, motion.moved((2.5, 0.0, 0.0)), gap=0.5, align=False)
-    assert np.abs(made.travel - twin.travel).max() < 1e-6
+    assert np.abs(result.travel - twin.travel).max() < 1e-6
 
 
 def test_roots_take_over_the_travel():
     motion = carried(walk())
-    made = bake_hips_into_root(motion)
-    assert made.bone_offsets is None
-    assert np.abs(body_of(made) - body_of(motion)).max() < 1e-12
+    result = bake_hips_into_root(motion)
+    assert result.bone_offsets is None
+    assert np.abs(body_of(result) - body_of(motion)).max() < 1e-12
     assert bake_hips_into_root(walk()) is not None
     assert same(bake_hips_into_root(walk()), walk())
 
@@ -84,8 +84,8 @@ def test_roots_take_over_the_travel():
 def test_clips_whose_hips_start_elsewhere_have_one_skeleton():
     motion = walk()
     first, second = carried(motion), carried(motion, np.array([3.0, 1.0, -2.0]))
-    made = connect(first, second, gap=0.5)
-    assert np.abs(body_of(made) - body_of(connect(motion, motion, gap=0.5))).max() < 0.02
+    result = connect(first, second, gap=0.5)
+    assert np.abs(body_of(result) - body_of(connect(motion, motion, gap=0.5))).max() < 0.02
 
 
 def test_its_own_path_changes_nothing():

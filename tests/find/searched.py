@@ -12,8 +12,8 @@ THRESHOLD = 0.06
 
 @cache
 def samples():
-    made = [sample("medley", rng=seed, fps=FPS, kicks=3, punches=2, reaches=0) for seed in (1, 2)]
-    return tuple(made)
+    result = [sample("medley", rng=seed, fps=FPS, kicks=3, punches=2, reaches=0) for seed in (1, 2)]
+    return tuple(result)
 
 
 @cache

@@ -18,11 +18,11 @@ def some(seed: int, shape: tuple[int, int] = (23, 31), share: float = 0.4) -> tu
     rng = np.random.default_rng(seed)
     smooth = 20_000 + np.cumsum(rng.integers(-300, 300, shape), axis=1)
     values = np.where(rng.random(shape) < 0.1, rng.integers(0, TOO_FAR, shape), smooth).astype(np.uint16)
-    kept = rng.random(shape) < share
-    kept[3] = True
-    kept[5] = False
+    stored = rng.random(shape) < share
+    stored[3] = True
+    stored[5] = False
     rounded = (values.astype(int) + COARSE // 2) // COARSE * COARSE
-    return Cells.from_grid(values, kept), np.where(kept, rounded, TOO_FAR).astype(np.uint16)
+    return Cells.from_grid(values, stored), np.where(stored, rounded, TOO_FAR).astype(np.uint16)
 
 
 def arrays(cells: Cells) -> list[np.ndarray]:
@@ -97,9 +97,9 @@ def test_joined_tiles_are_the_whole_grid(cuts):
 
 
 def test_wide_grids_have_wide_columns():
-    kept = np.zeros((2, 70_000), dtype=bool)
-    kept[1, 69_990:] = True
-    cells = Cells.from_grid(np.full(kept.shape, 7, np.uint16), kept)
+    stored = np.zeros((2, 70_000), dtype=bool)
+    stored[1, 69_990:] = True
+    cells = Cells.from_grid(np.full(stored.shape, 7, np.uint16), stored)
     assert cells.run_first.tolist() == [69_990]
     assert cells.transpose().shape == (70_000, 2)
 

@@ -15,8 +15,8 @@ from tests.twins.timewarp import paths_from
 def some_cells(rng, shape, share):
     """Units (R, C), which of them are kept, and the cells; kept ones come in runs and leave paths open."""
     units = 10 * rng.integers(1, 3_000, shape).astype(np.uint16)
-    kept = rng.random(shape) < share
-    return units, kept, Cells.from_grid(units, kept)
+    stored = rng.random(shape) < share
+    return units, stored, Cells.from_grid(units, stored)
 
 
 def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
@@ -46,8 +46,8 @@ def by_every_path(values, extra):
 @pytest.mark.parametrize("extra", [0.0, 3e-3])
 def test_best_paths_are_the_best_of_all_paths(seed, extra):
     rng = np.random.default_rng(seed)
-    units, kept, cells = some_cells(rng, (6, 8), 0.85)
-    values = np.where(kept, (units * STEP) ** 2, np.inf)
+    units, stored, cells = some_cells(rng, (6, 8), 0.85)
+    values = np.where(stored, (units * STEP) ** 2, np.inf)
     truth = by_every_path(values[1:6], extra)
     for totals, counts, firsts in (by_kernel(cells, 1, 6, extra)[:3], best_ends(values[1:6], extra)):
         found = {j: (totals[j], counts[j], firsts[j]) for j in np.flatnonzero(np.isfinite(totals))}
@@ -60,8 +60,8 @@ def test_best_paths_are_the_best_of_all_paths(seed, extra):
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
 def test_kept_cells_give_what_whole_rows_give(share):
     rng = np.random.default_rng(7)
-    units, kept, cells = some_cells(rng, (40, 160), share)
-    values = np.where(kept, (units * STEP) ** 2, np.inf)
+    units, stored, cells = some_cells(rng, (40, 160), share)
+    values = np.where(stored, (units * STEP) ** 2, np.inf)
     for start, stop in ((0, 12), (5, 6), (11, 40)):
         totals, counts, firsts = best_ends(values[start:stop])
         found = by_kernel(cells, start, stop)
@@ -70,7 +70,7 @@ def test_kept_cells_give_what_whole_rows_give(share):
         np.testing.assert_allclose(found[0][there], totals[there], rtol=1e-12)
         np.testing.assert_array_equal(found[1][there], counts[there])
         np.testing.assert_array_equal(found[2][there], firsts[there])
-        assert found[3] <= kept[start:stop].sum()
+        assert found[3] <= stored[start:stop].sum()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -109,9 +109,9 @@ def test_nothing_kept_gives_nothing():
 
 
 def test_paths_through_a_very_wide_grid_are_the_same():
-    units, kept, cells = some_cells(np.random.default_rng(3), (9, 12), 0.85)
+    units, stored, cells = some_cells(np.random.default_rng(3), (9, 12), 0.85)
     wide = np.zeros((9, 70_000), dtype=bool)
-    wide[:, -12:] = kept
+    wide[:, -12:] = stored
     values = np.zeros(wide.shape, np.uint16)
     values[:, -12:] = units
     narrow, far = by_kernel(cells, 1, 8), by_kernel(Cells.from_grid(values, wide), 1, 8)
@@ -138,11 +138,11 @@ def test_the_diagonal_of_equal_frames_costs_nothing():
 def test_the_first_of_overlapping_intervals_is_kept():
     clips = np.array([0, 0, 0, 1, 0])
     starts, stops = np.array([0, 1, 5, 0, 40]), np.array([10, 11, 15, 10, 45])
-    kept = np.empty(5, np.int64)
-    n = keep_distinct(clips, starts, stops, 0.8, kept)
-    assert kept[:n].tolist() == [0, 2, 3, 4]
-    n = keep_distinct(clips, starts, stops, 0.4, kept)
-    assert kept[:n].tolist() == [0, 3, 4]
+    stored = np.empty(5, np.int64)
+    n = keep_distinct(clips, starts, stops, 0.8, stored)
+    assert stored[:n].tolist() == [0, 2, 3, 4]
+    n = keep_distinct(clips, starts, stops, 0.4, stored)
+    assert stored[:n].tolist() == [0, 3, 4]
 
 
 def test_overlap_is_a_fraction_of_the_shorter_interval():

@@ -103,8 +103,8 @@ class Truth:
 
     def without_end(self, name: str) -> Truth:
         at = self.index(name)
-        kept = [replace(n, parent=n.parent - (n.parent > at)) for n in self.nodes if n.name != name]
-        return replace(self, nodes=tuple(kept))
+        stored = [replace(n, parent=n.parent - (n.parent > at)) for n in self.nodes if n.name != name]
+        return replace(self, nodes=tuple(stored))
 
     def standing(self) -> Truth:
         """With a root that stays where it is."""
@@ -510,8 +510,8 @@ for _name, _map in NAMES.items():
 
 def foreign(name: str, encoding: str, names: dict[str, str], brace: str = "\n{tabs}{{") -> None:
     def make(truth: Truth) -> Dialect:
-        told = truth.renamed(names)
-        return Dialect(render(told, Style(brace=brace)).encode(encoding), told)
+        report = truth.renamed(names)
+        return Dialect(render(report, Style(brace=brace)).encode(encoding), report)
 
     DIALECTS[name] = make
 
@@ -528,20 +528,20 @@ foreign("shift_jis_names_with_brace_bytes_beside_brace", "cp932", {"Hips": "ãƒžã
 @dialect
 def joint_named_like_an_end_site(truth: Truth) -> Dialect:
     """Neck has a joint NeckEnd and an End Site, so that the latter must step aside."""
-    told = truth.renamed({"Head": "NeckEnd"}).with_end("Neck", "NeckEnd2", (0.0, 0.05, 0.0), at=3)
-    return plain(told)
+    report = truth.renamed({"Head": "NeckEnd"}).with_end("Neck", "NeckEnd2", (0.0, 0.05, 0.0), at=3)
+    return plain(report)
 
 
 @dialect
 def duplicate_names(truth: Truth) -> Dialect:
-    told = truth.renamed({"RightArm": "Arm_2", "LeftArm": "Arm", "RightForeArm": "Arm"})
-    text = render(told, Style())
-    unique = told.renamed({"Arm": "Arm"})
+    report = truth.renamed({"RightArm": "Arm_2", "LeftArm": "Arm", "RightForeArm": "Arm"})
+    text = render(report, Style())
+    unique = report.renamed({"Arm": "Arm"})
     nodes = list(unique.nodes)
     at = [k for k, node in enumerate(nodes) if node.name == "Arm"][1]
     nodes[at] = replace(nodes[at], name="Arm_3")
     nodes[at + 1] = replace(nodes[at + 1], name="Arm_3End")
-    return Dialect(text.encode(), replace(told, nodes=tuple(nodes)), warns=("'Arm' on line",))
+    return Dialect(text.encode(), replace(report, nodes=tuple(nodes)), warns=("'Arm' on line",))
 
 
 @dialect

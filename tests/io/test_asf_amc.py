@@ -178,7 +178,7 @@ def test_joints_stand_where_bones_start():
     assert raw.rotations.shape == (1, 7, 4)
     assert np.array_equal(raw.rotations[0], np.tile([1.0, 0, 0, 0], (7, 1)))
     assert (raw.name, raw.fps, raw.source.format) == ("stick", 120.0, "asf")
-    assert any("no frame rate" in told for told in raw.evidence)
+    assert any("no frame rate" in report for report in raw.evidence)
 
 
 def test_skeleton_keeps_what_the_file_says():
@@ -204,7 +204,7 @@ def test_unit_only_if_the_file_states_one_and_the_body_size_agrees(factor, unit)
     raw = motion(skeleton=parsed(ASF.replace("length 0.45", f"length {factor}")))
     assert raw.unit == (None if unit is None else pytest.approx(unit))
     assert raw.up is None
-    assert any("the ASF file says so" in told for told in raw.evidence) == (unit is not None)
+    assert any("the ASF file says so" in report for report in raw.evidence) == (unit is not None)
 
 
 def test_an_end_site_gives_way_to_a_bone_of_its_name():
@@ -285,7 +285,7 @@ def test_cmu_bodies_are_as_tall_as_people(data_folder):
         raw = asf_motion(read_asf(path.read_bytes(), str(path)), path)
         heights = world(raw)[0, :, 1] * raw.unit
         assert 1.5 < np.ptp(heights) < 1.8
-        assert any("0.45" in told for told in raw.evidence)
+        assert any("0.45" in report for report in raw.evidence)
 
 
 def test_both_ways_of_reading_agree(data_folder, monkeypatch):

@@ -62,13 +62,13 @@ def test_there_are_enough_dialects() -> None:
 @pytest.mark.parametrize("name", DIALECTS)
 def test_loads_to_the_truth(name: str, tmp_path: Path) -> None:
     dialect = make(name)
-    motion, told = load(dialect, tmp_path)
+    motion, report = load(dialect, tmp_path)
     assert motion.skeleton.names == dialect.truth.names
     assert motion.skeleton.parents.tolist() == [node.parent for node in dialect.truth.nodes]
     assert motion.fps == FPS
     np.testing.assert_allclose(motion.world().positions, dialect.truth.positions, atol=dialect.tolerance)
-    assert len(told) == len(dialect.warns), told
-    for text, piece in zip(told, dialect.warns, strict=True):
+    assert len(report) == len(dialect.warns), report
+    for text, piece in zip(report, dialect.warns, strict=True):
         assert piece in text
         assert str(tmp_path / "dialect.bvh") in text
 
@@ -110,10 +110,10 @@ def test_encoding_of_names_is_reported(name: str, encoding: str, tmp_path: Path)
 
 
 def test_names_in_other_encodings_do_not_harm_the_motion(tmp_path: Path) -> None:
-    told = TRUTH.renamed({"Hips": "骨盆", "Spine": "脊柱", "Head": "头"})
+    report = TRUTH.renamed({"Hips": "骨盆", "Spine": "脊柱", "Head": "头"})
     for encoding in ("gbk", "euc-kr", "koi8-r", "cp1250"):
-        data = render(told).encode(encoding, "replace")
-        motion, _ = load(Dialect(data, told), tmp_path)
+        data = render(report).encode(encoding, "replace")
+        motion, _ = load(Dialect(data, report), tmp_path)
         np.testing.assert_allclose(motion.world().positions, TRUTH.positions, atol=2e-7)
         assert re.fullmatch(".+", motion.skeleton.names[0])
 
@@ -164,12 +164,12 @@ def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) ->
         if isinstance(found, MareyError):
             assert str(found).startswith("x.bvh")
             continue
-        rows, told = found
+        rows, report = found
         n_prefixes += 1
         np.testing.assert_array_equal(rows, whole[: len(rows)])
         is_all = len(rows) == len(whole)
         assert is_all == (text[size:].strip() == "")
-        assert told or is_all
+        assert report or is_all
     assert n_prefixes > (1 if layout == "one line" else 250)
 
 
@@ -189,10 +189,10 @@ def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
             if isinstance(found, MareyError):
                 assert found.line == first + row + 1
                 continue
-            rows, told = found
+            rows, report = found
             assert row == len(whole) - 1
             assert len(changed) < len(words)
-            assert "last row is cut short" in told[0]
+            assert "last row is cut short" in report[0]
             np.testing.assert_array_equal(rows, whole[:-1])
 
 
@@ -209,16 +209,16 @@ def test_all_readers_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> 
         for _ in range(int(rng.integers(1, 3))):
             at = int(rng.integers(start, len(data)))
             data[at : at + int(rng.integers(0, 3))] = pieces[int(rng.integers(len(pieces)))]
-        told = []
+        report = []
         for clean_rows, large in ((bvh_rows._clean_rows, 1 << 30), (bvh_rows._clean_rows, 0), (read_nothing, 0)):
             monkeypatch.setattr(bvh_rows, "_LARGE", large)
             monkeypatch.setattr(bvh_rows, "_clean_rows", clean_rows)
             try:
                 rows, warned = load_quietly(bytes(data))
-                told.append((rows.tolist(), warned))
+                report.append((rows.tolist(), warned))
             except MareyError as error:
-                told.append(([], [str(error)]))
+                report.append(([], [str(error)]))
             monkeypatch.undo()
-        assert told[0] == told[1] == told[2]
-        seen.add(bool(told[0][0]))
+        assert report[0] == report[1] == report[2]
+        seen.add(bool(report[0][0]))
     assert seen == {True, False}

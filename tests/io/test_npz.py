@@ -49,8 +49,8 @@ def zipped(content, method=zipfile.ZIP_DEFLATED):
 def saved(arrays, **changes):
     """The file that plain NumPy makes of the arrays, some of them changed; None leaves one out."""
     out = io.BytesIO()
-    kept = {name: array for name, array in {**arrays, **changes}.items() if array is not None}
-    np.savez(out, **kept)
+    stored = {name: array for name, array in {**arrays, **changes}.items() if array is not None}
+    np.savez(out, **stored)
     return out.getvalue()
 
 

@@ -102,8 +102,8 @@ def test_left_and_right_stay_different(gaze):
     spine = list(motion.skeleton.roles.spine)
     turned = []
     for side in (1.0, -1.0):
-        made = gaze.apply(motion, [(0.5, side * 2.0, 0.0)])
-        turned.append(quat.angle(quat.inv_mul(motion.rotations[-1, spine], made.rotations[-1, spine])).sum())
+        result = gaze.apply(motion, [(0.5, side * 2.0, 0.0)])
+        turned.append(quat.angle(quat.inv_mul(motion.rotations[-1, spine], result.rotations[-1, spine])).sum())
     assert turned[1] > 1.1 * turned[0]
 
 
@@ -204,8 +204,8 @@ def test_a_point_is_followed_while_the_body_moves(gaze, walk):
     settled = slice(math.ceil(track.looks[0].end * 60.0), None)
     assert away[settled].max() < 0.05
     assert np.degrees(np.ptp(track.gaze[settled, 0])) > 30.0
-    made = gaze.look_at(walk, [(1.0, point)])
-    assert np.array_equal(made.rotations, track.motion.rotations)
+    result = gaze.look_at(walk, [(1.0, point)])
+    assert np.array_equal(result.rotations, track.motion.rotations)
     jump = np.abs(np.diff(np.diff(track.gaze, axis=0), axis=0)).max()
     assert np.degrees(jump) < 1.0
 
@@ -254,17 +254,19 @@ def _shaken(motion, degrees):
 
 def test_eyes_as_joints(gaze, walk):
     track = gaze.trace(walk, [(1.0, 1.0, 0.3)], eyes="add")
-    made = track.motion
-    assert made.skeleton.names[-2:] == ("Eyes", "EyesEnd")
-    assert dict(made.skeleton.roles) == dict(walk.skeleton.roles)
-    world = made.world()
+    result = track.motion
+    assert result.skeleton.names[-2:] == ("Eyes", "EyesEnd")
+    assert dict(result.skeleton.roles) == dict(walk.skeleton.roles)
+    world = result.world()
     points = world.positions[:, -1] - world.positions[:, -2]
     assert angle(points, track.directions).max() < 1e-4
     np.testing.assert_allclose(world.positions[:, -2], track.places, atol=1e-9)
-    given = gaze.trace(replace(made, rotations=quat.mul(made.rotations, quat.identity())), [(2.0, None)], eyes=["Eyes"])
-    assert np.degrees(quat.angle_between(given.motion.rotations, made.rotations)).max() < 1e-5
+    given = gaze.trace(
+        replace(result, rotations=quat.mul(result.rotations, quat.identity())), [(2.0, None)], eyes=["Eyes"]
+    )
+    assert np.degrees(quat.angle_between(given.motion.rotations, result.rotations)).max() < 1e-5
     with pytest.raises(InvalidValue, match="already has a joint 'Eyes'"):
-        gaze.apply(made, [(1.0, 1.0, 0.3)], eyes="add")
+        gaze.apply(result, [(1.0, 1.0, 0.3)], eyes="add")
     with pytest.raises(
         InvalidValue,
         match="joint 'LeftHand' cannot be an eye, because it is not a child of the head joint 'Head'; leave",
@@ -364,8 +366,8 @@ def test_any_number_of_spine_joints_comes_to_the_same_gaze(gaze, n_spine):
 
 def test_a_look_that_was_applied_can_be_captured_again(gaze):
     """The way round: a map's look on a figure at rest, taken as an example, is that look."""
-    made = gaze.apply(standing(4.0), [(1.0, 1.4, 0.2)])
-    found, truth = gaze_example(made, (1.4, 0.2)), gaze.shift((1.4, 0.2))
+    result = gaze.apply(standing(4.0), [(1.0, 1.4, 0.2)])
+    found, truth = gaze_example(result, (1.4, 0.2)), gaze.shift((1.4, 0.2))
     assert np.degrees(quat.angle_between(found.pose, truth.pose)).max() < 0.2
     assert np.abs(found.starts * found.length - truth.starts * truth.length).max() < 1.0 / 60.0
     assert found.overshoot == pytest.approx(truth.overshoot, rel=0.02)

@@ -14,17 +14,17 @@ RUNS = (35, 37, 41, 43, 45, 49, 51, 55, 57)
 
 @pytest.fixture(scope="module")
 def clip(data_folder):
-    kept = {}
+    stored = {}
 
     def load(name, start=None, stop=None):
         number = name.split("_")[0]
         path = data_folder / "cmu" / f"{int(number):03d}" / f"{name}.bvh"
         if not path.exists():
             pytest.skip(f"no {path}")
-        if name not in kept:
+        if name not in stored:
             rate = {"file_fps": 60.0} if number == "143" else {}  # the files say 120 Hz, and are wrong
-            kept[name] = load_motion(path, **rate)
-        return kept[name][start:stop]
+            stored[name] = load_motion(path, **rate)
+        return stored[name][start:stop]
 
     return load
 
@@ -54,8 +54,8 @@ def test_carrying_throughout_on_a_plain_walk_and_the_other_way_round(clip):
 def test_the_carrying_part_of_a_clip_on_a_walk_and_on_stairs(clip, carry):
     upper = clip(*carry)
     check(clip("143_32"), upper, 0.08)
-    made = check(clip("143_17"), upper, 0.20)
-    step = made.source.provenance[-1]
+    result = check(clip("143_17"), upper, 0.20)
+    step = result.source.provenance[-1]
     assert step["loop"]["passes"] >= 3
     assert step["seams"]["hands"] < 0.02
     assert step["seams"]["angle"] < 0.2
@@ -81,8 +81,8 @@ def test_a_walk_on_runs(clip, number):
 def test_one_take_of_a_straight_walk_on_another(clip):
     lower, upper = clip("16_15"), clip("16_31", 140)
     off = [
-        float(np.linalg.norm(made.world().positions - lower.world().positions, axis=-1).mean())
-        for made in (splice(lower, upper), splice_naive(lower, upper))
+        float(np.linalg.norm(result.world().positions - lower.world().positions, axis=-1).mean())
+        for result in (splice(lower, upper), splice_naive(lower, upper))
     ]
     assert off[0] <= 0.02
     assert off[1] >= 2.0 * off[0]

@@ -152,17 +152,17 @@ def test_increasing_fits_never_turn_back(noise, n_points, exact_ends, cyclic, sm
     at = np.linspace(0.0, 1.0, n)
     if cyclic:
         period = samples[-1] - samples[0]
-        made = bspline.fit_increasing(
+        result = bspline.fit_increasing(
             samples[:-1], n_points, at=at[:-1], period=period, exact_ends=exact_ends, smooth=smooth
         )
-        np.testing.assert_allclose(made[-2:] - made[:2], [period, period], atol=1e-9)
+        np.testing.assert_allclose(result[-2:] - result[:2], [period, period], atol=1e-9)
     else:
-        made = bspline.fit_increasing(samples, n_points, exact_ends=exact_ends, smooth=smooth)
+        result = bspline.fit_increasing(samples, n_points, exact_ends=exact_ends, smooth=smooth)
     least = 0.05 * (samples[-1] - samples[0])
-    slopes = bspline.derivative(made, np.linspace(0.0, 1.0, 101))
+    slopes = bspline.derivative(result, np.linspace(0.0, 1.0, 101))
     assert (slopes >= least * (1 - 1e-9)).all()
     if exact_ends:
-        ends = bspline.evaluate(made, [0.0, 1.0])
+        ends = bspline.evaluate(result, [0.0, 1.0])
         np.testing.assert_allclose(ends, samples[[0, -1]], rtol=0, atol=1e-12 if not cyclic else 1e-9)
 
 
@@ -172,15 +172,15 @@ def test_cyclic_increasing_fit_meets_the_optimality_conditions(seed):
     rng = np.random.default_rng(seed)
     n_points, at = 10, np.linspace(0.0, 1.0, 41)[:-1]
     samples = 20.0 * at + 8.0 * rng.normal(size=40)
-    made = bspline.fit_increasing(samples, n_points, at=at, period=20.0)
+    result = bspline.fit_increasing(samples, n_points, at=at, period=20.0)
     spans, least = n_points - 2, 0.05 * 20.0 / (n_points - 2)
 
     def cost(points):
         return ((basis(n_points, at) @ points - samples) ** 2).sum()
 
-    step = np.diff(made)[:spans]
+    step = np.diff(result)[:spans]
     assert (step < least * (1 + 1e-9)).any()
-    best = cost(made)
+    best = cost(result)
     for _ in range(2000):
         change = rng.normal(size=spans) * 10.0 ** rng.uniform(-5, 0)
         other = np.maximum(step + change, least)
@@ -189,7 +189,7 @@ def test_cyclic_increasing_fit_meets_the_optimality_conditions(seed):
         other[np.argmax(other)] -= excess
         if other.min() < least:
             continue
-        start = made[0] + rng.normal() * 10.0 ** rng.uniform(-5, 0)
+        start = result[0] + rng.normal() * 10.0 ** rng.uniform(-5, 0)
         points = start + np.concatenate([[0.0], np.cumsum(other)])
         assert cost(bspline.with_period(np.append(points, 0.0), 20.0)) >= best - 1e-9 * best
 

@@ -232,7 +232,7 @@ def test_continuous_takes_short_and_empty_clips(shape):
 def test_inputs_are_left_unchanged_and_results_are_new():
     given_angles = over_the_pole(20)
     given_angles[5, 1] = np.pi / 2
-    kept = given_angles.copy()
+    stored = given_angles.copy()
     given_angles.flags.writeable = False
     q = euler.from_euler(given_angles.astype(np.float32), "ZYX")
     assert q.dtype == np.float64
@@ -245,7 +245,7 @@ def test_inputs_are_left_unchanged_and_results_are_new():
         assert out.dtype == np.float64
         assert out.flags.writeable
         assert not np.shares_memory(out, given_angles)
-    np.testing.assert_array_equal(given_angles, kept)
+    np.testing.assert_array_equal(given_angles, stored)
 
 
 @pytest.mark.parametrize("order", ["zyx", "ZZX", "ZY", "ZYXZ", "", "ABC"])

@@ -95,7 +95,7 @@ CALLS = [lambda x, axis: filters.gaussian(x, 1.5, axis), lambda x, axis: filters
 @pytest.mark.parametrize("shape", [(12,), (12, 3), (12, 2, 5), (0, 3), (12, 0)])
 def test_any_axis_float64_out_and_input_unchanged(call, shape):
     x = noise(*shape).astype(np.float32)
-    kept = x.copy()
+    stored = x.copy()
     x.flags.writeable = False
     out = call(x, 0)
     assert out.dtype == np.float64
@@ -104,7 +104,7 @@ def test_any_axis_float64_out_and_input_unchanged(call, shape):
     for axis in range(1, len(shape)):
         np.testing.assert_array_equal(np.moveaxis(call(np.moveaxis(x, 0, axis), axis), axis, 0), out)
     np.testing.assert_array_equal(np.moveaxis(call(np.moveaxis(x, 0, -1), -1), -1, 0), out)
-    np.testing.assert_array_equal(x, kept)
+    np.testing.assert_array_equal(x, stored)
 
 
 @pytest.mark.parametrize("sigma", [-1.0, np.nan, np.inf])

@@ -20,12 +20,12 @@ CALLS = [
 
 def arguments(kinds, shape, dtype):
     rng = np.random.default_rng(0)
-    made = []
+    motion = []
     for kind in kinds:
         q = quat.normalize(rng.normal(size=(*shape, 4)))
         value = {"q": q, "v": rng.normal(size=(*shape, 3)), "s": rng.random(shape), "m": quat.to_matrix(q)}[kind]
-        made.append(np.array(value, dtype=dtype))
-    return made
+        motion.append(np.array(value, dtype=dtype))
+    return motion
 
 
 @pytest.mark.parametrize(("call", "kinds"), CALLS, ids=lambda value: getattr(value, "__name__", value))
@@ -33,7 +33,7 @@ def arguments(kinds, shape, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_float64_out_inputs_unchanged_and_writable(call, kinds, shape, dtype):
     given_arrays = arguments(kinds, shape, dtype)
-    kept = [array.copy() for array in given_arrays]
+    stored = [array.copy() for array in given_arrays]
     for array in given_arrays:
         array.flags.writeable = False
     result = call(*given_arrays)
@@ -43,7 +43,7 @@ def test_float64_out_inputs_unchanged_and_writable(call, kinds, shape, dtype):
         assert out.shape[: len(shape)] == shape
         assert out.flags.writeable
         assert not any(np.shares_memory(out, array) for array in given_arrays)
-    for array, before in zip(given_arrays, kept, strict=True):
+    for array, before in zip(given_arrays, stored, strict=True):
         np.testing.assert_array_equal(array, before)
 
 

@@ -123,7 +123,7 @@ def test_average_over_any_axis_and_with_weights_for_each_element():
 @pytest.mark.parametrize("shape", SHAPES)
 def test_float64_out_and_inputs_unchanged(shape):
     t = np.random.default_rng(0).normal(size=(*shape, 3)).astype(np.float32)
-    kept = t.copy()
+    stored = t.copy()
     t.flags.writeable = False
     outs = [
         rigid2d.compose(t, t), rigid2d.invert(t), rigid2d.between(t, t), rigid2d.apply(t, t),
@@ -133,7 +133,7 @@ def test_float64_out_and_inputs_unchanged(shape):
         assert out.dtype == np.float64
         assert out.shape[:-1] == shape
         assert out.flags.writeable
-    np.testing.assert_array_equal(t, kept)
+    np.testing.assert_array_equal(t, stored)
 
 
 def test_wrong_shapes_are_refused():

@@ -98,18 +98,18 @@ def test_walks_at_their_own_rate_are_plausible() -> None:
 
 def test_a_walk_played_twice_too_fast_is_noticed_and_half_the_rate_suggested() -> None:
     walk = straight_walk(speed=1.3, seconds=5.0)
-    told = rate_finding(replace(walk, fps=120.0))
-    assert told is not None
-    assert "in a walk" in told
-    assert "the rate of 120 Hz seems wrong" in told
-    assert "at 60 Hz they would be" in told
-    assert "`file_fps=`" in told
+    report = rate_finding(replace(walk, fps=120.0))
+    assert report is not None
+    assert "in a walk" in report
+    assert "the rate of 120 Hz seems wrong" in report
+    assert "at 60 Hz they would be" in report
+    assert "`file_fps=`" in report
 
 
 def test_four_times_too_fast_needs_more_than_half() -> None:
-    told = rate_finding(replace(straight_walk(speed=1.3, seconds=5.0), fps=240.0))
-    assert told is not None
-    assert "at 80 Hz" in told or "at 60 Hz" in told
+    report = rate_finding(replace(straight_walk(speed=1.3, seconds=5.0), fps=240.0))
+    assert report is not None
+    assert "at 80 Hz" in report or "at 60 Hz" in report
 
 
 def test_small_bodies_may_step_more_quickly() -> None:
@@ -137,13 +137,13 @@ def test_recorded_clips_with_a_wrong_rate_are_found_and_no_others(data_folder: P
     found = {}
     for path in files:
         motion = marey.load_motion(path)
-        told = rate_finding(motion)
-        if told is not None:
-            found[path.stem] = told
+        report = rate_finding(motion)
+        if report is not None:
+            found[path.stem] = report
             assert rate_finding(replace(motion, fps=60.0)) is None
     there = {path.stem for path in files}
     assert set(found) == _WRONG & there
-    assert all("at 60 Hz they would be" in told for told in found.values())
+    assert all("at 60 Hz they would be" in report for report in found.values())
 
 
 def test_recorded_walks_have_the_stride_rate_of_walks(data_folder: Path) -> None:

@@ -166,8 +166,8 @@ def test_a_kick_is_shown_at_its_height() -> None:
 def test_first_and_last_pose_have_their_times_and_none_overlap(motion: Motion, n_poses: int) -> None:
     figure = draw_filmstrip(motion, n_poses=n_poses)
     figure.draw_without_rendering()
-    told = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith(" s")]
-    assert {"0.00 s", f"{motion.duration:.2f} s"} <= {text.get_text() for text in told}
+    report = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith(" s")]
+    assert {"0.00 s", f"{motion.duration:.2f} s"} <= {text.get_text() for text in report}
     for axes in figure.axes:
         row = sorted((t.get_window_extent() for t in axes.texts), key=lambda box: box.x0)
         assert all(a.x1 < b.x0 for a, b in pairwise(row))

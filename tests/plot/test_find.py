@@ -21,20 +21,20 @@ def test_each_match_has_a_row_with_its_poses():
     assert len(figure.axes) == len(found)
     for axes in figure.axes:
         assert len(axes.collections) == 5
-    told = _texts(figure)
-    assert "query" in told
+    report = _texts(figure)
+    assert "query" in report
     for k, match in list(enumerate(found))[1:]:
-        assert f"{k}   {100 * match.distance:.1f} cm, tier {match.tier}" in told
+        assert f"{k}   {100 * match.distance:.1f} cm, tier {match.tier}" in report
 
 
 def test_of_many_matches_near_and_far_ones_are_drawn():
     found = kicks()
     figure = draw_matches(found, most=3)
     assert len(figure.axes) == 3
-    told = _texts(figure)
-    assert any(text.startswith("1   ") for text in told)
-    assert any(text.startswith(f"{len(found) - 1}   ") for text in told)
-    assert f"{len(found) - 1} matches within 7 cm, 2 of them drawn" in told
+    report = _texts(figure)
+    assert any(text.startswith("1   ") for text in report)
+    assert any(text.startswith(f"{len(found) - 1}   ") for text in report)
+    assert f"{len(found) - 1} matches within 7 cm, 2 of them drawn" in report
 
 
 def test_poses_below_one_another_belong_together():
@@ -58,24 +58,24 @@ def test_the_match_graph_is_as_far_out_as_the_distances():
 
 
 def test_thresholds_are_drawn_with_what_they_find():
-    made = suggest_threshold(kick_web(), "take0", *KICK)
-    figure = draw_thresholds(made, chosen=0.05)
+    result = suggest_threshold(kick_web(), "take0", *KICK)
+    figure = draw_thresholds(result, chosen=0.05)
     line = figure.axes[0].get_lines()[0].get_xydata()
-    for threshold, n in zip(made.thresholds, made.counts, strict=True):
+    for threshold, n in zip(result.thresholds, result.counts, strict=True):
         assert np.isclose(line, [100 * threshold, n]).all(axis=1).any()
-    told = [text.get_text() for text in figure.axes[0].texts]
-    assert told == [f"suggested: {100 * made.threshold:.1f} cm", "chosen: 5 cm"]
-    low, high = made.plateau
+    report = [text.get_text() for text in figure.axes[0].texts]
+    assert report == [f"suggested: {100 * result.threshold:.1f} cm", "chosen: 5 cm"]
+    low, high = result.plateau
     assert figure.axes[0].get_title(loc="left").startswith(f"5 matches from {100 * low:.1f} to {100 * high:.1f} cm")
 
 
 @pytest.mark.parametrize("off", [0.9, 1.1])
 def test_the_labels_of_thresholds_stand_clear_of_the_other_line(off):
-    made = suggest_threshold(kick_web(), "take0", *KICK)
-    figure = draw_thresholds(made, chosen=off * made.threshold)
+    result = suggest_threshold(kick_web(), "take0", *KICK)
+    figure = draw_thresholds(result, chosen=off * result.threshold)
     figure.draw_without_rendering()
     (axes,) = figure.axes
-    for label, other in zip(axes.texts, (off * made.threshold, made.threshold), strict=True):
+    for label, other in zip(axes.texts, (off * result.threshold, result.threshold), strict=True):
         box = label.get_window_extent()
         line = axes.transData.transform((100.0 * other, 0.0))[0]
         assert not box.x0 <= line <= box.x1

@@ -21,8 +21,8 @@ def test_a_displacement_motion_shows_its_parts_and_times():
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert [label.split(":")[0] for label in labels] == ["eyes", "neck", "upper spine", "lower spine", "pelvis"]
     assert labels[0].endswith("from 0 ms")
-    told = [text.get_text() for text in axes.texts]
-    assert told == [f"overshoot {100 * shift.overshoot:.1f} %", f"settled, {shift.length:.2f} s"]
+    report = [text.get_text() for text in axes.texts]
+    assert report == [f"overshoot {100 * shift.overshoot:.1f} %", f"settled, {shift.length:.2f} s"]
     neck = axes.lines[2]
     assert neck.get_ydata().max() > 1.05 * neck.get_ydata()[-1]
 

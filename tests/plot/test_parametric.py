@@ -25,8 +25,8 @@ def test_requests_and_results_are_joined():
     space = kick_space()
     targets = space.samples[[7, 9]] + [0.0, 0.01, 0.0]
     figure = draw_reachable(space, targets=targets)
-    join, asked, got = figure.axes[0].get_lines()[:3]
-    np.testing.assert_allclose(asked.get_xydata()[0], targets[0][[2, 1]])
+    join, requested, got = figure.axes[0].get_lines()[:3]
+    np.testing.assert_allclose(requested.get_xydata()[0], targets[0][[2, 1]])
     reached = space.synthesize(targets[0]).reached
     np.testing.assert_allclose(got.get_xydata()[0], reached[[2, 1]])
     np.testing.assert_allclose(join.get_xydata(), [targets[0][[2, 1]], reached[[2, 1]]])

@@ -12,8 +12,8 @@ from marey.pmg.edge import Edge
 
 
 def compared():
-    chance = np.random.default_rng(0)
-    values = chance.uniform(0.02, 0.3, (6, 30))
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0.02, 0.3, (6, 30))
     return NodeComparison(np.zeros((6, 1)), np.zeros((30, 1)), values, np.zeros((6, 30, 2)))
 
 

@@ -24,9 +24,9 @@ def test_a_table_has_a_row_for_each_stream_and_one_for_the_clips(tmp_path):
     clips = clip_metrics(walks()[:1])
     live = replace(clips, response=1.25, path_error=0.5, frames_per_second=4200.0, memory=2_500_000, bob=0.0415)
     figure = steering.draw_table({"one": live, "other": replace(live, response=2.5)}, clips=clips)
-    told = texts(figure)
-    assert {"the clips", "one", "other", "1.25", "2.50", "42", "4.2", "2.5"} <= set(told)
-    assert not any("nan" in text for text in told)
+    report = texts(figure)
+    assert {"the clips", "one", "other", "1.25", "2.50", "42", "4.2", "2.5"} <= set(report)
+    assert not any("nan" in text for text in report)
     bars = [bar.get_width() for bar in figure.axes[0].patches]
     assert bars == [1.25, 2.5]
     steering.table({"one": live}, tmp_path / "table.svg")
@@ -59,11 +59,11 @@ def test_punches_are_counted_as_hit_or_missed():
 def test_a_graph_shows_every_node_and_edge():
     character = small_walker()
     figure = pmg.draw_graph(character)
-    told = texts(figure)
-    assert "walker: 1 node, 1 edge" in told
-    assert any(text.startswith("turn -") and text.endswith("°") for text in told)
+    report = texts(figure)
+    assert "walker: 1 node, 1 edge" in report
+    assert any(text.startswith("turn -") and text.endswith("°") for text in report)
     edge = character.edges["walk", "walk"]
-    assert any(text.endswith(f"{100 * edge.bad:.0f} cm") for text in told)
+    assert any(text.endswith(f"{100 * edge.bad:.0f} cm") for text in report)
     more = ParametricMotionGraph("three")
     for name in ("a", "b", "c"):
         more.add(name, character["walk"].space)

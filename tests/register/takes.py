@@ -32,10 +32,10 @@ def warped_copy(
 
 def loop(name: str, turn_rate: float = 0.0, phase: float = 0.0, fps: float = 60.0, **parameters: Any) -> Motion:
     """One stride as a loop that begins at `phase`."""
-    made = sample(name, fps=fps, turn_rate=turn_rate, **parameters)
-    strides = np.floor(made.phase - phase)
+    result = sample(name, fps=fps, turn_rate=turn_rate, **parameters)
+    strides = np.floor(result.phase - phase)
     first, second = (np.flatnonzero(strides[1:] != strides[:-1]) + 1)[1:3]
-    return replace(cycle(made.motion, int(first), int(second)), name=f"{name} {turn_rate:+g}")
+    return replace(cycle(result.motion, int(first), int(second)), name=f"{name} {turn_rate:+g}")
 
 
 def nine_loops(fps: float = 60.0) -> list[Motion]:

@@ -68,14 +68,14 @@ def test_one_edge_is_what_the_pair_gives():
 def test_some_motions_blend_as_among_all():
     reg = register_tree(takes("reach", 8), landmarks=apexes(takes("reach", 8))).registration
     which = [k for k in (1, 4, 6) if k != reg.reference]
-    sub, kept = select_motions(reg, which)
-    assert set(kept.tolist()) == {*which, reg.reference}
+    sub, stored = select_motions(reg, which)
+    assert set(stored.tolist()) == {*which, reg.reference}
     weights = np.zeros(8)
     weights[which] = np.linspace(1.0, 2.0, len(which))
     weights[which[0]] = -0.2
     weights /= weights.sum()
     for feet in (None, "clean"):
-        whole, part = blend(reg, weights, feet=feet), blend(sub, weights[kept], feet=feet)
+        whole, part = blend(reg, weights, feet=feet), blend(sub, weights[stored], feet=feet)
         np.testing.assert_allclose(part.world().positions, whole.world().positions, atol=1e-9)
         np.testing.assert_array_equal(part.contacts.mask, whole.contacts.mask)
 

@@ -25,12 +25,12 @@ def crops_of(*motions: Motion) -> tuple[np.ndarray, str]:
 
 @pytest.mark.parametrize("name", ["walk", "run", "sneak"])
 def test_steps_alternate_and_keep_their_phase(name: str) -> None:
-    made = sample(name, seconds=6.0)
-    steps = find_steps(made.motion)
+    result = sample(name, seconds=6.0)
+    steps = find_steps(result.motion)
     assert len(steps) >= 5
     assert (steps.feet[1:] != steps.feet[:-1]).all()
     # The phase counts strides from one strike of the left heel to the next.
-    phase = np.interp(steps.frames, np.arange(len(made.phase)), made.phase)
+    phase = np.interp(steps.frames, np.arange(len(result.phase)), result.phase)
     assert np.diff(phase) == pytest.approx(0.5, abs=0.06)
     left = phase[steps.feet == 0] % 1.0
     assert ((left > 0.6) & (left < 1.0)).all()  # on its way to strike
@@ -58,8 +58,8 @@ def test_gait_is_cut_at_the_same_phase_with_as_many_half_cycles_as_can_be(
     takes = [a.motion[cut_a[0] : cut_a[1]], b.motion[cut_b[0] : cut_b[1]]]
     crops, note = crops_of(*takes)
     starts, counts = [], []
-    for made, cut, (start, stop) in zip((a, b), (cut_a, cut_b), crops, strict=True):
-        phase = made.phase[cut[0] : cut[1]]
+    for result, cut, (start, stop) in zip((a, b), (cut_a, cut_b), crops, strict=True):
+        phase = result.phase[cut[0] : cut[1]]
         starts.append(phase[start])
         counts.append((phase[stop - 1] - phase[start]) * 2)
     off = (starts[0] - starts[1] + 0.5) % 1.0 - 0.5
@@ -137,18 +137,18 @@ def test_ends_are_moved_to_frames_that_fit() -> None:
 
 
 def test_loops_know_their_travel_and_can_begin_anywhere() -> None:
-    made = loop("walk", 0.5)
-    clouds = point_clouds(made)
-    noted = np.array(made.source.provenance[-1]["travel"])
-    assert find_loop_travel(made, clouds) == pytest.approx(noted, abs=1e-12)
-    forgotten = replace(made, source=replace(made.source, provenance=()))
+    result = loop("walk", 0.5)
+    clouds = point_clouds(result)
+    noted = np.array(result.source.provenance[-1]["travel"])
+    assert find_loop_travel(result, clouds) == pytest.approx(noted, abs=1e-12)
+    forgotten = replace(result, source=replace(result.source, provenance=()))
     assert find_loop_travel(forgotten, clouds) == pytest.approx(noted, abs=3e-3)
-    assert count_half_cycles(made, noted) == 2
-    later = shift_loop(made, 20, noted)
-    assert (later.root_positions[:-20] == made.root_positions[20:]).all()
-    carried = rigid2d.apply(noted, made.world().positions[:20])
+    assert count_half_cycles(result, noted) == 2
+    later = shift_loop(result, 20, noted)
+    assert (later.root_positions[:-20] == result.root_positions[20:]).all()
+    carried = rigid2d.apply(noted, result.world().positions[:20])
     assert np.abs(later.world().positions[-20:] - carried).max() < 1e-12
     assert find_loop_travel(later, point_clouds(later)) == pytest.approx(noted, abs=3e-3)
-    assert made.contacts is not None
+    assert result.contacts is not None
     assert later.contacts is not None
-    assert (np.roll(made.contacts.mask, -20, axis=0) == later.contacts.mask).all()
+    assert (np.roll(result.contacts.mask, -20, axis=0) == later.contacts.mask).all()

@@ -191,13 +191,13 @@ def smooth_warp(seed, duration, reference_duration, n=200):
 
 
 def test_merging_goes_through_the_reference():
-    made = {j: smooth_warp(j, 2.0 + j, 3.0) for j in (0, 1, 3)}
-    curve = merge_timewarps(2, [made[0][0], made[1][0], None, made[3][0]], fps=30.0)
+    result = {j: smooth_warp(j, 2.0 + j, 3.0) for j in (0, 1, 3)}
+    curve = merge_timewarps(2, [result[0][0], result[1][0], None, result[3][0]], fps=30.0)
     assert curve.n_motions == 4
     np.testing.assert_allclose(curve.durations, [2.0, 3.0, 3.0, 5.0], rtol=1e-9)
     seconds = curve(U)
     np.testing.assert_allclose(seconds[:, 2], 3.0 * U, atol=1e-6)
-    for j, (_, other) in made.items():
+    for j, (_, other) in result.items():
         np.testing.assert_allclose(seconds[:, j], other(seconds[:, 2]), atol=0.002)
 
 

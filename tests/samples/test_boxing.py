@@ -17,11 +17,11 @@ def turned(motion):
 
 @pytest.mark.parametrize("degrees", [-75.0, -20.0, 0.0, 40.0, 75.0])
 def test_a_turn_turns_by_its_angle_with_feet_that_stand(degrees):
-    made = sample("box_turn", angle=np.radians(degrees), variation=0.0)
-    assert np.degrees(turned(made.motion)) == pytest.approx(degrees, abs=0.5)
-    steps = made.motion.contacts.mask.any(axis=1)
+    result = sample("box_turn", angle=np.radians(degrees), variation=0.0)
+    assert np.degrees(turned(result.motion)) == pytest.approx(degrees, abs=0.5)
+    steps = result.motion.contacts.mask.any(axis=1)
     assert steps.mean() > 0.7
-    assert [label.name for label in made.motion.labels] == ["box_turn"]
+    assert [label.name for label in result.motion.labels] == ["box_turn"]
 
 
 def test_all_begin_and_end_in_the_same_guard():
@@ -37,10 +37,10 @@ def test_all_begin_and_end_in_the_same_guard():
 
 
 def test_a_duck_in_guard_keeps_the_hands_up():
-    made = sample("duck", stance="guard", height=1.1, variation=0.0)
-    assert made.targets[0].position[1] == pytest.approx(1.1)
-    motion = made.motion
-    frame = round(made.targets[0].seconds * motion.fps)
+    result = sample("duck", stance="guard", height=1.1, variation=0.0)
+    assert result.targets[0].position[1] == pytest.approx(1.1)
+    motion = result.motion
+    frame = round(result.targets[0].seconds * motion.fps)
     places = motion.world().positions[frame]
     roles = motion.skeleton.roles
     for side in ("left", "right"):

@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_created(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_json_has_angles_in_degrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli_main.main(["samples", str(tmp_path), "-n", "walk", "--param", "turn_rate=20", "--json", "--truth"]) == 0
-    (made,) = json.loads(capsys.readouterr().out)
-    assert made["parameters"]["turn_rate"] == pytest.approx(20.0)
+    (result,) = json.loads(capsys.readouterr().out)
+    assert result["parameters"]["turn_rate"] == pytest.approx(20.0)
     truth = json.loads((tmp_path / "walk.truth.json").read_text())
     assert truth["parameters"]["turn_rate"] == pytest.approx(0.349, abs=1e-3)

@@ -29,8 +29,8 @@ def test_every_action_is_there_once_and_labeled(seed: int, side: str) -> None:
     one = _long(seed, side)
     assert Counter(action.name for action in one.actions) == {"kick": 4, "punch": 3, "reach": 5}
     for kind in _KINDS:
-        told = sorted(action.start for action in one.actions if action.name == kind)
-        np.testing.assert_allclose([start / 60.0 for start, _ in _spans(one.motion, kind)], told, atol=1 / 60.0)
+        report = sorted(action.start for action in one.actions if action.name == kind)
+        np.testing.assert_allclose([start / 60.0 for start, _ in _spans(one.motion, kind)], report, atol=1 / 60.0)
     assert {"walk", "stand", "guard"} <= set(one.motion.labels.names)
     assert all(action.side == side for action in one.actions)
     busy = [span for name in (*_KINDS, "walk") for span in _spans(one.motion, name)]
@@ -125,9 +125,9 @@ def test_without_actions_it_walks_and_stands() -> None:
 
 def test_provenance_has_the_truth_in_frames_and_survives_a_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
     one = sample("medley", rng=3, kicks=1, punches=1, reaches=1, fps=30.0)
-    told = one.motion.source.provenance[-1]["actions"]
-    assert json.loads(json.dumps(told)) == told
-    for action, row in zip(one.actions, told, strict=True):
+    report = one.motion.source.provenance[-1]["actions"]
+    assert json.loads(json.dumps(report)) == report
+    for action, row in zip(one.actions, report, strict=True):
         assert row["name"] == action.name
         assert row["start"] < row["apex"] < row["stop"]
         assert row["apex"] == round(action.apex * 30.0)
@@ -135,4 +135,4 @@ def test_provenance_has_the_truth_in_frames_and_survives_a_file(tmp_path) -> Non
     save(one.motion, tmp_path / "m.bvh")
     back = load(tmp_path / "m.bvh")
     assert isinstance(back, Motion)
-    assert back.source.provenance[0]["actions"] == told
+    assert back.source.provenance[0]["actions"] == report

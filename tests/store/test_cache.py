@@ -41,10 +41,10 @@ def test_nothing_is_there_before_and_nothing_is_made_by_asking(cache):
 
 
 def test_only_the_missing_are_computed_in_any_order(cache):
-    asked = []
+    requested = []
 
     def square(k):
-        asked.append(k)
+        requested.append(k)
         return np.array([k * k])
 
     def keys(items):
@@ -52,7 +52,7 @@ def test_only_the_missing_are_computed_in_any_order(cache):
 
     assert [int(a[0]) for a in cache.map(square, [3, 1, 2], keys([3, 1, 2]))] == [9, 1, 4]
     assert [int(a[0]) for a in cache.map(square, range(5), keys(range(5)))] == [0, 1, 4, 9, 16]
-    assert asked == [3, 1, 2, 0, 4]
+    assert requested == [3, 1, 2, 0, 4]
     assert list(cache.map(square, [], [])) == []
     with pytest.raises(InvalidValue, match="keys must have one entry for each of the 2 items, not 1"):
         cache.map(square, [1, 2], ["a"])
@@ -103,11 +103,11 @@ def test_minima_of_pairs_of_clips_are_found_once(cache, run):
     clips = [motion[:150] for motion in walks()]
     clouds = [point_clouds(motion) for motion in clips]
     weights = frame_weights(0.5, 30.0, "triangle")
-    asked = []
+    requested = []
 
     def counting(function, items):
         listed = list(items)
-        asked.append([(block.a, block.b) for block in listed])
+        requested.append([(block.a, block.b) for block in listed])
         return run(function, listed)
 
     def found(of, **options):
@@ -117,7 +117,7 @@ def test_minima_of_pairs_of_clips_are_found_once(cache, run):
         return list(cache.map(partial(find_minima, of, weights, None), blocks, keys, **options))
 
     two, three = found(clouds[:2], run=counting), found(clouds, run=counting)
-    assert asked == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)]]
+    assert requested == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)]]
     for mine, other in zip([*two, *two[2:]], [*three[:2], *three[3:4], three[3]], strict=True):
         np.testing.assert_array_equal(mine, other)
     blocks = split_into_blocks([150] * 3, len(weights) // 2, 2**28)
@@ -141,15 +141,15 @@ parts = st.recursive(
 )
 
 
-def told(part):
+def report(part):
     """The part with its types, as Python takes 1, 1.0 and True for the same."""
-    return [told(each) for each in part] if isinstance(part, list) else (type(part).__name__, repr(part))
+    return [report(each) for each in part] if isinstance(part, list) else (type(part).__name__, repr(part))
 
 
 @pytest.mark.slow("compares the keys of many random parts")
 @given(st.lists(parts, max_size=4), st.lists(parts, max_size=4))
 def test_keys_are_equal_just_where_the_parts_are(a, b):
-    assert (Cache.key(*a) == Cache.key(*b)) == (told(a) == told(b))
+    assert (Cache.key(*a) == Cache.key(*b)) == (report(a) == report(b))
 
 
 def test_keys_of_arrays_go_by_type_shape_and_content():

@@ -98,9 +98,9 @@ def test_seconds_and_frames_are_of_the_file_and_half_open():
     assert add_labels(motion, rows).labels == labels_of(
         ("all", 0, 91), ("first", 0, 30), ("second", 30, 91), ("frames", 3, 91), ("mixed", 10, 30)
     )
-    kept = replace(motion, labels=labels_of(("all", 0, 91), ("own", 1, 2)))
-    assert add_labels(kept, rows[:1]).labels == kept.labels
-    assert add_labels(kept, ()) is kept
+    stored = replace(motion, labels=labels_of(("all", 0, 91), ("own", 1, 2)))
+    assert add_labels(stored, rows[:1]).labels == stored.labels
+    assert add_labels(stored, ()) is stored
     for start, stop in ((None, 92), (0.0, 1.6), (90, 0.5), (91, None)):
         with pytest.raises(
             ParseError,

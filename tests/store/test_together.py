@@ -27,9 +27,9 @@ def test_two_processes_build_one_set_at_once(tmp_path):
     folder, store = folder_of_walks(tmp_path / "clips", 6), tmp_path / "cache"
     alone = MotionSet.open(folder, cache=tmp_path / "alone", mirrored=True).prepare()
     with ProcessPoolExecutor(2, SPAWN) as pool:
-        made = list(pool.map(build_set, [str(folder)] * 4, [str(store)] * 4))
+        result = list(pool.map(build_set, [str(folder)] * 4, [str(store)] * 4))
     wanted = [alone.content_key(i) for i in range(len(alone))]
-    assert made == [wanted] * 4
+    assert result == [wanted] * 4
     assert intact(store)
     assert not list(store.rglob("*.part"))
     together = MotionSet.open(folder, cache=store, mirrored=True)

@@ -40,9 +40,9 @@ def laid(axes, paths, leave, parameters, enter, here, n_points):
         path = mixed(axes, paths, parameter[None])[0]
         stop = max(mixed(axes, leave, parameter[None])[0], start)
         at = np.linspace(start, stop, n_points) * (len(path) - 1)
-        told = np.stack([np.interp(at, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
-        way = rigid2d.compose(rigid2d.compose(place, rigid2d.invert(told[0])), told)
-        way[:, 0] = place[0] + told[:, 0] - told[0, 0]
+        report = np.stack([np.interp(at, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
+        way = rigid2d.compose(rigid2d.compose(place, rigid2d.invert(report[0])), report)
+        way[:, 0] = place[0] + report[:, 0] - report[0, 0]
         out.append(way)
     return np.array(out)
 

@@ -70,7 +70,7 @@ def on_chains(values, cap, near, least):
     return on_paths(minima(values, cap).any(axis=0) & (values < near), least)
 
 
-def kept(values, rules):
+def stored(values, rules):
     """(R, C) valid cells to which a path of few steps inside the valid region leads from a chain, or the other way, and
     those on long paths below `near`."""
     region = valid(values, rules.cap, rules.ratio, rules.reach)

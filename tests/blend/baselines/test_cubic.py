@@ -38,10 +38,10 @@ def test_a_diagonal_is_a_straight_line() -> None:
 
 @pytest.mark.parametrize("n_frames", [2, 31, 400])
 def test_as_many_frames_as_asked_for(n_frames: int) -> None:
-    made = cubic_blend(WALK, WALK, path=walked("x" * 60), n_frames=n_frames)
-    assert len(made) == n_frames
-    assert made.fps == WALK.fps
-    np.testing.assert_allclose(made.root_positions[[0, -1]], WALK.root_positions[[0, 60]], atol=1e-9)
+    result = cubic_blend(WALK, WALK, path=walked("x" * 60), n_frames=n_frames)
+    assert len(result) == n_frames
+    assert result.fps == WALK.fps
+    np.testing.assert_allclose(result.root_positions[[0, -1]], WALK.root_positions[[0, 60]], atol=1e-9)
 
 
 def test_the_length_is_the_weighted_mean_by_default() -> None:
@@ -56,13 +56,13 @@ def test_the_length_is_the_weighted_mean_by_default() -> None:
 
 def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
     slow = timewarp(WALK, [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]).moved([1.0, 3.0, -2.0])
-    made = cubic_blend(WALK, slow, (1.0, 1.0), n_frames=400)
+    result = cubic_blend(WALK, slow, (1.0, 1.0), n_frames=400)
     # The same poses at other times: each lies on the first motion's.
     truth = WALK.at(np.linspace(0.0, WALK.duration, 1000)).world().positions
-    ours = made.world().positions
+    ours = result.world().positions
     apart = np.sqrt(((ours[:, None, ::4] - truth[None, :, ::4]) ** 2).sum(axis=-1).mean(axis=-1).min(axis=1))
     assert apart.max() < 0.02
-    assert made.source.provenance[-1]["op"] == "cubic_blend"
+    assert result.source.provenance[-1]["op"] == "cubic_blend"
 
 
 def test_bad_input_is_refused() -> None:

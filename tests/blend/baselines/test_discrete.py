@@ -58,25 +58,25 @@ def test_a_path_within_the_grid_starts_where_it_starts() -> None:
 def test_the_result_has_the_length_and_rate_of_the_first_motion() -> None:
     slow = timewarp(WALK, [(0.0, 0.0), (2.0, 2.6)])
     cells = greedy(gait_grid(len(WALK), len(slow))).cells
-    made = discrete_blend(WALK, slow, (0.5, 0.5), path=cells)
-    assert len(made) == len(WALK)
-    assert made.fps == WALK.fps
-    assert made.contacts is None
-    assert made.source.provenance[-1]["op"] == "discrete_blend"
-    assert made.source.provenance[-1]["inputs"] == [WALK.name, slow.name]
+    result = discrete_blend(WALK, slow, (0.5, 0.5), path=cells)
+    assert len(result) == len(WALK)
+    assert result.fps == WALK.fps
+    assert result.contacts is None
+    assert result.source.provenance[-1]["op"] == "discrete_blend"
+    assert result.source.provenance[-1]["inputs"] == [WALK.name, slow.name]
 
 
 def test_weights_on_the_first_motion_give_it_back() -> None:
     slow = timewarp(WALK, [(0.0, 0.0), (2.0, 2.6)])
-    made = discrete_blend(WALK, slow, (1.0, 0.0), path=greedy(gait_grid(len(WALK), len(slow))))
-    np.testing.assert_allclose(made.world().positions, WALK.world().positions, atol=1e-9)
+    result = discrete_blend(WALK, slow, (1.0, 0.0), path=greedy(gait_grid(len(WALK), len(slow))))
+    np.testing.assert_allclose(result.world().positions, WALK.world().positions, atol=1e-9)
 
 
 def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
     keys = [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]
     slow = timewarp(WALK, keys).moved([1.0, 3.0, -2.0])
-    made = discrete_blend(WALK, slow)
-    apart = np.linalg.norm(made.world().positions - WALK.world().positions, axis=-1)
+    result = discrete_blend(WALK, slow)
+    apart = np.linalg.norm(result.world().positions - WALK.world().positions, axis=-1)
     assert apart.mean() < 0.01
     assert apart.max() < 0.05
     plain = np.linalg.norm(
@@ -87,9 +87,9 @@ def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
 
 def test_part_of_the_motions() -> None:
     path = GridPath(walked("xxrxdx", start=(5, 9)), np.zeros(7))
-    made = discrete_blend(WALK, WALK, path=path)
-    assert len(made) == 6
-    np.testing.assert_allclose(made.root_positions[0], WALK.root_positions[5], atol=2e-2)
+    result = discrete_blend(WALK, WALK, path=path)
+    assert len(result) == 6
+    np.testing.assert_allclose(result.root_positions[0], WALK.root_positions[5], atol=2e-2)
 
 
 def test_bad_input_is_refused() -> None:

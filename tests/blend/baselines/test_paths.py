@@ -174,10 +174,10 @@ def test_one_cell_and_one_row() -> None:
 
 def test_values_are_left_alone() -> None:
     values = gait_grid(12, 10)
-    kept = values.copy()
+    stored = values.copy()
     for finder in FINDERS:
         finder(values, **({"threshold": 1.0} if finder is threshold_search else {}))
-    np.testing.assert_array_equal(values, kept)
+    np.testing.assert_array_equal(values, stored)
 
 
 @pytest.mark.parametrize("finder", FINDERS)
