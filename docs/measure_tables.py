@@ -55,9 +55,10 @@ def quantiles(values: Iterable[float], *which: float) -> str:
 
 def pairs() -> Iterator[str]:
     """Recorded pairs."""
-    from marey.register import register
     from tests.blend.helpers import heading_change, path_length
     from tests.blend.test_blend_real import stance, steps
+
+    from marey.register import register
 
     def accepted(pairs: Iterable[tuple[int, int]]) -> tuple[dict, list[str]]:
         registered, rejected = {}, []
@@ -162,8 +163,9 @@ def graph(name: str) -> marey.MotionGraph:
 
 def paths() -> Iterator[str]:
     """Paths that graphs of recorded clips follow."""
-    from marey.graph import response_time, word_path
     from tests.graph.test_promises import random_curve, square
+
+    from marey.graph import response_time, word_path
 
     t = np.linspace(0.0, 1.0, 200)
     shapes = {
@@ -195,10 +197,11 @@ def paths() -> Iterator[str]:
 
 def walks() -> Iterator[str]:
     """Ten minutes of random walk, its feet, and a direction table."""
-    from marey.graph import direction_table
-    from marey.graph.skate import foot_skate
     from tests.graph.test_direction_table import by_table, greedily, progress
     from tests.graph.test_promises import steps
+
+    from marey.graph import direction_table
+    from marey.graph.skate import foot_skate
 
     for name in ("144", "143 mirrored"):
         walk = graph(name).random_walk(600.0, rng=0)
@@ -340,8 +343,9 @@ def judge(found: Iterable, truth: Sequence[tuple[str, float, float]]) -> tuple[i
 
 def reference() -> Iterator[str]:
     """Matches of a web next to those of a search over whole grids."""
-    from marey.find import MatchWeb, WebOptions
     from tests.twins.search import reference_search
+
+    from marey.find import MatchWeb, WebOptions
 
     sets = {
         "144": [folder("144", 30.0)],
@@ -374,9 +378,10 @@ def reference() -> Iterator[str]:
 
 def aiming() -> Iterator[str]:
     """How far new motions are from their targets."""
-    from marey.parametric import ParametricMotion, position
     from tests.parametric.takes import FEATURES, mean_errors, near_samples, real_space, takes
     from tests.parametric.takes import walks as strides
+
+    from marey.parametric import ParametricMotion, position
 
     spaces = {
         "punches": lambda: ParametricMotion.build(takes("punch", 40), FEATURES["punch"]),
@@ -397,9 +402,10 @@ def aiming() -> Iterator[str]:
 
 def continuity() -> Iterator[str]:
     """How far the joints of new motions move when the target moves a little."""
+    from tests.parametric.takes import FEATURES, takes
+
     from marey.find import MatchWeb
     from marey.parametric import ParametricMotion
-    from tests.parametric.takes import FEATURES, takes
 
     web = MatchWeb.build([take.motion for take in medleys(0)])
     label = next(each for each in web.clips[0].labels if each.name == "kick")
@@ -449,11 +455,12 @@ def large() -> Iterator[str]:
 
 def goals() -> Iterator[str]:
     """Degrees off the goal, and how well the parameters of generated looks are recovered."""
+    from tests.layer.test_gaze_apply import standing
+
     from marey.layer.gaze_capture import gaze_example
     from marey.layer.gaze_model import find_reached_angles
     from marey.maths import quat
     from marey.samples.gaze import GAZE_TRIADS, gaze_takes
-    from tests.layer.test_gaze_apply import standing
 
     gaze, rng = marey.GazeMap.default(), np.random.default_rng(0)
     inside = rng.uniform(np.radians([-150, -36]), np.radians([150, 36]), (40, 2))
@@ -503,10 +510,11 @@ def goals() -> Iterator[str]:
 
 def splices() -> Iterator[str]:
     """Splices next to the ground truth, to copied angles and to the lower clip; and live."""
+    from tests.layer.test_splicing import apart
+
     from marey.layer import SpliceSet, align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
     from marey.layer.gait import find_gait
     from marey.samples import sample
-    from tests.layer.test_splicing import apart
 
     for turn in (0.0, 0.3, -0.6, 1.0):
         rows = []
@@ -674,13 +682,13 @@ def characters() -> Iterator[str]:
         limits = f"{math.degrees(space.low[0]):.0f} to {math.degrees(space.high[0]):.0f}"
         yield f"{name}: turns from {limits} degrees, met within {math.degrees(off):.3f}"
         rng, ratios, reached = np.random.default_rng(0), [], 0
-        for k in range(60):
+        for _ in range(60):
             angle, far = rng.uniform(-np.pi, np.pi), 10.0 * math.sqrt(rng.uniform(0.01, 1.0))
             point = np.array([far * math.sin(angle), far * math.cos(angle)])
             length = _measure_path(char, point, None)
             ratios += [] if length is None else [length / far]
             reached += _measure_path(char, point, float(rng.uniform(-np.pi, np.pi))) is not None
-        yield f"  {len(ratios)} of 60 points, path at the 90th percentile {np.quantile(ratios, 0.9):.2f}; headings {reached}"
+        yield f"  {len(ratios)} of 60 points, path length at 90 % {np.quantile(ratios, 0.9):.2f}; headings {reached}"
         played = char.stream(RandomWalk(0), feet=None).record(60.0)
         own = np.mean([measure(each)["slide_contact"].value for each in clips])
         yield f"  slides {measure(played)['slide_contact'].value / own:.2f} times as much as the clips"
