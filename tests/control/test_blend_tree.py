@@ -210,7 +210,7 @@ def test_hips_and_unknown_joints_cannot_be_layered_and_plain_clips_are_no_loops(
     with pytest.raises(InvalidValue, match="is not a loop"):
         BlendTree.build({"a": walks()[0][:100], "b": loops()["left"]}, LoopNode("a"))
     whole = register([replace(walk, name=str(k)) for k, walk in enumerate(walks()[:2])])
-    with pytest.raises(InvalidValue, match="register the motions with cyclic=True"):
+    with pytest.raises(InvalidValue, match="register the motions with `cyclic=True`"):
         BlendTree.build({"a": walks()[0], "b": walks()[1]}, LoopNode("a"), registration=whole)
     no_turn = BlendTree.build(loops(), LoopNode("ahead"))
     with pytest.raises(InvalidValue, match="no knob 'turn', which steering by direction needs; it has none"):

@@ -152,7 +152,7 @@ class BlendTreeStream(PlayedStream):
         """
         ranges = self.tree.knobs
         if _TURN in command and command.get("direction", self._direction) is not None:
-            raise InvalidValue("turn is set by the direction; request direction=None first to set turn yourself")
+            raise InvalidValue("turn is set by the direction; request `direction=None` first to set turn yourself")
         for name, value in command.items():
             if name == "direction":
                 if value is not None and not np.isfinite(value):

@@ -69,7 +69,9 @@ class LoopTable:
 def make_table(reg: RegistrationCurve) -> LoopTable:
     """Sample the loops of a cyclic registration in sync."""
     if reg.loops is None:
-        raise InvalidValue("registration must be cyclic; register the motions with cyclic=True")
+        raise InvalidValue(
+            "registration must be cyclic", parameter="registration", remedy="register the motions with `cyclic=True`"
+        )
     floor = get_floor(reg.motions[0], 0.0)
     loops = [rotate_root_with_hips(move_to_floor(motion, floor)) for motion in reg.motions]
     n_rows = _ROWS * max(len(motion) for motion in loops)

@@ -130,7 +130,7 @@ class InertialPlayer:
 
     def _check_row(self, row: int) -> int:
         if not 0 <= row < len(self.reel):
-            raise InvalidValue(f"row must be from 0 to {len(self.reel) - 1}, not {row}")
+            raise InvalidValue(f"row must be from 0 to {len(self.reel) - 1}, not {row}", parameter="row")
         return int(row)
 
 

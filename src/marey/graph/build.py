@@ -206,7 +206,10 @@ def find_limits(
     for (before, after), value in thresholds.items():
         for name in (before, after):
             if name not in names:
-                raise InvalidValue(f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}")
+                raise InvalidValue(
+                    f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}",
+                    parameter="thresholds",
+                )
         here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
         limit = threshold_in_meters(value, directed.distances[here])
         # A threshold of 0 must also forbid identical frames, which have distance 0.
@@ -228,7 +231,9 @@ def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
     except ValueError:
         value = np.nan
     if not value >= 0.0:
-        raise InvalidValue(f"threshold must be at least 0 m, or a percentage such as '10%', not {threshold!r}")
+        raise InvalidValue(
+            f"threshold must be at least 0 m, or a percentage such as '10%', not {threshold!r}", parameter="threshold"
+        )
     return value
 
 

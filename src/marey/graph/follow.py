@@ -131,7 +131,10 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     circles = check_circles(settings.avoid)
     moving = np.zeros((0, 0, 2)) if others is None else convert_array(others, "other_characters")
     if moving.ndim != 3 or moving.shape[2] != 2:
-        raise InvalidValue(f"other_characters must have shape (frames, characters, 2), not {moving.shape}")
+        raise InvalidValue(
+            f"other_characters must have shape (frames, characters, 2), not {moving.shape}",
+            parameter="other_characters",
+        )
     last_frame = 0 if settings.seconds is None else count_frames(settings.seconds, graph.fps)
     starts = _starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
     search = FollowSearch(
@@ -216,7 +219,7 @@ def check_circles(avoid: ArrayLike) -> Floats:
     given = convert_array(avoid, "avoid")
     circles = freeze_array(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
     if (circles[:, 2] < 0.0).any():
-        raise InvalidValue(f"avoid must have radii of at least 0 m, not {circles[:, 2].min():g}")
+        raise InvalidValue(f"avoid must have radii of at least 0 m, not {circles[:, 2].min():g}", parameter="avoid")
     return circles
 
 
@@ -237,12 +240,13 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
         return np.array([total]), np.ones((len(edges), 1), dtype=bool)
     listed = [(total, styles)] if isinstance(styles, str) else list(styles)
     if not listed:
-        raise InvalidValue("styles must contain at least one label, got none")
+        raise InvalidValue("styles must contain at least one label, not none", parameter="styles")
     ends = np.array([float(end) for end, _ in listed])
     ends[-1] = total
     if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
         raise InvalidValue(
-            f"styles must end at increasing distances along the path of {total:.2f} m, not {ends.tolist()}"
+            f"styles must end at increasing distances along the path of {total:.2f} m, not {ends.tolist()}",
+            parameter="styles",
         )
     columns = []
     reaches = {each.label: each.reaches for each in graph.components}
@@ -280,7 +284,9 @@ def _starts(
             )
         node, place = start
         if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must begin with a node from 0 to {len(graph.nodes) - 1}, not {node}")
+            raise InvalidValue(
+                f"start must begin with a node from 0 to {len(graph.nodes) - 1}, not {node}", parameter="start"
+            )
         theta, x, z = freeze_array(place, "the start's place", (3,))
         here = rigid2d.apply(np.array([theta, x, z]), paths.points[paths.first[graph.first_out[node]]])
         places = np.array([[np.cos(theta), np.sin(theta), x, z]])

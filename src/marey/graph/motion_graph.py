@@ -107,7 +107,7 @@ class MotionGraph(SharedClips):
         label : name of a label; returns its column in ``edges.labels`` and row in `members`.
         """
         if (clip is None) == (label is None):
-            raise InvalidValue("pass either clip= with the name of a clip or label= with the name of a label")
+            raise InvalidValue("pass either `clip=` with the name of a clip or `label=` with the name of a label")
         if label is not None:
             names, positions = list(self.label_names), list(range(len(self.label_names)))
         else:

@@ -342,7 +342,7 @@ def _beginnings(
     given = freeze_array(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
         if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {node}")
+            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {node}", parameter="start")
         if start is None and not allowed[list(graph.out_edges(node))].any():
             continue
         empty = PartialWalk(graph, node, placed(graph, node) if given is None else given, 0, 0.0, None)
