@@ -37,11 +37,9 @@ from marey.studio.panels.drive_controllers import (
     MatchingDriver,
     TreeDriver,
 )
-from marey.studio.panels.drive_interpolation import InterpolatedStream
 from marey.studio.panels.drive_messages import DriveRequest, StartDrive
 from marey.studio.panels.drive_models import Models, measure_size
-from marey.studio.panels.drive_response import Record, ResponseClock
-from marey.studio.panels.drive_source import DriveSource
+from marey.studio.panels.drive_source import DriveSource, InterpolatedStream, Record, ResponseClock
 from marey.studio.panels.drive_steering import Steering
 from marey.studio.session import PanelState, Session
 from tests.studio.client import Failed, FakePage, Server, unpack

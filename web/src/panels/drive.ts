@@ -11,8 +11,7 @@ import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
 import { knob } from "./author_knob";
-import { DriveInput } from "./drive_input";
-import { handsFree } from "./drive_keys";
+import { DriveInput, handsFree } from "./drive_input";
 import { DriveScene } from "./drive_scene";
 
 type Way = StartDrive["way"];

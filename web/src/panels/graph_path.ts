@@ -1,12 +1,12 @@
 /** A path on the ground, drawn in segments with one label each, for the graph to follow. */
-import type { App } from "../app";
+import * as THREE from "three";
+import type { App, Shot } from "../app";
 import { button, choice, cssVariable, el, setOptions, toggle } from "../dom";
+import type { Stage } from "../scene";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type GraphPathSettings, type PathFollowed, type PathStretch } from "../messages";
 import { settingsForm } from "../widgets/form";
 import { metricText } from "../widgets/measures";
-import { lookAtPath, lookFromAbove } from "./graph_camera";
-import { labelColor, Ribbons, type Place } from "./graph_lines";
 
 const DRAWN = 0.12;
 const WALKED = 0.03;
@@ -191,4 +191,134 @@ function stored(labels: readonly string[]): { stretches: PathStretch[]; done: Wa
   const isValid = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string"
     && [done.length, done.mean_distance, done.largest_distance, done.end_distance].every((each) => Number.isFinite(each));
   return { stretches, done: isValid ? (done as Way) : null };
+}
+
+// --- Lines on the ground, drawn as ribbons that are visible from any distance
+
+type Place = [number, number];
+
+const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#c04fc0", "#8fb339", "#d64540"];
+const ABOVE = 0.008;
+
+/** The color of a label, by its index; gray for none. */
+function labelColor(labels: readonly string[], label: string | null): string {
+  const at = label === null ? -1 : labels.indexOf(label);
+  return at < 0 ? "#8d949d" : COLORS[at % COLORS.length]!;
+}
+
+class Ribbons {
+  private meshes: THREE.Mesh[] = [];
+
+  /** `level`: lines of a higher level are drawn over those of a lower one. */
+  constructor(private readonly stage: Stage, private readonly level = 0) {}
+
+  /** Add a line through points x, z in meters. */
+  add(points: Place[], color: string, width: number, opacity = 1): void {
+    if (points.length < 2) return;
+    const look = new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: opacity < 1, opacity });
+    const mesh = new THREE.Mesh(strip(points, width), look);
+    // Later lines cover earlier ones.
+    mesh.position.y = this.stage.floor + ABOVE + 0.02 * this.level + 0.002 * this.meshes.length;
+    this.stage.scene.add(mesh);
+    this.meshes.push(mesh);
+    this.stage.invalidate();
+  }
+
+  clear(): void {
+    for (const mesh of this.meshes.splice(0)) {
+      mesh.removeFromParent();
+      mesh.geometry.dispose();
+      (mesh.material as THREE.Material).dispose();
+    }
+    this.stage.invalidate();
+  }
+}
+
+/** Geometry of a flat band along a line. */
+function strip(points: Place[], width: number): THREE.BufferGeometry {
+  const flat = new Float32Array(points.length * 6);
+  const faces: number[] = [];
+  points.forEach(([x, z], i) => {
+    const [before, after] = [points[Math.max(0, i - 1)]!, points[Math.min(points.length - 1, i + 1)]!];
+    const [dx, dz] = [after[0] - before[0], after[1] - before[1]];
+    const scale = width / 2 / Math.max(1e-6, Math.hypot(dx, dz));
+    flat.set([x - dz * scale, 0, z + dx * scale, x + dz * scale, 0, z - dx * scale], 6 * i);
+    if (i) faces.push(2 * i - 2, 2 * i - 1, 2 * i, 2 * i - 1, 2 * i + 1, 2 * i);
+  });
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(flat, 3));
+  geometry.setIndex(faces);
+  return geometry;
+}
+
+// --- Camera positions for a path: obliquely from above to see all of it, or straight down to draw
+
+/** View direction halfway from above, from the same side as while drawing. */
+const OBLIQUE = new THREE.Vector3(0, Math.sin(0.8), Math.cos(0.8));
+const FROM_ABOVE = new THREE.Vector3(0, 1, 0.0001).normalize();
+/** Fraction of the half view that may be filled: buttons and notices are at the edges. */
+const FILL = 0.78;
+/** Meters: from farther away, a character is too small; from nearer, there is too little floor to draw on. */
+const FARTHEST = 24;
+const LEAST_FLOOR = 9;
+/** Camera distance in meters when following a character along a path that is too long to fit in the view. */
+const ALONG = 9;
+const TALL = 1.8;
+
+/** The distance in meters from which all points are in view, looking from direction `from`. */
+function distanceTo(stage: Stage, points: THREE.Vector3[], center: THREE.Vector3, from: THREE.Vector3): number {
+  const right = new THREE.Vector3(0, 1, 0).cross(from).normalize();
+  const up = from.clone().cross(right);
+  const high = Math.tan(THREE.MathUtils.degToRad(stage.camera.fov / 2)) * FILL;
+  const wide = high * stage.camera.aspect;
+  return Math.max(...points.map((point) => {
+    const relative = point.clone().sub(center);
+    return relative.dot(from) + Math.max(Math.abs(relative.dot(right)) / wide, Math.abs(relative.dot(up)) / high);
+  }));
+}
+
+function stand(stage: Stage, center: THREE.Vector3, from: THREE.Vector3, away: number): void {
+  stage.controls.target.copy(center);
+  stage.camera.position.copy(center).addScaledVector(from, away);
+  stage.controls.update();
+  stage.invalidate();
+}
+
+/** The points on the floor, and the same points at a character's height. */
+function room(stage: Stage, places: Place[], height: number): THREE.Vector3[] {
+  return places.flatMap(([x, z]) => [new THREE.Vector3(x, stage.floor, z), new THREE.Vector3(x, stage.floor + height, z)]);
+}
+
+/** Look straight down at the drawn path, if there is one, with floor to draw on around it. */
+function lookFromAbove(stage: Stage, path: Place[]): void {
+  const points = room(stage, path, 0);
+  const center = path.length ? new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3()) : stage.controls.target.clone();
+  center.y = stage.floor;
+  const needed = path.length ? 1.3 * distanceTo(stage, points, center, FROM_ABOVE) : 0;
+  stand(stage, center, FROM_ABOVE, Math.max(LEAST_FLOOR, needed));
+}
+
+/**
+ * Look at an entire path and the character on it. The camera then stays in place while this motion is selected, or until
+ * the user turns on following. If the path is too long to fit in the view, the camera follows the character.
+ */
+function lookAtPath(app: App, shot: Shot, places: Place[]): void {
+  const { stage } = app;
+  const points = room(stage, places, TALL);
+  if (!points.length) return;
+  const center = new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3());
+  const away = distanceTo(stage, points, center, OBLIQUE);
+  if (away > FARTHEST) {
+    stand(stage, shot.character.center(), OBLIQUE, ALONG);
+    return;
+  }
+  stand(stage, center, OBLIQUE, Math.max(away, 3 * TALL));
+  if (!app.following) return;
+  app.following = false;
+  const stops = [
+    app.followingChanged.on(() => stops.forEach((stop) => stop())),
+    app.selectionChanged.on(() => {
+      if (app.selected !== shot) app.following = true;
+    }),
+  ];
 }

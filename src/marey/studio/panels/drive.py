@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.studio.panels.author_state import Draft
     from marey.studio.panels.drive_controllers import Driver
-    from marey.studio.panels.drive_response import Record
-    from marey.studio.panels.drive_source import DriveSource
+    from marey.studio.panels.drive_source import DriveSource, Record
     from marey.studio.session import Session
 
 # Limits: motions to drive with, and seconds that can be saved.
@@ -56,8 +55,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     state = _get_state(session)
     # The import takes half a second. It runs in a thread, because other pages must not wait.
     await asyncio.to_thread(import_module, "marey.studio.panels.drive_source")
-    from marey.studio.panels.drive_response import Record
-    from marey.studio.panels.drive_source import DriveSource
+    from marey.studio.panels.drive_source import DriveSource, Record
 
     driver = await _make_driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
