@@ -106,7 +106,7 @@ def test_a_file_that_becomes_a_link_is_not_given_away(
     secret.write_bytes(b"secret")
     mine = clips / "mine.glb"
     mine.write_bytes((clips / "both.glb").read_bytes())
-    info = page.do("open", path="mine.glb", clip="turn")
+    info = page.do("open", path="mine.glb", settings={"clip": "turn"})
     assert server.request("GET", info["skin"])[2] == mine.read_bytes()
     mine.unlink()
     mine.symlink_to(secret)

@@ -50,7 +50,7 @@ def test_folder_is_listed(page: FakePage) -> None:
 
 
 def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, server: Server, clips: Path) -> None:
-    info = page.do("open", path="both.glb", clip="walk")
+    info = page.do("open", path="both.glb", settings={"clip": "walk"})
     assert info["clips"] == ["turn", "walk"]
     assert info["n_frames"] == 121
     status, headers, body = server.request("GET", info["skin"])
@@ -58,6 +58,16 @@ def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, serv
     assert body == (clips / "both.glb").read_bytes()
     with pytest.raises(Failed, match=r"both.glb contains 2 clips, but a sidecar describes only one"):
         page.do("save_sidecar", motion=info["motion"])
+
+
+def test_a_file_is_read_with_given_settings(page: FakePage) -> None:
+    plain = page.do("open", path="walk.bvh")
+    info = page.do("open", path="walk.bvh", settings={"file_fps": 2 * plain["fps"], "unit": "m", "up": "y"})
+    assert info["fps"] == 2 * plain["fps"]
+    assert info["n_frames"] == plain["n_frames"]
+    assert page.do("open", path="walk.bvh", settings={"fps": 10.0})["fps"] == plain["fps"]
+    with pytest.raises(Failed, match="“Unit” must be one of"):
+        page.do("open", path="walk.bvh", settings={"unit": "furlong"})
 
 
 def test_file_errors_do_not_reveal_the_folder(page: FakePage, clips: Path) -> None:
@@ -173,6 +183,8 @@ def test_contacts_are_found_in_the_worker(page: FakePage, clips: Path) -> None:
         point: [list(span) for span in truth.contacts.intervals(point)] for point in truth.contacts.names
     }
     assert info["floor"] == pytest.approx(truth.source.floor)
+    with pytest.raises(Failed, match="“Enter speed” must be greater than 0"):
+        page.do("detect_contacts", motion=name, settings={"enter_speed": 0.0})
     assert page.progress[0]["text"] == "detecting contacts"
 
 
@@ -325,7 +337,7 @@ def test_a_stream_begins_again_at_the_end_of_its_motion(walk: marey.Motion) -> N
 
 
 def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) -> None:
-    turn = page.do("open", path="both.glb", clip="turn")
+    turn = page.do("open", path="both.glb", settings={"clip": "turn"})
     session = server.studio.sessions.find(page.welcome["session"])
     assert session is not None
     motions = session.motions

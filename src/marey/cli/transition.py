@@ -65,13 +65,11 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     clock = Clock()
     with clock("load"):
         a, b = (read_motion(path, how) for path in (first, second))
-    moments = {
-        name: _seconds(options.pop(name), *pair)
-        for name, pair in (("at", (a, b)), ("region_a", (a, a)), ("region_b", (b, b)))
-    }
+    for each, pair in (("at", (a, b)), ("region_a", (a, a)), ("region_b", (b, b))):
+        options[each] = _seconds(options[each], *pair)
     name = options.pop("name")
     with clock("transition"):
-        result = transition(a, b, settings=read_settings(TransitionSettings, options, **moments))
+        result = transition(a, b, settings=read_settings(TransitionSettings, options))
     with clock("save"):
         result = save_as(result, output, options["rigid"], name)
     step = next(step for step in result.source.provenance if step["op"].endswith("transition"))

@@ -6,13 +6,14 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from marey.blend.blend import blend
 from marey.core.annotations import add_provenance
 from marey.core.arrays import check_index, check_number
-from marey.core.feet import Feet, feet_from_flag
+from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, MareyWarning, NoResult
@@ -32,7 +33,7 @@ def variations(
     rng: int | np.random.Generator = 0,
     *,
     spread: float = 1.0,
-    feet: Feet = "clean",
+    feet: Literal["clean"] | None = "clean",
 ) -> tuple[Motion, ...]:
     """Blend takes of one action with random weights; the same seed gives the same result.
 

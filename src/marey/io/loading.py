@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,11 @@ _OPTIONS = {
 }
 
 
-@operation(LoadSettings)
+# The result is not known to type checkers, so the overloads of `operation` do not apply.
+_declare: Callable[[Callable[..., Any]], Callable[..., Any]] = operation(LoadSettings)
+
+
+@_declare
 def load(path: StrPath, settings: LoadSettings) -> Any:
     """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
 

@@ -58,7 +58,7 @@ def word_text(text: str, message: type[Message]) -> str:
 
 
 def _name_control(message: type[Message]) -> Callable[[str, str], str]:
-    own = message.control_labels
+    own = dict(message.control_labels)
     labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)} | own
 
     def name_control(name: str, value: str) -> str:

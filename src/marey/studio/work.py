@@ -16,12 +16,12 @@ from marey.core.motion import Motion
 Progress = Callable[[float, str], None]
 
 
-def detect(progress: Progress, motion: Motion, hands: bool, floor: float | None) -> dict[str, Any]:
+def detect(progress: Progress, motion: Motion, settings: dict[str, Any]) -> dict[str, Any]:
     """Detect contacts."""
     from marey.clean import detect_contacts
 
     progress(0.0, "detecting contacts")
-    return {"motion": detect_contacts(motion, hands=hands, floor=floor)}
+    return {"motion": detect_contacts(motion, **settings)}
 
 
 def clean(progress: Progress, motion: Motion, settings: dict[str, Any]) -> dict[str, Any]:

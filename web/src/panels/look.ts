@@ -2,13 +2,15 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import type { Style } from "../limbs";
-import type { Export, MotionInfo } from "../messages";
+import { FORMS, type ContactSettings, type Export, type LoadSettings, type MotionInfo } from "../messages";
+import { settingsForm } from "../widgets/form";
 import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
   const save = button("Save annotations", () => void saveSidecar(app), "Save contacts and labels to the sidecar file (Ctrl+S)");
-  const find = button("Detect contacts", () => void findContacts(app), "Detect the floor height and foot contacts");
+  const find = button("Detect contacts", () => void findContacts(app, detection.value), "Detect the floor height and foot contacts");
+  const detection = settingsForm<ContactSettings>(FORMS.ContactSettings);
   const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
   const remove = button("Remove", () => app.timeline.removeSelected(), "Remove the selected contact or label (Delete)");
   const hint = el("p", { class: "dim", text: "Drag in a lane to add an interval; drag the interval or its ends to change it. Keyboard: Tab to the lanes, select with the arrow keys, Enter adds one over the marked range, Alt+arrows move it." });
@@ -30,8 +32,8 @@ export function mount(app: App): Panel {
   draw();
 
   const element = el("div", { class: "panel" },
-    el("section", {}, el("h3", { text: "Clip" }), about),
-    el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), el("div", { class: "row" }, rename, remove), hint),
+    el("section", {}, el("h3", { text: "Clip" }), about, readingOptions(app)),
+    el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), detection.element, el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
     exportSection(app),
@@ -119,13 +121,26 @@ function facts(info: MotionInfo): HTMLElement[] {
 function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
   if (info.clips.length < 2 || !info.file) return [];
   const clips = info.clips.map((clip): [string, string] => [clip, clip]);
-  const open = (clip: string) => void app.open({ path: info.file, where: info.where, clip });
+  const open = (clip: string) => void app.open({ path: info.file, where: info.where, settings: { clip } });
   return [choice("Clip", [["", "open another clip…"], ...clips], "", (clip) => clip && open(clip))];
 }
 
-async function findContacts(app: App): Promise<void> {
+/** Controls for a file whose unit, axes or rate were not recognized. */
+function readingOptions(app: App): HTMLElement {
+  const form = settingsForm<LoadSettings>(FORMS.LoadSettings, { skip: ["fps", "clip"] });
+  const again = button("Open again", () => {
+    const info = app.selected?.info;
+    if (info?.file) void app.open({ path: info.file, where: info.where, settings: form.value });
+  }, "Open the file of this clip once more with these settings");
+  const draw = () => (again.disabled = !app.selected?.info.file);
+  app.selectionChanged.on(draw);
+  draw();
+  return el("details", { class: "folded" }, el("summary", { class: "dim", text: "Unit, axes and rate" }), form.element, el("div", { class: "row" }, again));
+}
+
+async function findContacts(app: App, settings: Partial<ContactSettings>): Promise<void> {
   const motion = app.selected?.info.motion;
-  if (motion) await app.run("Detecting contacts", "detect_contacts", { motion }).then((info) => app.update(info), () => undefined);
+  if (motion) await app.run("Detecting contacts", "detect_contacts", { motion, settings }).then((info) => app.update(info), () => undefined);
 }
 
 export async function saveSidecar(app: App): Promise<void> {

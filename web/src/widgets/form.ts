@@ -46,7 +46,7 @@ export function settingsForm<T>(controls: readonly Control[], options: FormOptio
     const { name, factor } = control;
     const given = value[name];
     const first = given === undefined ? control.default : typeof given === "number" ? given * factor : given;
-    return drawControl({ ...control, default: first }, options.choices?.[name], (shown) => {
+    return drawControl({ ...control, default: first }, control.default, options.choices?.[name], (shown) => {
       if (shown === control.default) delete value[name];
       else value[name] = typeof shown === "number" ? shown / factor : shown;
       options.changed?.();
@@ -62,7 +62,7 @@ export function settingsForm<T>(controls: readonly Control[], options: FormOptio
   return { element, value: value as Partial<T> };
 }
 
-function drawControl(control: Control, choices: [string, string][] | undefined, change: (shown: Value) => void): HTMLElement {
+function drawControl(control: Control, standard: Value, choices: [string, string][] | undefined, change: (shown: Value) => void): HTMLElement {
   const { label, help, min, max } = control;
   if (control.kind === "flag") return check(label, control.default === true, change, help);
   // A single choice is on or off.
@@ -71,7 +71,7 @@ function drawControl(control: Control, choices: [string, string][] | undefined, 
     return check(label, control.default === only, (on) => change(on ? only : null), help);
   }
   if (control.kind === "choice" || choices) {
-    const none: [string, string][] = control.optional && !choices ? [["", "none"]] : [];
+    const none: [string, string][] = control.optional && !choices ? [["", standard === null ? "auto" : "none"]] : [];
     const options = [...(choices ?? control.choices.map((each): [string, string] => [each, each])), ...none];
     return choice(label, options, String(control.default ?? ""), (text) => change(text || (control.optional ? null : "")), help);
   }

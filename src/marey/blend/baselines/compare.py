@@ -149,8 +149,11 @@ class Comparison:
     as_dict = renamed_method("as_dict", "to_dict")
 
 
+_declare: Callable[[Callable[..., Comparison]], Callable[..., Comparison]] = operation(ComparisonSettings)
+
+
 @renamed_parameters(search="settings")
-@operation(ComparisonSettings)
+@_declare
 def compare(
     a: Motion | RegistrationCurve,
     b: Motion | None = None,

@@ -16,6 +16,8 @@ from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyWarning
 from marey.io.files import MARKER_SUFFIXES
+from marey.io.loading import clip_names, load
+from marey.io.settings import LoadSettings
 from marey.studio.forms import word_text
 from marey.studio.messages import (
     Binary,
@@ -58,10 +60,13 @@ def open_file(session: Session, message: messages.OpenFile) -> MotionInfo:
     """Load a file as an open motion. A leading rest pose is skipped; this can be undone."""
     from marey.io.rest import trim_rest_pose
 
-    opened = open_recording(session.places, message.path, message.where, message.clip)
+    settings = message.settings
+    opened = open_recording(session.places, message.path, message.where, settings)
     name = session.motions.add(opened)
-    if isinstance(opened.recording, Motion) and (trimmed := trim_rest_pose(opened.recording)) is not opened.recording:
-        session.motions.change(name, opened.recording, trimmed, "rest pose in frame 0 skipped")
+    if settings.trim_rest and isinstance(opened.recording, Motion):
+        trimmed = trim_rest_pose(opened.recording)
+        if trimmed is not opened.recording:
+            session.motions.change(name, opened.recording, trimmed, "rest pose in frame 0 skipped")
     return session.info(name)
 
 
@@ -104,7 +109,7 @@ def close_motion(session: Session, message: messages.CloseMotion) -> Nothing:
 async def detect_contacts(session: Session, message: messages.DetectContacts) -> MotionInfo:
     """Detect contacts, in the worker."""
     before = session.motions.motion(message.motion)
-    found = await session.jobs.run("marey.studio.work:detect", motion=before, hands=message.hands, floor=message.floor)
+    found = await session.jobs.run("marey.studio.work:detect", motion=before, settings=message.settings.to_dict())
     detected = found["motion"]
     after = replace(before, contacts=detected.contacts, source=replace(before.source, floor=detected.source.floor))
     session.motions.change(message.motion, before, after, "contacts detected")
@@ -222,13 +227,16 @@ async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
     return session.live.report()
 
 
-def open_recording(places: Places, path: str, where: Where, clip: str | None = None) -> Opened:
-    """Load a file from the folder or the uploads, and collect its warnings."""
+def open_recording(places: Places, path: str, where: Where, settings: LoadSettings) -> Opened:
+    """Load a file from the folder or the uploads, with all frames at its own rate, and collect its warnings."""
+    # The sidecar of an open clip counts the frames of its file.
+    whole = LoadSettings(settings=settings, fps=None, trim_rest=False)
     found = places.find(path, where)
     try:
         with _LOADING, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MareyWarning)
-            clips, recording = _load(found, clip)
+            recording = load(found, settings=whole)
+            clips = () if found.suffix.lower() in MARKER_SUFFIXES else clip_names(found)
     except FileError as error:
         if error.path is not None and Path(error.path).parent == found.parent:  # name it as the page does
             error.path = (PurePosixPath(path).parent / Path(error.path).name).as_posix()
@@ -236,25 +244,17 @@ def open_recording(places: Places, path: str, where: Where, clip: str | None = N
     # Warnings are plain text, so the folder is cut from the file name with which they start.
     said = [str(each.message) for each in caught if issubclass(each.category, MareyWarning)]
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
-    return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording)))
+    clip = None if settings.clip is None else str(settings.clip)
+    return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording, settings)))
 
 
-def _rest_pose_warning(recording: Recording) -> tuple[str, ...]:
+def _rest_pose_warning(recording: Recording, settings: LoadSettings) -> tuple[str, ...]:
     """Return a warning if a leading rest pose, which would distort blends and metrics, is skipped."""
     from marey.io.rest import starts_with_rest_pose
 
-    if isinstance(recording, Motion) and starts_with_rest_pose(recording):
+    if settings.trim_rest and isinstance(recording, Motion) and starts_with_rest_pose(recording):
         return ("frame 0 is a rest pose (T-pose) and is skipped; Undo brings it back",)
     return ()
-
-
-def _load(path: Path, clip: str | None) -> tuple[tuple[str, ...], Recording]:
-    from marey.io.loading import clip_names, load_markers, load_motion
-
-    if path.suffix.lower() in MARKER_SUFFIXES:
-        return (), load_markers(path)
-    clips = clip_names(path)
-    return clips, load_motion(path, clip=clip, trim_rest=False)
 
 
 def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:

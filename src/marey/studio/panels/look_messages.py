@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.clean.settings import ContactSettings
+from marey.io.settings import LoadSettings
 from marey.studio.messages import Download, LabelSpan, Message, MotionCommand, MotionInfo, SpanCommand, Value, Where
 
 CurveKind = Literal["travel", "speed", "position", "rotation", "contact_heights", "contact_speeds"]
@@ -19,11 +21,11 @@ class OpenFile(
     do="open",
     remedies={"skeleton": "drop the .asf file together with it, or put it in the open folder"},
 ):
-    """Load a file from the folder or the uploads. `clip` selects a clip of a GLB file; null for the first."""
+    """Load a file from the folder or the uploads, at its own rate."""
 
     path: str
     where: Where = "folder"
-    clip: str | None = None
+    settings: LoadSettings = LoadSettings()
 
 
 class GetMotion(MotionCommand, do="motion"):
@@ -53,10 +55,9 @@ class CloseMotion(MotionCommand, do="close"):
 
 
 class DetectContacts(MotionCommand, do="detect_contacts"):
-    """Detect the floor and the contacts of the feet and, if set, `hands`. `floor` is its height in meters, if known."""
+    """Detect the floor and the contacts of the feet and, if set, of the hands."""
 
-    hands: bool = False
-    floor: float | None = None
+    settings: ContactSettings = ContactSettings()
 
 
 class LaneEdit(Value):
