@@ -13,6 +13,7 @@ from marey.check import CheckReport, check_clips, warn_of_findings
 from marey.core import Source
 from marey.edit import resample
 from marey.errors import InvalidValue, MareyWarning
+from marey.pmg import build_recipe, read_recipe
 from marey.samples import sample_names
 
 from .helpers import add_noise, clip, rotate_joint, tilt, zero_pose
@@ -196,3 +197,22 @@ def test_one_warning_for_severe_findings():
     with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\)") as caught:
         warn_of_findings([clip("walk"), broken])
     assert len(caught) == 1
+
+
+def test_builders_warn_of_severe_findings():
+    broken = replace(zero_pose(clip("walk"), 100, 104), name="bad")
+    for build in (marey.MotionGraph.build, marey.MatchWeb.build):
+        with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\)"):
+            build([clip("walk"), broken], fps=30)
+
+
+def test_characters_warn_of_severe_findings(tmp_path):
+    for k, rate in enumerate((-0.6, 0.0, 0.6)):
+        walk = clip("walk", seconds=4.0, turn_rate=rate, speed=1.1, variation=0.0)
+        marey.save(zero_pose(walk, 2, 5) if k == 1 else walk, tmp_path / f"w{k}.bvh")
+    (tmp_path / "recipe.toml").write_text(
+        'name = "one"\nsamples = [4, 20]\nfps = 30\n[[nodes]]\nname = "walk"\nkind = "gait"\nlow = -15\nhigh = 15\n'
+        '[[nodes.clips]]\nfiles = ["w?.bvh"]\n[auto]\ngood = 0.15\nbad = 0.2\n'
+    )
+    with pytest.warns(MareyWarning, match=r"1 of 3 clips have severe findings \(w1\)"):
+        build_recipe(read_recipe(tmp_path / "recipe.toml"))

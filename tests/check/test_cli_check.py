@@ -100,3 +100,18 @@ def test_every_clip_of_a_file_is_checked(data_folder):
 def test_markers(data_folder, capsys):
     assert main(["check", str(data_folder / "c3d")]) == 0
     assert capsys.readouterr().out == "2 clips: no findings\n"
+
+
+def test_info_lists_the_findings_and_the_tilt(folder, capsys):
+    marey.save(tilt(clip("walk"), 2.0), folder / "tilted.bvh")
+    assert main(["info", str(folder / "tilted.bvh")]) == 0
+    shown = capsys.readouterr().out
+    assert "  floor     tilted by 2.0 degrees\n" in shown
+    assert "  finding   the floor is tilted by 2.0 degrees" in shown
+    assert "level it (marey edit level)" in shown
+    assert main(["info", str(folder / "broken.bvh")]) == 1
+    assert "  finding   frames 100-102: 3 frames broken" in capsys.readouterr().out
+    assert main(["info", "--json", str(folder / "fast.bvh")]) == 1
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["findings"][0]["command"].endswith("--file-fps 60")
+    assert report["floor"]["is_tilted"] is False

@@ -103,6 +103,14 @@ def _explain(finding: Finding, path: str) -> str:
     return f"{sentence}: {suggest_command(finding, path)}" if finding.operation else sentence
 
 
+def describe_finding(finding: dict[str, Any], n_frames: int) -> str:
+    """Describe a finding, as plain data, in one line."""
+    whole = finding["stop"] - finding["start"] >= n_frames
+    where = "" if whole else f"frames {finding['start']}-{finding['stop'] - 1}: "
+    by = f" (marey {finding['operation']})" if finding["operation"] else ""
+    return word_options(f"{where}{finding['message']}; {finding['remedy']}{by}")
+
+
 def describe_joints(finding: Finding) -> str:
     """Return the joints of a finding in brackets; "" if it names none, or one in the sentence."""
     from marey.errors import format_list

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.check import describe_finding, suggest_command
 from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, word_options
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -> int:
     """Show what is in FILES: joints, roles, frames, frame rate, size, and the evidence for unit and axes.
 
-    The exit code is 1 if a file has problems that were repaired while reading it, and 2 if a file cannot be read.
+    The exit code is 1 if a file has problems that were repaired while reading it, or severe findings (see marey check),
+    and 2 if a file cannot be read.
 
     \b
     Example:
@@ -33,24 +36,26 @@ def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -
     """
     how = reading_options(options)
     reports, exit_code = report_each(files, lambda path: _report(path, how), as_json, lambda each: _text(each, full))
-    return max(exit_code, 1 if any(report["warnings"] for report in reports) else 0)
+    severe = any(finding["severity"] == "severe" for report in reports for finding in report["findings"])
+    return max(exit_code, 1 if severe or any(report["warnings"] for report in reports) else 0)
 
 
 def _report(path: str, how: LoadSettings) -> dict[str, Any]:
     """Describe a file's content and its problems."""
+    from marey.check import check
+    from marey.clean import estimate_floor_plane
     from marey.core.motion import Motion
     from marey.io import load
     from marey.io.describe import describe
-    from marey.measure.gait import rate_finding
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MareyWarning)
         value = load(path, settings=_first_clip(path, how))
     report = describe(value, path)
-    problems = [str(item.message).removeprefix(f"{path}: ") for item in caught]
-    if isinstance(value, Motion) and (finding := rate_finding(value)) is not None:
-        problems.append(finding)
-    report["warnings"] = problems
+    report["warnings"] = [str(item.message).removeprefix(f"{path}: ") for item in caught]
+    report["findings"] = [{**finding.to_dict(), "command": suggest_command(finding, path)} for finding in check(value)]
+    plane = estimate_floor_plane(value) if isinstance(value, Motion) else None
+    report["floor"] = None if plane is None else plane.to_dict()
     if len(report.get("clips", ())) > 1:
         chosen = how.clip or 0
         report["clip"] = report["clips"][chosen] if isinstance(chosen, int) else chosen
@@ -104,11 +109,15 @@ def _text(report: dict[str, Any], full: bool) -> str:
         row("note", f"showing clip {report['clip']!r}; choose another with --clip")
     for text in report["evidence"]:
         row("detected", word_options(text))
+    if report["floor"] is not None and report["floor"]["is_tilted"]:
+        row("floor", f"tilted by {math.degrees(report['floor']['tilt']):.1f} degrees")
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))
     for text in report["warnings"]:
         row("warning", word_options(text))
+    for finding in report["findings"]:
+        row("finding", describe_finding(finding, report["frames"]))
     if full and kind == "joints":
         lines += _joint_lines(report["skeleton"])
     return "\n".join(lines)

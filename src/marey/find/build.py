@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marey.check import warn_of_findings
 from marey.clean import ensure_contacts
 from marey.compare import Clouds, frame_weights, point_clouds
 from marey.core.arrays import Bools, set_readonly
@@ -57,6 +58,7 @@ def build_web(
     detect = partial(ensure_contacts, problem="matches of a clip without contacts ignore them")
     given = share_skeleton(clips, retarget, purpose="a match web")
     motions = make_names_unique(prepare_clips(given, "a match web", fps=fps, detect=detect).motions)
+    warn_of_findings(motions)
     work = make_work(motions, settings)
     tiles = [
         tile

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from marey.check import warn_of_findings
 from marey.clean import ensure_contacts
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Bools, Floats, Ints
@@ -122,6 +123,7 @@ def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSett
     given = share_skeleton(clips, settings.retarget, purpose="a graph")
     detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
     motions = make_names_unique(prepare_clips(given, "a graph", fps=settings.fps, detect=detect).motions)
+    warn_of_findings(motions)
     if not settings.variations:
         return motions
     takes = more_takes(motions, settings.variations, settings.rng)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from marey.check import warn_of_findings
 from marey.core.arrays import Floats
+from marey.core.motion import Motion
 from marey.errors import MareyError, NoResult, ParseError, UnknownName, UnreadableFile, similar, word_parameters
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
@@ -56,6 +58,7 @@ def build_recipe(
         with _add_context(recipe, f"node {node.name!r}"):
             _add_node(graph, recipe, node, cache)
         report_progress((k + 1) / total)
+    warn_of_findings([clip for clip in cache.values() if isinstance(clip, Motion)])  # those from files
     for k, edge in enumerate(recipe.edges):
         with _add_context(recipe, f"edge {edge.source!r} to {edge.target!r}"):
             graph.connect(
