@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from marey.check.report import Finding
-from marey.core.arrays import Floats
+from marey.core.arrays import Bools, Floats
 from marey.errors import InvalidValue
 from marey.measure.body import length_changes
 from marey.measure.subject import Subject, plural
@@ -62,7 +62,7 @@ def check_jitter(subject: Subject) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _measure_noise(positions: Floats) -> tuple[Floats, Floats]:
+def _measure_noise(positions: Floats) -> tuple[Floats, Bools]:
     """Return the noise of each joint in meters, one standard deviation along each axis, and whether it is white."""
     n = len(positions)
     windows = [positions]
@@ -71,7 +71,7 @@ def _measure_noise(positions: Floats) -> tuple[Floats, Floats]:
     third = [np.diff(window, n=3, axis=0) for window in windows]
     noise3 = _median_length(np.concatenate(third)) / np.sqrt(20.0)
     noise4 = _median_length(np.concatenate([np.diff(one, axis=0) for one in third])) / np.sqrt(70.0)
-    return noise4, noise4 > _WHITE * noise3
+    return noise4, np.asarray(noise4 > _WHITE * noise3)
 
 
 def _median_length(vectors: Floats) -> Floats:

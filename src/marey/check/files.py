@@ -13,6 +13,7 @@ from marey.check.check import check
 from marey.check.clips import ClipDigest, compare_clips, digest_clip
 from marey.check.report import CheckReport, Finding
 from marey.check.settings import CheckSettings
+from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import MareyError, MareyWarning, UnreadableFile
@@ -102,7 +103,7 @@ def _check_file(path: str, reading: LoadSettings) -> list[tuple[CheckedFile, Cli
 def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, ClipDigest | None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MareyWarning)
-        value = load(path, settings=how)
+        value: Motion | Markers = load(path, settings=how)  # type: ignore[no-untyped-call]
     report = check(value)
     texts = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, MareyWarning)]
     known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if kind in report.kinds]
