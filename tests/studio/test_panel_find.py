@@ -16,7 +16,7 @@ from marey.find import MatchWeb
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
-from marey.studio.panels import find_origins
+from marey.studio.panels import find_sources
 from marey.studio.parcels import pack, read_line, unpack_all
 from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
@@ -286,7 +286,7 @@ def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> 
     files = [(path.name, str(path)) for path in (tmp_path / "take0.npz", tmp_path / "take1.npz")]
 
     def load(files: list[tuple[str, str]], motions: list[marey.Motion]) -> dict[str, Any]:
-        return find_origins.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
+        return find_sources.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
 
     told = load(files, [])
     assert told["origins"] == [(0, ""), None]

@@ -19,7 +19,7 @@ from marey.studio.forms import word_error
 from marey.studio.messages import Message, Where
 from marey.studio.panels.author_messages import AddLook
 from marey.studio.panels.blend_messages import BlendMotions, FitMotion, JoinMotions
-from marey.studio.panels.layer_messages import SpliceMotions
+from marey.studio.panels.layer import SpliceMotions
 from marey.studio.panels.look import open_recording
 from marey.studio.panels.look_messages import OpenFile
 from marey.studio.places import Places

@@ -11,8 +11,7 @@ from marey.errors import InvalidValue
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import find_messages as messages
 from marey.studio.panels.aim_files import motion_files
-from marey.studio.panels.find_files import copy_saved, list_saved, save_into
-from marey.studio.panels.find_state import Aim, Search, get_find_state
+from marey.studio.panels.find_state import Aim, Search, copy_saved, get_find_state, list_saved, save_into
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _WORK = "marey.studio.panels.find_work"
 _AIM = "marey.studio.panels.aim_work"
-_ORIGINS = "marey.studio.panels.find_origins"
 _SOURCES = "marey.studio.panels.find_sources"
 # Limits: matches per request, and sampled blends.
 _MAX_TILES = 60
@@ -72,7 +70,7 @@ async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebB
     motions = [session.motions.motion(each) for each in ids]
     given = [*(name for name, _ in files), *keys]
     done = await session.jobs.run(
-        f"{_ORIGINS}:load", web=into, files=[(name, str(path)) for name, path in files], motions=motions
+        f"{_SOURCES}:load", web=into, files=[(name, str(path)) for name, path in files], motions=motions
     )
     clips = [None if each is None else (given[each[0]], each[1]) for each in done.pop("origins")]
     return state.set_web(into, clips, done.pop("body").skeleton, messages.WebBuilt(**_tuples(done)))

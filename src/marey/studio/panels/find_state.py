@@ -1,7 +1,11 @@
-"""State of the Find panel: files, the match web, the last search, and the current parametric motion."""
+"""State of the Find panel: files, the match web, the last search, and the current parametric motion.
+
+Match webs and parametric motions are read from and written to the open folder only.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,16 +13,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import FileError, InvalidValue
+from marey.io.folder import copy_file
+from marey.studio.panels.author_files import check_name, find_files, find_result, kind_in_folder, opened_folder
+from marey.studio.panels.find_messages import ClipStatus, SavedFile, SavedKind
+from marey.studio.places import Places
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.core.skeleton import Skeleton
     from marey.studio.motions import Opened
-    from marey.studio.panels.find_messages import ClipStatus, SearchDone, SearchWeb, SpaceMade, WebBuilt
+    from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt
     from marey.studio.panels.find_sources import Source
     from marey.studio.session import Session
 
-# Maximum number of files of each kind; the oldest are removed.
+_KINDS: dict[str, SavedKind] = {"web": "web", "parametric": "space"}
+_SUFFIX = ".npz"
+# Maximum bytes of a file.
+_MAX_BYTES = 2**30
+# Maximum number of temporary files of each kind; the oldest are removed.
 _MAX_FILES = 2
 
 # For an open motion, its id and revision; for a file, its path in the folder.
@@ -163,8 +175,6 @@ class FindState:
 
     def get_status(self, session: Session, motion: str) -> ClipStatus:
         """Return whether an open motion, in its current state, is in the web."""
-        from marey.studio.panels.find_messages import ClipStatus
-
         if self.clip_of(session, motion) is not None:
             return ClipStatus("inside")
         if not self._fits(session.motions.motion(motion)):
@@ -201,3 +211,29 @@ def get_find_state(session: Session) -> FindState:
         return FindState(folder)
 
     return session.state.get_or_create("find", create)
+
+
+def list_saved(places: Places) -> tuple[SavedFile, ...]:
+    """List the match webs and spaces in the folder and its subfolders. Reads only the format tag of each file."""
+    return tuple(SavedFile(path, kind) for path, kind in find_files(places, _SUFFIX, _KINDS))
+
+
+def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
+    """Copy a file from the folder to `into`, a path of the session. Later changes do not affect the copy."""
+    shutil.copyfile(find_result(places, path, kind, _KINDS, _MAX_BYTES), into)
+
+
+def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
+    """Copy a file of the session to the folder. Returns its name, and whether the name was taken and nothing was saved.
+
+    Overwrites only files of the same kind, and only with `replace`.
+    """
+    called = f"{check_name(name.removesuffix(_SUFFIX))}{_SUFFIX}"
+    target = opened_folder(places).inside(called)
+    if target.exists() and kind_in_folder(target, _KINDS) != kind:
+        raise InvalidValue(f"{called} already exists and is a different kind of file; choose another name")
+    try:
+        copy_file(file, target, replace=replace)
+    except FileExistsError:
+        return called, True
+    return called, False

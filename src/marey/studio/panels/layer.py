@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from marey.errors import InvalidValue
-from marey.studio.panels import layer_messages as messages
+from marey.layer.settings import GazeSettings, SpliceSettings, TransplantSettings
+from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
@@ -20,29 +21,117 @@ _WORK = "marey.studio.panels.layer_work"
 _MAX_GOALS = 100
 
 
-@command(messages.SpliceMotions)
-async def splice_motions(session: Session, message: messages.SpliceMotions) -> messages.SpliceDone:
+class SpliceMotions(
+    Message,
+    do="layer_splice",
+    remedies={"upper": "choose a longer clip", "NotBlendable": "choose “upper body, own timing”"},
+):
+    """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run."""
+
+    lower: str
+    upper: str
+    settings: SpliceSettings = SpliceSettings()
+
+
+class SpliceDone(Value):
+    """The spliced motion. `distance` measures how much the steps differ, in meters.
+
+    `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
+    applied to the upper body, in degrees; `looped` says whether the upper clip was looped.
+    """
+
+    motion: MotionInfo
+    distance: float
+    start: float
+    stop: float
+    leaned: float
+    looped: bool
+    notes: tuple[str, ...]
+
+
+class TransplantLimb(Message, do="layer_transplant"):
+    """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them."""
+
+    base: str
+    donor: str
+    part: Literal["left_arm", "right_arm", "arms", "head", "upper_body"]
+    settings: TransplantSettings = TransplantSettings()
+
+
+class TransplantDone(MotionWithNotes):
+    """The combined motion, with notes."""
+
+
+class LookGoal(Value):
+    """A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze."""
+
+    time: float
+    point: tuple[float, float, float] | None
+
+
+class LookAt(MotionCommand, do="layer_look"):
+    """Make a motion look at points, one after another.
+
+    `made` is the id of an earlier result to update, for example while a point is dragged. `eyes` adds a joint to the
+    head that points along the gaze.
+    """
+
+    goals: tuple[LookGoal, ...]
+    made: str | None = None
+    eyes: bool = False
+    settings: GazeSettings = GazeSettings()
+
+
+class LookReport(Value):
+    """The result for one gaze target. `settled` is the time in seconds at which the gaze reaches it.
+
+    `settled` is null if there is not enough time. `missed` is the remaining error in degrees, null if not applicable.
+    `outside` is the angle in degrees by which the target lies outside the range of the gaze map.
+    """
+
+    time: float
+    settled: float | None
+    outside: float
+    missed: float | None
+
+
+class LookDone(Value):
+    """The motion, the result for each gaze target, and the gaze over time.
+
+    `places` (eye positions in meters) and `directions` (unit vectors) are flat x y z lists, for every `step`-th frame.
+    """
+
+    motion: MotionInfo
+    looks: tuple[LookReport, ...]
+    step: int
+    places: tuple[float, ...]
+    directions: tuple[float, ...]
+    notes: tuple[str, ...]
+
+
+@command(SpliceMotions)
+async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone:
     """Put the upper body of one motion on the lower body of another, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
     done = await session.jobs.run(f"{_WORK}:splice", lower=lower, upper=upper, settings=message.settings.to_dict())
     result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
-    return messages.SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
+    return SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
 
 
-@command(messages.TransplantLimb)
-async def transplant_limb(session: Session, message: messages.TransplantLimb) -> messages.TransplantDone:
+@command(TransplantLimb)
+async def transplant_limb(session: Session, message: TransplantLimb) -> TransplantDone:
     """Copy a body part of one motion to another, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
     settings = {"joints": message.part, **message.settings.to_dict()}
     done = await session.jobs.run(f"{_WORK}:transplant", base=base, donor=donor, settings=settings)
     result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
-    return messages.TransplantDone(
+    return TransplantDone(
         session.info(session.motions.add_result(result, message.base, message.donor)), tuple(done["notes"])
     )
 
 
-@command(messages.LookAt)
-async def look_at(session: Session, message: messages.LookAt) -> messages.LookDone:
+@command(LookAt)
+async def look_at(session: Session, message: LookAt) -> LookDone:
     """Make a motion look at points, as a new motion or updating an earlier result."""
     if not 0 < len(message.goals) <= _MAX_GOALS:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
@@ -60,9 +149,9 @@ async def look_at(session: Session, message: messages.LookAt) -> messages.LookDo
     name = replace_dragged(session, message.made, replace(result, name=f"{base.name} (looking)"), message.motion)
     _own_results(session).add(name)
     session.send_frames_with_reply(name)
-    return messages.LookDone(
+    return LookDone(
         session.info(name),
-        tuple(messages.LookReport(**each) for each in done["looks"]),
+        tuple(LookReport(**each) for each in done["looks"]),
         done["step"],
         tuple(done["places"]),
         tuple(done["directions"]),

@@ -19,7 +19,7 @@ _MAX_GAZES = 3_000
 
 
 def splice(progress: Progress, lower: Motion, upper: Motion, settings: dict[str, Any]) -> dict[str, Any]:
-    """Put an upper body on another lower body: see `marey.studio.panels.layer_messages.SpliceDone`."""
+    """Put an upper body on another lower body: see `marey.studio.panels.layer.SpliceDone`."""
     from marey.layer.splicing import splice as spliced
 
     progress(0.0, "synchronizing the steps")
