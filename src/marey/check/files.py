@@ -17,9 +17,9 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import MareyError, MareyWarning, UnreadableFile
-from marey.io.files import MARKER_SUFFIXES
+from marey.io.files import MARKER_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
-from marey.io.loading import clip_names, load
+from marey.io.loading import clip_names, load_markers, load_motion
 from marey.io.settings import LoadSettings
 
 StrPath = str | os.PathLike[str]
@@ -103,7 +103,7 @@ def _check_file(path: str, reading: LoadSettings) -> list[tuple[CheckedFile, Cli
 def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, ClipDigest | None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MareyWarning)
-        value: Motion | Markers = load(path, settings=how)  # type: ignore[no-untyped-call]
+        value = _read(path, how)
     report = check(value)
     texts = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, MareyWarning)]
     known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if kind in report.kinds]
@@ -116,5 +116,11 @@ def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, C
     return CheckedFile(path, name, report.extend(doubts)), digest
 
 
+def _read(path: str, how: LoadSettings) -> Motion | Markers:
+    if split_name(path)[1] in MARKER_SUFFIXES:
+        return load_markers(path, unit=how.unit, up=how.up)
+    return load_motion(path, settings=how)
+
+
 def _base(path: str) -> str:
-    return os.path.splitext(os.path.basename(path))[0]
+    return split_name(path)[0]
