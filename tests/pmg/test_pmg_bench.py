@@ -17,8 +17,8 @@ def _small(monkeypatch):
     monkeypatch.setattr(pmg, "_TARGETS", 6)
 
 
-def test_a_character_by_chance_is_judged_by_its_own_limits():
-    worst, size = pmg._by_chance("walking", small_character("walking"))
+def test_a_random_walk_of_a_character_is_judged_by_its_own_limits():
+    worst, size = pmg._bench_random_walk("walking", small_character("walking"))
     assert 0.0 < worst.value <= 1.0
     assert worst.ok
     assert 0.5 < size.value < 50.0

@@ -38,7 +38,7 @@ _BESIDE = (
     ("lift", "mm", 1000.0),
     ("sway", "degrees", 180.0 / math.pi),
 )
-_TOLD = {
+_LABELS = {
     "response": "response time to a 90 degree turn",
     "path_error": "off a figure-eight path",
     "memory": "memory",
@@ -75,11 +75,11 @@ def bench_live(path: str) -> Iterator[BenchResult]:
 def _rows(name: str, metrics: StreamMetrics, clips: StreamMetrics) -> Iterator[BenchResult]:
     own, reference = metrics.to_dict(), clips.to_dict()
     for key, unit, scale in _ALONE:
-        yield BenchResult("live", f"{name}: {_TOLD[key]}", scale * own[key], unit, "", None, None, "", None)
+        yield BenchResult("live", f"{name}: {_LABELS[key]}", scale * own[key], unit, "", None, None, "", None)
     for key, unit, scale in _BESIDE:
         # If the value of the clips is almost zero, such as foot skate, a ratio is meaningless.
         ratio = own[key] / reference[key] if scale * reference[key] > _NOTHING else None
-        what = f"{name}: {_TOLD[key]}"
+        what = f"{name}: {_LABELS[key]}"
         yield BenchResult("live", what, scale * own[key], unit, "the clips", scale * reference[key], ratio, "", None)
 
 

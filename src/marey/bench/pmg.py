@@ -34,7 +34,7 @@ def bench_pmg(path: str) -> Iterator[BenchResult]:
     """Measure the shipped characters; `path` is ignored."""
     characters = {name: build_recipe(read_recipe(name)) for name in shipped_recipes()}
     for name, character in characters.items():
-        yield from _by_chance(name, character)
+        yield from _bench_random_walk(name, character)
     walker = characters["walking"]
     yield _edge(walker)
     yield from _frames(walker)
@@ -43,7 +43,7 @@ def bench_pmg(path: str) -> Iterator[BenchResult]:
     yield _punches(characters["boxing"])
 
 
-def _by_chance(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
+def _bench_random_walk(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
     stream = character.stream(RandomWalk(rng=0), feet=None)
     _play(stream, _SECONDS)
     worst = max(each.cost / each.bad for each in stream.transitions)

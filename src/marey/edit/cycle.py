@@ -144,7 +144,7 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
     back = rigid2d.invert(travel)
 
     def line(at_start: Floats, at_end: Floats, rate_at_start: Floats, rate_at_end: Floats) -> Floats:
-        """Interpolate from minus half of the seam at the start to plus half at the end, and likewise its rate."""
+        """Interpolate from minus half of the seam at the start to plus half at the end; its rate in the same way."""
         weight, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
         straight = weight * at_end - (1.0 - weight) * at_start
         return np.asarray(0.5 * (straight - leaving * rate_at_start - arriving * rate_at_end))
