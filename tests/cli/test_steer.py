@@ -18,7 +18,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("options", [[], ["--controller", "tree", "--steer", "0.3"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--path-times", "0.3,0.6", "--weight", "path=1.5"], ["--controller", "tree", "--steer", "0.3"]]
+)
 def test_a_character_is_steered(folder, tmp_path, options, capsys):
     out = tmp_path / "out.npz"
     arguments = [

@@ -50,7 +50,7 @@ def test_one_method_looks_up_clips_and_labels(graph):
     assert graph.clips[graph.index(graph.clips[1].name)] is graph.clips[1]
     with pytest.warns(DeprecationWarning, match=r"use MotionGraph\.index\(label=\)"):
         assert graph.label_index("walk") == graph.index(label="walk")
-    with pytest.raises(InvalidValue, match="pass either clip= with the name of a clip or label="):
+    with pytest.raises(InvalidValue, match="pass either `clip=` with the name of a clip or `label="):
         graph.index()
 
 

@@ -187,7 +187,8 @@ def write(
     name, feet, picture = Path(output).stem, options["feet"], options.get("picture")
     landed = None
     if landing is not None:
-        landed = walk.land_at(landing.position, landing.heading, name=name, settings=landing.settings)
+        own = landing.settings.name or name
+        landed = walk.land_at(landing.position, landing.heading, name=own, settings=landing.settings)
     motion = walk.motion(feet=feet, name=name) if landed is None else landed.motion()
     save(motion, output, rigid=options["rigid"])
     if picture is not None and found is not None:

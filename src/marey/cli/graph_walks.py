@@ -47,7 +47,7 @@ def _landing(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --land and the options of the landing."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        function = add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet", "name"))(function)
+        function = add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet"))(function)
         return click.option("--land", type=POSITION_OR_POSE, help=text)(function)
 
     return add
@@ -198,7 +198,7 @@ def _read_others(files: tuple[str, ...], fps: float) -> Floats:
 @add_settings(f"{_SETTINGS}GraphReachSettings")
 @renamed_option("--from", "--start-clip")
 @_AVOID
-@add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet", "name"))
+@add_settings(f"{_SETTINGS}LandingSettings", skip=("heading", "feet"))
 def reach(file: str, output: str, at: tuple[float, ...] | None, **options: Any) -> int:
     """Go from the origin, facing +Z, to a position, to a clip, or to a clip at a position.
 

@@ -7,9 +7,12 @@ from typing import Any
 import click
 
 from marey.cli.files import check_output, plural
-from marey.cli.graph_params import Command, schedule
+from marey.cli.graph_params import Command, Weight, schedule
 from marey.cli.options import of_folder, open_folder
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import NumberList
+
+_TIMES = NumberList("increasing times in seconds", "0.3,0.6,0.9", minimum=0.0, name="seconds,...")
 
 
 @click.command("steer", cls=SettingsCommand)
@@ -21,6 +24,11 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 )  # fmt: skip
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
 @click.option("--command", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated.")
+@click.option(
+    "--path-times", type=_TIMES, help="Times ahead at which the future path is compared.  [default: 0.2,0.4,0.6,0.8]"
+)
+@click.option("--weight", "weights", type=Weight(), multiple=True,
+              help="Weight of features: path, facing, feet, feet_speed or hips_speed. May be repeated.")  # fmt: skip
 @add_settings("marey.control.settings:MatchingSettings")
 @add_settings("marey.control.settings:BlendTreeSettings")
 @of_folder
@@ -36,7 +44,15 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
       marey steer walks/ -o out.bvh --mirrored --controller tree --steer 0.3 --feet lock
     """
     from marey.clean import ensure_contacts
-    from marey.control import BlendTree, BlendTreeSettings, BlendTreeStream, MatchingSettings, MotionMatching, record
+    from marey.control import (
+        BlendTree,
+        BlendTreeSettings,
+        BlendTreeStream,
+        MatchingData,
+        MatchingSettings,
+        MotionMatching,
+        record,
+    )
     from marey.graph.settings import count_frames
     from marey.io import save
 
@@ -49,7 +65,9 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
     initial, send = schedule(options["command"])
     stream: Any
     if controller == "matching":
-        stream = MotionMatching(motions, settings=matching, **initial)
+        times = {} if options["path_times"] is None else {"path_times": options["path_times"]}
+        data = MatchingData.build(motions, weights=dict(options["weights"]), **times)
+        stream = MotionMatching(data, settings=matching, **initial)
     else:
         stream = BlendTreeStream(BlendTree.from_walks(motions), settings=tree, **initial)
     motion = record(stream, count_frames(seconds, stream.fps), send)
