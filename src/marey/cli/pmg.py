@@ -175,7 +175,7 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
 @click.argument("char", metavar="CHAR")
 @click.argument("source", metavar="A")
 @click.argument("target", metavar="B")
-@add_settings("marey.pmg.settings:ConnectSettings")
+@add_settings("marey.pmg.settings:EdgeSettings")
 @_SAMPLES
 @click.option(
     "--plot", "picture", metavar="PNG", help="Plot the distances of the transitions, even if no edge can be made."
@@ -192,10 +192,10 @@ def connect(char: str, source: str, target: str, picture: str | None, as_json: b
       marey pmg connect me.json walk run --good 0.08 --bad 0.12 --part "fast walk"
     """
     from marey.errors import NoResult
-    from marey.pmg import CompareSettings, ConnectSettings
+    from marey.pmg import CompareSettings, EdgeSettings
 
     graph = open_character(char)
-    settings = _read_edge_settings(ConnectSettings, options)
+    settings = _read_edge_settings(EdgeSettings, options)
     check_plot(picture, [char])
     comparison = graph.compare(source, target, **settings.select(CompareSettings))
     try:

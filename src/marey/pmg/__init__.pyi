@@ -18,7 +18,7 @@ from .requests import request_at_point as request_at_point
 from .settings import CharacterSettings as CharacterSettings
 from .settings import CompareSettings as CompareSettings
 from .settings import ConnectAllSettings as ConnectAllSettings
-from .settings import ConnectSettings as ConnectSettings
+from .settings import EdgeSettings as EdgeSettings
 from .settings import GaitSettings as GaitSettings
 from .settings import SeamSettings as SeamSettings
 from .settings import StreamSettings as StreamSettings

@@ -23,7 +23,7 @@ from marey.pmg.node import Node, Request, request_by_name
 from marey.pmg.settings import (
     CharacterSettings,
     CompareSettings,
-    ConnectSettings,
+    EdgeSettings,
     SeamSettings,
     StreamSettings,
     accept_clean_settings,
@@ -157,8 +157,8 @@ class ParametricMotionGraph:
         """
         return compare_nodes(self[source], self[target], self.seams, settings)
 
-    @operation(ConnectSettings)
-    def connect(self, source: str, target: str, settings: ConnectSettings) -> Edge:
+    @operation(EdgeSettings)
+    def connect(self, source: str, target: str, settings: EdgeSettings) -> Edge:
         """Add an edge, which stores for each sampled motion of the source which motions of the target can follow.
 
         Parameters

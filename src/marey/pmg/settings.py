@@ -61,7 +61,7 @@ class CompareSettings(Settings):
     )
 
 
-class ConnectSettings(CompareSettings):
+class EdgeSettings(CompareSettings):
     """Settings of an edge."""
 
     good: float | None = option(

@@ -1,0 +1,125 @@
+"""Every option of the library can be set on the command line and, where its operation has a panel, in the studio."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+
+import marey
+import marey.studio.panels
+from marey.cli.main import cli
+from marey.cli.settings import _Placeholder
+from marey.core.settings import Settings, options_of
+from marey.studio.forms import find_settings
+from marey.studio.messages import Message
+
+# Options that only Python can pass, and why.
+PYTHON_ONLY = {
+    "progress": "a function; commands draw a progress bar",
+    "run": "a function; commands have --jobs and --cluster",
+    "contacts": "an object; commands read the sidecar",
+    "compared": "an intermediate result",
+    "times": "an intermediate result",
+    "postures": "an intermediate result",
+    "place": "a floor transform; files and the page place results themselves",
+    "name": "the name of the file",
+    "start": "part of the command's FILE argument",
+    "stop": "part of the command's FILE argument",
+}
+# Classes without a command of their own, and why.
+NO_COMMAND = {
+    "SuggestSettings": "`marey find search` suggests a threshold if none is given",
+    "SplicerSettings": "of a run-time player",
+    "TreeSettings": "`marey parametric build` registers with its own options",
+}
+# Classes that the studio does not offer, and why.
+# fmt: off
+NO_PANEL = {
+    **dict.fromkeys(
+        (
+            "ConnectSettings", "CycleSettings", "DeseamSettings", "EditPathSettings", "RepairSettings",
+            "ResampleSettings", "RetargetSettings", "SmoothSettings", "WarpSettings",
+        ),
+        "the studio has no panel for edits",
+    ),
+    **dict.fromkeys(("SaveSettings", "OpenSettings"), "the page lists a folder and saves with the defaults"),
+    **dict.fromkeys(
+        ["GraphSearchSettings", "ReductionSettings", "RegisteredSettings", "SimilaritySettings"],
+        "the Graph panel builds by distance, and follows paths",
+    ),
+    **dict.fromkeys(("GraphCrowdSettings", "GraphReachSettings"), "the Graph panel moves one character along a path"),
+    "LandingSettings": "the Graph panel ends where the path ends",
+    "GazeMapSettings": "the Characters panel adds looks to a map one by one",
+    "GridSettings": "the Blend panel shows the grid of its registration",
+    "CheckSettings": "files are checked with the defaults",
+    "SplicerSettings": "of a run-time player",
+    "TreeSettings": "the Find panel registers with the options of the space",
+}
+# fmt: on
+
+
+def subclasses(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+def list_commands(command: click.Command, context: click.Context) -> Iterator[click.Command]:
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from list_commands(found, click.Context(found, info_name=name, parent=context))
+    else:
+        yield command
+
+
+def operations() -> list[type[Settings]]:
+    """The classes of settings that no other class extends: those of operations."""
+    for module in pkgutil.walk_packages(marey.__path__, "marey."):
+        if module.name.endswith(".settings"):
+            importlib.import_module(module.name)
+    found = {each for each in subclasses(Settings) if each.__module__.startswith("marey.")}
+    return sorted((each for each in found if not each.__subclasses__()), key=lambda each: each.__qualname__)
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, list[tuple[str, set[str]]]]:
+    """For each class, the prefix and the names of all options of the commands that derive options from it."""
+    used: dict[str, list[tuple[str, set[str]]]] = {}
+    for command in list_commands(cli, click.Context(cli)):
+        marks = [each for each in command.params if isinstance(each, _Placeholder)]
+        names = {str(each.name) for each in command.get_params(click.Context(command))}
+        for mark in marks:
+            used.setdefault(mark.kind, []).append((mark.prefix, names))
+    return used
+
+
+@pytest.fixture(scope="module")
+def panels() -> set[type[Settings]]:
+    for module in pkgutil.iter_modules(marey.studio.panels.__path__, "marey.studio.panels."):
+        importlib.import_module(module.name)
+    kinds: set[Any] = {kind for message in set(subclasses(Message)) for kind in find_settings(message)}
+    return kinds
+
+
+@pytest.mark.parametrize("kind", operations(), ids=lambda kind: kind.__name__)
+def test_every_option_has_an_option_of_a_command(
+    kind: type[Settings], commands: dict[str, list[tuple[str, set[str]]]]
+) -> None:
+    own = commands.get(f"{kind.__module__}:{kind.__name__}", [])
+    assert bool(own) != (kind.__name__ in NO_COMMAND), "a class has a command or a reason, not both"
+    for option in options_of(kind) if own else ():
+        reachable = any({option.name, prefix + option.name} & names for prefix, names in own)
+        assert reachable or option.name in PYTHON_ONLY, option.name
+
+
+@pytest.mark.parametrize("kind", operations(), ids=lambda kind: kind.__name__)
+def test_every_operation_has_controls_in_the_studio(kind: type[Settings], panels: set[type[Settings]]) -> None:
+    shown = kind in panels or any(base in panels for base in kind.__mro__[1:])
+    assert shown != (kind.__name__ in NO_PANEL), "a class has controls or a reason, not both"
