@@ -28,7 +28,7 @@ def make(name: str) -> Dialect:
     return DIALECTS[name](TRUTH)
 
 
-@pytest.fixture(params=["compiled", "compiled in halves", "careful"])
+@pytest.fixture(params=mostly_slow(["compiled", "careful", "compiled in halves"], "the same reader in parts", n_fast=2))
 def _each_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "careful":
         monkeypatch.setattr(bvh_rows, "_clean_rows", read_nothing)

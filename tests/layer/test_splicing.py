@@ -40,7 +40,9 @@ def made(curve, carry):
     return splice(curve, carry)
 
 
-@pytest.mark.parametrize("name", ["walk", "run", "stairs", "sneak", "turn_around"])
+@pytest.mark.parametrize(
+    "name", mostly_slow(["walk", "run", "stairs", "sneak", "turn_around"], "splices further clips", n_fast=2)
+)
 @pytest.mark.parametrize("posture", ["pitch", "full", None])
 def test_a_clip_spliced_with_itself_is_itself(name, posture):
     clip = sample(name, rng=2).motion

@@ -22,6 +22,7 @@ from marey.plot.poses import View, paced_frames, telling_frames
 from marey.plot.style import LEFT, MIDDLE, RIGHT
 from marey.samples import sample
 from tests.plot.pictures import WALK, bare, in_place, under_resting_root
+from tests.tiers import mostly_slow
 
 
 def poses(axes: Axes, width: float = 1.8) -> list[LineCollection]:
@@ -162,7 +163,7 @@ def test_a_kick_is_shown_at_its_height() -> None:
 
 
 @pytest.mark.parametrize("motion", [WALK, WALK[:30], in_place()], ids=["far", "near", "in place"])
-@pytest.mark.parametrize("n_poses", [3, 9, 40])
+@pytest.mark.parametrize("n_poses", mostly_slow([3, 9, 40], "draws more poses", n_fast=1))
 def test_first_and_last_pose_have_their_times_and_none_overlap(motion: Motion, n_poses: int) -> None:
     figure = draw_filmstrip(motion, n_poses=n_poses)
     figure.draw_without_rendering()

@@ -10,9 +10,10 @@ from marey.errors import InvalidValue, UnknownFormat
 from marey.plot import pmg
 from marey.pmg.connect import build_edge
 from tests.pmg.characters import small_walker, two_speed_walker
+from tests.tiers import mostly_slow
 
 
-@pytest.mark.parametrize("make", [small_walker, two_speed_walker])
+@pytest.mark.parametrize("make", mostly_slow([small_walker, two_speed_walker], "builds another character", n_fast=1))
 def test_boxes_are_drawn_with_their_samples(make):
     char = make()
     node = char["walk"]
