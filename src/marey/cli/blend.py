@@ -86,7 +86,11 @@ def _is_numbers(text: str) -> bool:
 @click.option(
     "--compare", "with_baselines", is_flag=True, help="Compare with simpler blending methods (two motions only)."
 )
-@add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "start", "crop"), prefix="compare_")
+@add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "crop"), prefix="compare_")
+@click.option(
+    "--compare-start", type=click.Choice(["corner", "third"]),
+    help="Where paths start: at the beginning of both motions, or at the lowest cell of the first third.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @reading
 def command(
@@ -370,6 +374,8 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
         numbers = [row["cost"], row["distance"], row["accuracy"], row["seconds"]]
         rows.append([row["method"], *(format_number(value) for value in numbers), row["note"]])
     lines += format_table(rows)
+    if not tables["blends"]:
+        return lines
     units = tables["units"]
     lines += ["", "blends; performance is the time of the discrete timewarp divided by the method's time"]
     metrics = {name: shown_metric(name, units[name]) for name in units}
