@@ -65,6 +65,11 @@ def test_a_zeroed_pose_is_found_at_every_rate(fps):
     assert (finding.start, finding.stop, finding.severity) == (middle, middle + 2, "severe")
 
 
+def test_broken_frames_do_not_look_like_a_wrong_rate():
+    walk = clip("walk", fps=30.0, seconds=2.0)
+    assert marey.check(zero_pose(walk, 40, 42)).kinds == ("broken_frames",)
+
+
 def test_frozen_frames():
     walk = clip("walk")
     frames = np.concatenate([np.arange(100), np.full(40, 100), np.arange(101, len(walk))])

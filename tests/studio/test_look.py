@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -351,3 +352,15 @@ def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) ->
     assert session.info(motions.add_result(motions.motion(walk), turn["motion"], walk)).skin is None
     page.do("close", motion=turn["motion"])
     assert session.info(made).skin is None
+
+
+def test_findings_of_an_open_clip(page: FakePage, clips: Path) -> None:
+    broken = sample("walk", fps=60.0, seconds=3.0).motion
+    rotations = broken.rotations.copy()
+    rotations[80:83] = (1.0, 0.0, 0.0, 0.0)
+    marey.save(replace(broken, rotations=rotations, contacts=None), clips / "broken.bvh")
+    opened = page.do("open", path="broken.bvh")
+    (finding,) = page.do("check", motion=opened["motion"])["findings"]
+    assert (finding["severity"], finding["start"], finding["stop"]) == ("severe", 80, 83)
+    assert finding["text"].endswith("; interpolate these frames")
+    (clips / "broken.bvh").unlink()

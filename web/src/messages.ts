@@ -182,6 +182,24 @@ export interface GetCurves {
   joint?: number;
 }
 
+/** Something that is wrong or doubtful with a motion, in frames `start` to `stop`, half-open. */
+export interface FindingRow {
+  severity: string;
+  start: number;
+  stop: number;
+  text: string;
+}
+
+/** Everything that is wrong or doubtful with a motion, severe findings first. */
+export interface Findings {
+  findings: FindingRow[];
+}
+
+/** Find everything that is wrong or doubtful with a motion. */
+export interface CheckMotion {
+  motion: string;
+}
+
 /** A point cloud, as used to compare frames: x y z in world coordinates, meters, one point per name and frame. */
 export interface Cloud {
   names: string[];
@@ -1551,6 +1569,7 @@ export interface Commands {
   "motion": { fields: GetMotion; reply: MotionInfo };
   "frames": { fields: GetFrames; reply: Binary };
   "curves": { fields: GetCurves; reply: CurveSet };
+  "check": { fields: CheckMotion; reply: Findings };
   "cloud": { fields: GetCloud; reply: Cloud };
   "close": { fields: CloseMotion; reply: Nothing };
   "detect_contacts": { fields: DetectContacts; reply: MotionInfo };

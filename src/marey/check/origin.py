@@ -46,7 +46,10 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
             "unit", "mild", 0, n, height, "m", f"the body is {height:.2f} m tall, so the unit may be wrong",
             "say which one it is with `unit=`",
         )  # fmt: skip
-    problem = find_implausible_rate(subject.strides, motion)
+    # Broken frames look like steps.
+    wrong = [(glitch.start - 1, glitch.stop) for glitch in subject.glitches]
+    strides = (s for s in subject.strides if not any(a <= s.stop and s.start <= b for a, b in wrong))
+    problem = find_implausible_rate(tuple(strides), motion)
     if problem is not None:
         yield rate_finding(motion, problem.fps, problem.message.partition(";")[0])
     elif (fps := find_known_rate(motion)) is not None:

@@ -40,6 +40,11 @@ class Finding:
     operation: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def sentence(self) -> str:
+        """The message with the remedy."""
+        return f"{self.message}; {self.remedy}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {

@@ -205,6 +205,21 @@ class CurveSet(Value):
     curves: tuple[Curve, ...]
 
 
+class FindingRow(Value):
+    """Something that is wrong or doubtful with a motion, in frames `start` to `stop`, half-open."""
+
+    severity: str
+    start: int
+    stop: int
+    text: str
+
+
+class Findings(Value):
+    """Everything that is wrong or doubtful with a motion, severe findings first."""
+
+    findings: tuple[FindingRow, ...]
+
+
 class Cloud(Value):
     """A point cloud, as used to compare frames: x y z in world coordinates, meters, one point per name and frame."""
 

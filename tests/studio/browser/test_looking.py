@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("looking")
     walk = sample("walk", fps=30.0, seconds=2.0).motion
     marey.save(walk, at / "awalk.bvh")
+    rotations = walk.rotations.copy()
+    rotations[40:42] = (1.0, 0.0, 0.0, 0.0)
+    marey.save(replace(walk, rotations=rotations), at / "broken.bvh")
     skinned.write(at / "skinned.glb")
     marey.save(walk, at / "own.glb")
     whole = (at / "skinned.glb").read_bytes()
@@ -210,6 +214,17 @@ def test_what_is_opened_comes_into_view(tab: Tab) -> None:
         tab.page.get_by_role("button", name="Close awalk").last.click()
     choose(tab, "awalk.bvh")
     tab.until("() => marey.stage.sees(marey.selected.character.center())")
+
+
+def test_findings_are_listed_on_request(tab: Tab) -> None:
+    assert not tab.page.locator(".findings").is_visible()
+    choose(tab, "broken.bvh")
+    summary = tab.page.locator(".findings summary")
+    summary.wait_for(state="visible")
+    assert summary.inner_text() == "1 finding, 1 severe"
+    summary.click()
+    tab.page.get_by_role("button", name="Frame 40").click()
+    tab.until("() => marey.playback.frame === 40")
 
 
 # --- Labels, contacts and the camera

@@ -32,7 +32,7 @@ export function mount(app: App): Panel {
   draw();
 
   const element = el("div", { class: "panel" },
-    el("section", {}, el("h3", { text: "Clip" }), about, readingOptions(app)),
+    el("section", {}, el("h3", { text: "Clip" }), about, findingsList(app), readingOptions(app)),
     el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), detection.element, el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
@@ -115,6 +115,36 @@ function facts(info: MotionInfo): HTMLElement[] {
     out.push(el("details", {}, el("summary", { text: "Import details" }), el("ul", {}, ...lines)));
   }
   return out;
+}
+
+/** What is wrong or doubtful with the clip, folded: the clip is checked quietly when it is selected or changed. */
+function findingsList(app: App): HTMLElement {
+  const summary = el("summary", { class: "dim" });
+  const list = el("ul", {});
+  const element = el("details", { class: "folded findings" }, summary, list);
+  let checked = "";
+  const draw = async () => {
+    const info = app.selected?.info;
+    const key = info ? `${info.motion} ${info.revision}` : "";
+    if (key === checked) return;
+    checked = key;
+    element.hidden = true;
+    if (!info) return;
+    const { findings } = await app.connection.ask("check", { motion: info.motion });
+    if (key !== checked || !findings.length) return;
+    const severe = findings.filter((each) => each.severity === "severe").length;
+    summary.textContent = `${findings.length} finding${findings.length > 1 ? "s" : ""}${severe ? `, ${severe} severe` : ""}`;
+    list.replaceChildren(...findings.map((each) => el("li", {},
+      button(`Frame ${each.start}`, () => app.playback.seek(each.start), "Move the playhead to this finding"),
+      el("span", { text: ` ${each.text}` }),
+    )));
+    element.hidden = false;
+  };
+  const quietly = () => void draw().catch(() => undefined);
+  app.selectionChanged.on(quietly);
+  app.infoChanged.on(quietly);
+  quietly();
+  return element;
 }
 
 /** For files with several clips: choosing another clip opens it as well. */

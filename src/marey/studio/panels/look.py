@@ -24,6 +24,8 @@ from marey.studio.messages import (
     Cloud,
     CurveSet,
     EchoFrame,
+    FindingRow,
+    Findings,
     FolderList,
     LiveFigures,
     LiveReport,
@@ -88,6 +90,25 @@ def get_curves(session: Session, message: messages.GetCurves) -> CurveSet:
     from marey.studio.curves import make_curves
 
     return make_curves(session.motions.motion(message.motion), message.curve, message.joint)
+
+
+@command(messages.CheckMotion, reads=True)
+def check_motion(session: Session, message: messages.CheckMotion) -> Findings:
+    """Return everything that is wrong or doubtful with a motion."""
+    from marey.check import check
+
+    found = check(session.motions.recording(message.motion))
+    return Findings(
+        findings=tuple(
+            FindingRow(
+                severity=each.severity,
+                start=each.start,
+                stop=each.stop,
+                text=word_text(each.sentence, messages.OpenFile),
+            )
+            for each in found
+        )
+    )
 
 
 @command(messages.GetCloud, reads=True)

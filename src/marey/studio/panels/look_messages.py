@@ -50,6 +50,10 @@ class GetCloud(MotionCommand, do="cloud"):
     window: float = 0.5
 
 
+class CheckMotion(MotionCommand, do="check"):
+    """Find everything that is wrong or doubtful with a motion."""
+
+
 class CloseMotion(MotionCommand, do="close"):
     """Close a motion."""
 
