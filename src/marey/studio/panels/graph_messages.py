@@ -48,7 +48,10 @@ class LimitPoint(Value):
     transitions: int
 
 
-class GraphCommand(Message):
+class GraphCommand(
+    Message,
+    control_labels={"threshold": "Similarity threshold", "thresholds": "Thresholds per pair of labels"},
+):
     """A command about the graph with this threshold in meters, and with other thresholds for some pairs of labels."""
 
     threshold: float
