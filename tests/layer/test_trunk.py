@@ -119,7 +119,7 @@ def test_the_cut_is_at_the_first_spine_joint():
 
 
 def test_an_unknown_transfer_is_refused():
-    with pytest.raises(InvalidValue, match="posture must be 'pitch' or 'full' or None, not 'all'"):
+    with pytest.raises(InvalidValue, match="posture must be 'pitch', 'full' or None, not 'all'"):
         SpliceSettings(posture="all")
 
 
