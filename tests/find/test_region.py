@@ -45,7 +45,7 @@ def test_marks_equal_those_of_the_twin(seed, rules):
     assert np.array_equal(marks & LEVEL != 0, level)
     kept = find_kept_cells(values, rules)
     assert level.any()
-    assert np.array_equal(kept, twin.kept(values, rules))
+    assert np.array_equal(kept, twin.stored(values, rules))
     assert 0 < kept.sum() < kept.size
 
 
