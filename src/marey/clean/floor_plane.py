@@ -150,7 +150,7 @@ def _fit(
         off = heights - terms @ values
         residue = math.sqrt(float((weights * off**2).sum() / weights.sum()))
         scatter = max(residue, noise)
-    return values, inverse, residue
+    return values, inverse.astype(np.float64), residue
 
 
 def estimate_floor_plane(motion: Motion) -> FloorPlane | None:
