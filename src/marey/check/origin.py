@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from marey.check.report import Finding
@@ -16,11 +15,6 @@ from marey.measure.subject import Subject
 _SHORTEST, _TALLEST = 0.9, 2.4
 # Formats whose frame rate can be overridden.
 _WITH_RATE = ("bvh", "amc", "asf", "glb")
-# Subjects of the CMU collection that were recorded at 60 Hz, although all its BVH files say 120 Hz. The strides of
-# some of their clips show it; clips without steps, such as punches, do not.
-_CMU_AT_60 = (75, 106, 141, 143)
-_CMU_NAME = re.compile(r"(\d{1,3})_\d{1,3}")
-_CMU_JOINTS = {"LHipJoint", "RHipJoint", "LowerBack", "LThumb"}
 
 
 def check_origin(subject: Subject) -> Iterator[Finding]:
@@ -52,8 +46,6 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     problem = find_implausible_rate(tuple(strides), motion)
     if problem is not None:
         yield rate_finding(motion, problem.fps, problem.message.partition(";")[0])
-    elif (fps := find_known_rate(motion)) is not None:
-        yield rate_finding(motion, fps, f"CMU recorded this subject at {fps:g} Hz, not at {motion.fps:g} Hz")
     if starts_with_rest_pose(motion):
         yield Finding(
             "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion", "trim it",
@@ -68,11 +60,3 @@ def rate_finding(motion: Motion, fps: float, message: str) -> Finding:
         "frame_rate", "severe", 0, len(motion), motion.fps, "1/s", message, f"read it with `file_fps={fps:g}`",
         operation="convert" if can_override else "", options={"file_fps": fps} if can_override else {},
     )  # fmt: skip
-
-
-def find_known_rate(motion: Motion) -> float | None:
-    """Return the rate at which a clip of the CMU collection was recorded, if its file is known to be wrong."""
-    name = _CMU_NAME.fullmatch(motion.name)
-    if name is None or motion.fps != 120.0 or not set(motion.skeleton.names) >= _CMU_JOINTS:
-        return None
-    return 60.0 if int(name[1]) in _CMU_AT_60 else None
