@@ -33,6 +33,7 @@ PYTHON_ONLY = {
 }
 # Classes without a command of their own, and why.
 NO_COMMAND = {
+    "EvaluationSettings": "`marey bench live` runs it with the defaults",
     "SuggestSettings": "`marey find search` suggests a threshold if none is given",
     "SplicerSettings": "of a run-time player",
     "TreeSettings": "`marey parametric build` registers with its own options",
@@ -53,6 +54,7 @@ NO_PANEL = {
         "the Graph panel builds by distance, and follows paths",
     ),
     **dict.fromkeys(("GraphCrowdSettings", "GraphReachSettings"), "the Graph panel moves one character along a path"),
+    "EvaluationSettings": "the Drive panel measures the response while it plays",
     "LandingSettings": "the Graph panel ends where the path ends",
     "GazeMapSettings": "the Characters panel adds looks to a map one by one",
     "GridSettings": "the Blend panel shows the grid of its registration",

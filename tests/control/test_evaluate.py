@@ -126,7 +126,7 @@ def test_recording_steers_and_joins():
     ("options", "message"),
     [
         ({"n_turns": 0}, "n_turns must be at least 1, not 0"),
-        ({"timeout": 0.0}, "timeout in seconds must be"),
+        ({"timeout": 0.0}, "timeout must be"),
         ({"path": [[0.0, 0.0]]}, "at least two points"),
         ({"path": [1.0, 2.0]}, "path must have shape"),
     ],

@@ -32,5 +32,6 @@ from .sequence import Action as Action
 from .sequence import ActionSequence as ActionSequence
 from .sequence import RandomWalk as RandomWalk
 from .settings import BlendTreeSettings as BlendTreeSettings
+from .settings import EvaluationSettings as EvaluationSettings
 from .settings import GoToSettings as GoToSettings
 from .settings import MatchingSettings as MatchingSettings

@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from marey.control.evaluate_gait import gait_metrics
 from marey.control.inertia_reel import rotate_root_with_hips
-from marey.core.arrays import Floats, check_number, freeze_array
+from marey.control.settings import EvaluationSettings
+from marey.core.arrays import Floats, freeze_array
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
+from marey.core.settings import operation
 from marey.deprecation import renamed_method, renamed_parameters
 from marey.errors import InvalidValue
 from marey.maths import filters, rigid2d
@@ -90,44 +91,26 @@ class StreamMetrics:
 
 
 @renamed_parameters(make="make_stream", trials="n_turns", longest="timeout")
-def evaluate_stream(
-    make_stream: Callable[[], Stream],
-    *,
-    turn: float = np.pi / 2,
-    n_turns: int = 12,
-    timeout: float = 6.0,
-    path: ArrayLike | None = None,
-    seconds: float = 40.0,
-    speed: float | None = None,
-    rng: int | np.random.Generator = 0,
-) -> StreamMetrics:
+@operation(EvaluationSettings)
+def evaluate_stream(make_stream: Callable[[], Stream], settings: EvaluationSettings) -> StreamMetrics:
     """Measure a stream that accepts ``request(direction=...)``.
 
     Parameters
     ----------
     make_stream : function that returns a new stream; called once for the turns and once for the path.
-    turn : angle of the requested turns in radians, to varying sides, each after a random pause.
-    n_turns : number of turns. timeout : seconds to wait for each turn.
-    path : (n, 2) x, z in meters, path to steer the character along, starting at its first point. By default a figure
-        eight with loops of 3 m radius.
-    seconds : maximum time on the path.
-    speed : speed to request in m/s; None to request none.
-    rng : seed or Generator for the pauses.
     """
-    if n_turns < 1:
-        raise InvalidValue(f"n_turns must be at least 1, not {n_turns}")
-    wait = check_number(timeout, "timeout in seconds", above=True)
-    generator = np.random.default_rng(rng)
-    route = figure_of_eight() if path is None else freeze_array(path, "path", (None, 2))
+    wait, speed = settings.timeout, settings.speed
+    generator = np.random.default_rng(settings.rng)
+    route = figure_of_eight() if settings.path is None else freeze_array(settings.path, "path", (None, 2))
     if len(route) < 2:
         raise InvalidValue("path must have at least two points")
     stream, timed = make_stream(), list[float]()
     _request_speed(stream, speed)
-    turning, requests = _record_turns(stream, turn, n_turns, wait, generator, timed)
+    turning, requests = _record_turns(stream, settings.turn, settings.n_turns, wait, generator, timed)
     answers = _response_times(turning, requests, wait)
     along = make_stream()
     _request_speed(along, speed)
-    following = _follow_path(along, route, check_number(seconds, "seconds", above=True), timed)
+    following = _follow_path(along, route, settings.seconds, timed)
     apart, pace = _path_metrics(following, route)
     report = measure(replace(turning, contacts=None))
     # The first frames fill the cleanup's window.
@@ -151,24 +134,12 @@ def evaluate_stream(
 
 
 @renamed_parameters(trials="n_turns", longest="timeout")
+@operation(EvaluationSettings)
 def evaluate_streams(
-    makers: Mapping[str, Callable[[], Stream]],
-    *,
-    turn: float = np.pi / 2,
-    n_turns: int = 12,
-    timeout: float = 6.0,
-    path: ArrayLike | None = None,
-    seconds: float = 40.0,
-    speed: float | None = None,
-    rng: int | np.random.Generator = 0,
+    makers: Mapping[str, Callable[[], Stream]], settings: EvaluationSettings
 ) -> dict[str, StreamMetrics]:
     """Run `evaluate_stream` with the same options on several streams. Returns the metrics by stream name."""
-    return {
-        name: evaluate_stream(
-            make, turn=turn, n_turns=n_turns, timeout=timeout, path=path, seconds=seconds, speed=speed, rng=rng
-        )
-        for name, make in makers.items()
-    }
+    return {name: evaluate_stream(make, settings=settings) for name, make in makers.items()}
 
 
 def clip_metrics(clips: Sequence[Motion]) -> StreamMetrics:

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from marey.core.settings import Settings, option
+from marey.core.settings import Seed, Settings, option
 from marey.play.settings import LiveSettings
 
-__all__ = ["BlendTreeSettings", "GoToSettings", "MatchingSettings"]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["BlendTreeSettings", "EvaluationSettings", "GoToSettings", "MatchingSettings"]
+
+
+class EvaluationSettings(Settings):
+    """Settings of `evaluate_stream`."""
+
+    turn: float = option(
+        default=math.pi / 2,
+        help="Angle of the requested turns, to varying sides, each after a random pause.",
+        unit="rad",
+    )
+    n_turns: int = option(default=12, help="Number of turns.", min=1)
+    timeout: float = option(default=6.0, help="Time to wait for each turn.", unit="s", above=0)
+    path: ArrayLike | None = option(
+        default=None,
+        help="(n, 2) x, z in meters, path to steer the character along, starting at its first point. By default a "
+        "figure eight with loops of 3 m radius.",
+    )
+    seconds: float = option(default=40.0, help="Maximum time on the path.", unit="s", above=0)
+    speed: float | None = option(default=None, help="Speed to request. By default none.", unit="m/s", min=0)
+    rng: Seed = option(default=0, help="Random seed of the pauses.", min=0)
 
 
 class GoToSettings(Settings):
