@@ -13,7 +13,6 @@ import pytest
 import marey
 import marey.studio.panels
 from marey.cli.main import cli
-from marey.cli.settings import _Placeholder
 from marey.core.settings import Settings, options_of
 from marey.studio.forms import find_settings
 from marey.studio.messages import Message
@@ -95,10 +94,9 @@ def commands() -> dict[str, list[tuple[str, set[str]]]]:
     """For each class, the prefix and the names of all options of the commands that derive options from it."""
     used: dict[str, list[tuple[str, set[str]]]] = {}
     for command in list_commands(cli, click.Context(cli)):
-        marks = [each for each in command.params if isinstance(each, _Placeholder)]
         names = {str(each.name) for each in command.get_params(click.Context(command))}
-        for mark in marks:
-            used.setdefault(mark.kind, []).append((mark.prefix, names))
+        for kind, prefix in getattr(command, "sources", ()):
+            used.setdefault(kind, []).append((prefix, names))
     return used
 
 

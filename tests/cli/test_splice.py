@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,3 +158,18 @@ def test_correlations_are_drawn_and_named(clips, capsys):
     assert "counter-phase with the left hip, local: " in said
     assert "LeftArm pitch" in said
     assert (clips / "with.png").stat().st_size > 10_000
+
+
+def test_clips_of_different_people_are_retargeted_on_request(tmp_path, capsys):
+    walk = sample("walk", seconds=4.0).motion
+    tall = replace(
+        walk,
+        skeleton=replace(walk.skeleton, offsets=1.2 * walk.skeleton.offsets),
+        root_positions=1.2 * walk.root_positions,
+    )
+    for name, motion in (("a", walk), ("b", tall)):
+        marey.save(motion, tmp_path / f"{name}.npz")
+    arguments = ["splice", str(tmp_path / "a.npz"), str(tmp_path / "b.npz"), "-o", str(tmp_path / "s.npz")]
+    assert main(arguments) == 2
+    assert "retarget them onto one skeleton with --retarget" in capsys.readouterr().err
+    assert main([*arguments, "--retarget"]) == 0

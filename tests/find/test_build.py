@@ -51,7 +51,7 @@ def by_definition(web: MatchWeb, p: int, q: int) -> np.ndarray:
     grid = distance_grid(clouds[0], None if p == q else clouds[1], window=web.options.window).values
     values = quantize(np.asarray(grid))
     rounded = ((values.astype(int) + 5) // 10 * 10).astype(np.uint16)
-    return np.where(twin.kept(values, Rules.from_options(web.options, web.fps)), rounded, np.uint16(65535))
+    return np.where(twin.stored(values, Rules.from_options(web.options, web.fps)), rounded, np.uint16(65535))
 
 
 @pytest.mark.parametrize("side", [2048, 61, 40, 23])

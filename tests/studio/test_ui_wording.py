@@ -15,6 +15,7 @@ from marey import samples
 from marey.core import Motion, Skeleton
 from marey.edit import retarget
 from marey.errors import MareyError
+from marey.io.settings import LoadSettings
 from marey.studio.forms import word_error
 from marey.studio.messages import Message, Where
 from marey.studio.panels.author_messages import AddLook
@@ -107,7 +108,7 @@ def test_a_missing_skeleton_file_can_be_dropped(tmp_path: Path) -> None:
             return tmp_path / path
 
     with pytest.raises(MareyError) as caught:
-        open_recording(Here(), "walk.amc", "folder")
+        open_recording(Here(), "walk.amc", "folder", LoadSettings())
     text = word_error(caught.value, OpenFile)
     assert "drop the .asf file together with it, or put it in the open folder" in text
     assert str(tmp_path) not in text

@@ -20,6 +20,9 @@ from marey.maths.vector_kernels import Quat, Vec
 
 Pose = tuple[Vec, Quat]
 
+# Toes bend toward the sole by at most this many radians.
+_MAX_DOWN = 0.5
+
 
 @helper
 def aim_limbs(
@@ -308,6 +311,9 @@ def _find_bend(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
     if top < -0.5 * math.pi:  # curled under the foot: straight down first, then up
         top += 2.0 * math.pi
     if height - along >= amplitude:
-        return top, height - along - amplitude
-    rest = math.acos(max((height - along) / amplitude, -1.0))
-    return (top - rest if top > 0.0 else top + rest), 0.0
+        bend = top
+    else:
+        rest = math.acos(max((height - along) / amplitude, -1.0))
+        bend = top - rest if top > 0.0 else top + rest
+    bend = max(bend, -_MAX_DOWN)
+    return bend, max(height - along - amplitude * math.cos(bend - top), 0.0)

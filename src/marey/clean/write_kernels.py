@@ -51,12 +51,13 @@ def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
     )
     if bend == row[layout.BEND]:
         return bend
-    # A foot that turns over may need another bend than its neighbors.
+    # The smoothed bend may be too large for this frame; but toes do not snap to the other side.
     target, orientation = vec.get(row, layout.AIM), vec.get_quat(row, layout.AIM_Q)
     pivot, tip, ankle = find_toes(row, limb, options, frames.positions[t], target, orientation)
     turn = vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend)
     own: float = row[layout.BEND]
-    return own if pivot[1] + vec.rotate(turn, tip)[1] < options.floor - row[layout.OVER] else bend
+    is_under = pivot[1] + vec.rotate(turn, tip)[1] < options.floor - row[layout.OVER]
+    return own if is_under and own * bend > 0.0 else bend
 
 
 @helper

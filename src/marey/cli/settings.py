@@ -66,7 +66,14 @@ class _Placeholder(click.Option):
 
 
 class SettingsCommand(click.Command):
-    """A command with options that `add_settings` derives."""
+    """A command with options that `add_settings` derives.
+
+    sources : for each class of settings, its module and name, and the prefix of its options.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.sources = [(each.kind, each.prefix) for each in self.params if isinstance(each, _Placeholder)]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if any(isinstance(each, _Placeholder) for each in self.params):

@@ -62,6 +62,10 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
         for motion, which in ((legs, "lower"), (arms, "upper"))
     ]
     legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))
+    if options["retarget"] is not None:
+        from marey.edit import share_skeleton
+
+        legs, arms = share_skeleton((legs, arms), options["retarget"] or True)
     with clock("splice"):
         result, times = _splice(legs, arms, options)
     copied = result if times is None else _splice_naive(legs[: len(result)], arms)

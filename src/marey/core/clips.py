@@ -60,6 +60,7 @@ def prepare_clips(
     min_clips: int = 1,
     detect: Callable[[Motion], Motion] | None = None,
     bake_hips: bool = True,
+    can_retarget: bool = False,
 ) -> PreparedClips:
     """Bring clips to the first one's skeleton and to one rate, with contacts if possible.
 
@@ -72,12 +73,14 @@ def prepare_clips(
         the clip stays without contacts, and a note says why. None leaves contacts as they are.
     bake_hips : convert hip travel to root travel in all clips (see `bake_hips_into_root`). If False, only in clips
         whose skeleton offsets differ from the first clip's.
+    can_retarget : whether the caller has the option `retarget`, which the error for different skeletons then names.
     """
     given = list_clips(clips, purpose, min_clips)
     body = given[0].skeleton
     for k, motion in enumerate(given[1:], 1):
         where = f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})"
-        check_same_skeleton(body, motion.skeleton, where, "retarget them onto one skeleton with `retarget=True`")
+        remedy = "retarget them onto one skeleton with `retarget=True`" if can_retarget else "retarget one first"
+        check_same_skeleton(body, motion.skeleton, where, remedy)
     ready, notes = list(given), []
     for k, motion in enumerate(given):
         if motion.contacts is not None or detect is None:

@@ -57,7 +57,7 @@ def build_web(
 
     detect = partial(ensure_contacts, problem="matches of a clip without contacts ignore them")
     given = share_skeleton(clips, retarget, purpose="a match web")
-    motions = make_names_unique(prepare_clips(given, "a match web", fps=fps, detect=detect).motions)
+    motions = make_names_unique(prepare_clips(given, "a match web", fps=fps, detect=detect, can_retarget=True).motions)
     warn_of_findings(motions)
     work = make_work(motions, settings)
     tiles = [

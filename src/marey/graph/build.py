@@ -122,7 +122,9 @@ def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSett
     names, and variations."""
     given = share_skeleton(clips, settings.retarget, purpose="a graph")
     detect = partial(ensure_contacts, problem="feet of a clip without contacts are not cleaned up")
-    motions = make_names_unique(prepare_clips(given, "a graph", fps=settings.fps, detect=detect).motions)
+    motions = make_names_unique(
+        prepare_clips(given, "a graph", fps=settings.fps, detect=detect, can_retarget=True).motions
+    )
     warn_of_findings(motions)
     if not settings.variations:
         return motions

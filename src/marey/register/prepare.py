@@ -21,7 +21,7 @@ def prepare_motions(motions: Iterable[Motion], retarget: OneSkeleton = False) ->
     given = share_skeleton(list_clips(motions, "registration", min_clips=2), retarget)
     for k, motion in enumerate(given):
         check_length(motion, k)
-    return prepare_clips(given, "registration", detect=detect_contacts, bake_hips=False)
+    return prepare_clips(given, "registration", detect=detect_contacts, bake_hips=False, can_retarget=True)
 
 
 def check_length(motion: Motion, k: int) -> None:
