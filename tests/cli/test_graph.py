@@ -348,6 +348,8 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["steer", "GRAPH", "-o", "OUT", "--command", "3:up=1"], 2, "SECONDS:direction=DEGREES"),
         (["steer", "GRAPH", "-o", "OUT", "--command", "1:label=fly"], 2, "no label 'fly'"),
         (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "--seconds must be at least one frame of 0.0333 s"),
+        (["steer", "GRAPH", "-o", "OUT", "--command", "3:speed=-1"], 2, "--command must be a speed of at least 0"),
+        (["steer", "GRAPH", "-o", "OUT", "--command", "30:speed=1"], 2, "--command at 30 s has no effect"),
         (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
         (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "--seconds must be at most 86400 (a day)"),
         (["steer", "GRAPH", "-o", "OUT", "--seconds", "nan"], 2, "--seconds must be at most 86400 (a day)"),

@@ -43,12 +43,32 @@ def test_a_character_is_steered(folder, tmp_path, options, capsys):
     assert np.arctan2(*after) == pytest.approx(np.pi / 2, abs=0.5)
 
 
+@pytest.mark.parametrize("controller", ["matching", "tree"])
+@pytest.mark.parametrize("at", [1, 3])
+def test_a_command_takes_effect_at_its_time_whatever_is_done_to_the_feet(folder, tmp_path, controller, at):
+    paths = {}
+    for feet in ("clean", "lock", "none"):
+        for command in ([], ["--command", f"{at}:direction=90"]):
+            out = tmp_path / "out.npz"
+            options = ["--controller", controller, "--feet", feet, "--seconds", "5", *command]
+            assert main(["steer", str(folder), "-o", str(out), *options]) == 0
+            paths[feet, bool(command)] = load_motion(out).travel[:, [0, 2]]
+    for feet in ("clean", "lock", "none"):
+        apart = np.hypot(*(paths[feet, True] - paths[feet, False]).T)
+        assert apart[: 30 * at - 15].max(initial=0.0) < 0.02  # the cleanup looks ahead a little
+        assert apart[30 * at + 45] > 0.1
+        np.testing.assert_allclose(paths[feet, True], paths["none", True], atol=0.05)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--min-gain", "2"], "--min-gain must be from 0 to 1, not 2.0"),
         (["--command", "0:label=sneak"], "--command takes direction and speed"),
         (["--seconds", "0"], "--seconds must be at least one frame"),
+        (["--command", "3:speed=-1"], "--command must be a speed of at least 0 m/s, not '3:speed=-1'"),
+        (["--seconds", "10", "--command", "30:speed=1"], "--command at 30 s has no effect, because the motion ends"),
+        (["--seconds", "10", "--command", "10:speed=1"], "at 10 s; raise --seconds"),
     ],
 )
 def test_bad_use(folder, tmp_path, options, message, capsys):

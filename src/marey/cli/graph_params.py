@@ -88,6 +88,8 @@ class Command(click.ParamType):  # type: ignore[type-arg]
             seconds = number = float("nan")
         if what not in ("direction", "speed", "label") or not wanted or not (isfinite(number) and seconds >= 0.0):
             self.fail(f"expected SECONDS:direction=DEGREES, :speed=M_PER_S or :label=NAME, got {value!r}", param, ctx)
+        if what == "speed" and number < 0.0:
+            self.fail(f"expected a speed of at least 0 m/s, got {value!r}", param, ctx)
         return seconds, what, wanted if what == "label" else radians(number) if what == "direction" else number
 
 
@@ -108,12 +110,20 @@ START = StartParam("NODE,X,Z,DEG", "12,0,0,90", 4, name="node,x,z,deg")
 
 
 def schedule(
-    commands: tuple[tuple[float, str, float | str], ...],
-) -> tuple[dict[str, Any], Callable[..., None]]:
-    """Return the first command of a stream, and a function ``send(stream, frame)`` that requests the others."""
+    commands: tuple[tuple[float, str, float | str], ...], seconds: float
+) -> tuple[dict[str, Any], Callable[[Any, int], None]]:
+    """Return the first command of a stream, and a function ``send(stream, frame)`` that requests the others.
+
+    seconds : length of the motion. A command that comes later is an error.
+    """
+    late = max((at for at, _, _ in commands), default=0.0)
+    if late > 0.0 and late >= seconds:
+        raise click.UsageError(
+            f"--command at {late:g} s has no effect, because the motion ends at {seconds:g} s; raise --seconds"
+        )
     waiting = sorted((each for each in commands if each[0] > 0.0), key=lambda each: each[0])
 
-    def send(stream: Any, frame: int, last: Any = None) -> None:
+    def send(stream: Any, frame: int) -> None:
         while waiting and waiting[0][0] * stream.fps <= frame:
             _, name, value = waiting.pop(0)
             stream.request(**{name: value})

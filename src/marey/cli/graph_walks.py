@@ -348,7 +348,7 @@ def steer(file: str, output: str, **options: Any) -> int:
     settings = read_settings(GraphStreamSettings, options, feet="none", place=(0.0, 0.0, 0.0))
     graph = _open_graph(file, output)
     n_frames = _count_frames(options["seconds"], graph)
-    initial, send = schedule(options["command"])
+    initial, send = schedule(options["command"], options["seconds"])
     stream = graph.stream(settings=settings, **initial)
     for frame in range(n_frames):
         send(stream, frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -13,6 +14,26 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import NumberList
 
 _TIMES = NumberList("increasing times in seconds", "0.3,0.6,0.9", minimum=0.0, name="seconds,...")
+
+
+class _Commanded:
+    """The frames of a stream, with each command sent just before the frame at its time.
+
+    A player that cleans feet takes frames from its source long before it returns them, so commands that are sent when
+    it returns a frame would be late in the recording.
+    """
+
+    def __init__(self, stream: Any, send: Callable[[Any, int], None]) -> None:
+        self._stream, self._send, self._frame = stream, send, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def next_frame(self) -> Any:
+        """Send the commands that are due and return the next frame."""
+        self._send(self._stream, self._frame)
+        self._frame += 1
+        return self._stream.next_frame()
 
 
 @click.command("steer", cls=SettingsCommand)
@@ -62,7 +83,7 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
     matching, tree = (read_settings(kind, dict(options)) for kind in (MatchingSettings, BlendTreeSettings))
     clips = open_folder(folder, options, output)
     motions = [ensure_contacts(clips.motion(k)) for k in range(len(clips.names))]
-    initial, send = schedule(options["command"])
+    initial, send = schedule(options["command"], seconds)
     stream: Any
     if controller == "matching":
         times = {} if options["path_times"] is None else {"path_times": options["path_times"]}
@@ -70,6 +91,8 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
         stream = MotionMatching(data, settings=matching, **initial)
     else:
         stream = BlendTreeStream(BlendTree.from_walks(motions), settings=tree, **initial)
-    motion = record(stream, count_frames(seconds, stream.fps), send)
+    n_frames = count_frames(seconds, stream.fps)
+    stream.player.source = _Commanded(stream, send)
+    motion = record(stream, n_frames)
     save(motion, output)
     click.echo(f"wrote {output}: {motion.duration:.1f} s from {plural(len(motions), 'clip')}")
