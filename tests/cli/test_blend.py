@@ -127,6 +127,14 @@ def test_loops_go_on(clips, capsys):
         marey.save(cycle(made.motion, start, stop), f"{name}.bvh")
     assert main([*BLEND, "--cyclic", "--seconds", "4"]) == 0
     assert len(marey.load("jog.bvh")) == 121
+    Path("keys.csv").write_text("0,1,0\n6,0,1\n")
+    assert main([*BLEND, "--cyclic", "--weights", "keys.csv"]) == 0
+    assert marey.load("jog.bvh").duration == pytest.approx(6.0)
+    assert main([*BLEND, "--cyclic", "--weights", "keys.csv", "--seconds", "4"]) == 0
+    assert marey.load("jog.bvh").duration == pytest.approx(4.0)
+    Path("keys.csv").write_text("0,1,0\n")
+    assert main([*BLEND, "--cyclic", "--weights", "keys.csv"]) == 0
+    assert marey.load("jog.bvh").duration < 2.0  # one cycle
 
 
 def test_comparisons_are_shown_as_tables(clips, capsys):
@@ -221,6 +229,10 @@ def test_regions_may_be_given(clips, capsys):
         ([*BLEND, "--weights", "bad.csv"], 2, "bad.csv:2: expected a time and 2 weights, got 2 numbers"),
         ([*BLEND, "--weights", "words.csv"], 2, "words.csv:2: expected a time and 2 weights"),
         ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: expected at least 1 line of a time and 2 weights"),
+        ([*BLEND, "--weights", "back.csv"], 2, "--weights must have finite times that increase from row to row"),
+        ([*BLEND, "--match-at", "1.0", "99"], 2, "--match-at must be at most 3.00 s (90f) in 'run', not 99.00 s"),
+        ([*BLEND, "--match-at", "200f", "1.0"], 2, "--match-at must be at most 4.00 s (120f) in 'walk', not 6.67 s"),
+        ([*BLEND, "--match-at", "1.0", "1.0", "--cyclic"], 2, "--match-at applies only to two files without --cyclic"),
         (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "at least two files, not 1 file"),
         (["blend", "walk.bvh", "run.bvh", "walk.bvh", "-o", "jog.bvh", "--compare"], 2, "--compare takes two files"),
         (["blend", "walk.bvh", "run.bvh", "-o", "run.bvh"], 2, "this is an input file; choose another name"),
@@ -243,6 +255,7 @@ def test_wrong_use(clips, capsys, arguments, code, message):
     Path("bad.csv").write_text("0,1,0\n1,1\n")
     Path("words.csv").write_text("time,a,b\n0,one,0\n")
     Path("bare.csv").write_text("time,a,b\n")
+    Path("back.csv").write_text("0,1,0\n2,0,1\n1,1,0\n")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert main(arguments) == code
     told = capsys.readouterr()

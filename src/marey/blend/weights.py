@@ -140,7 +140,7 @@ def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
             f"weights must have one row per time, not shape {rows.shape} for times of shape {times.shape}"
         )
     if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
-        raise InvalidValue("seconds must be finite and increase from row to row")
+        raise InvalidValue("weights must have finite times that increase from row to row", parameter="weights")
     for t, row in zip(times.tolist(), rows, strict=True):
         _normalize(row, rows.shape[1], f" at {t:g} s")
     if len(times) == 1:

@@ -64,7 +64,8 @@ def _is_numbers(text: str) -> bool:
 @click.option(
     "--weights", metavar="W W...|CSV",
     help="One weight per file (they are normalized); or a CSV file with lines TIME,W,W... (seconds), which are "
-    "interpolated smoothly.  [default: equal]",
+    "interpolated smoothly. With --cyclic, the blend lasts until the last TIME unless --seconds is given.  "
+    "[default: equal]",
 )  # fmt: skip
 @add_settings("marey.blend.settings:BlendSettings")
 @click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and position of the first frame.")
@@ -126,7 +127,8 @@ def command(
     given, shown = read_weights(weights, len(files))
     into = make_plot_folder(folder)  # before long work, and before anything is written
     clock = Clock()
-    reg, result = _blend_files(files, given, clock, options)
+    keys = shown["keys"] if isinstance(shown, dict) else None
+    reg, result = _blend_files(files, given, clock, options, until=keys[-1][0] if keys else None)
     with clock("save"):
         result = save_as(result, output, options["rigid"], options["name"])
     report = {
@@ -179,8 +181,13 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
 
 
 def _blend_files(
-    files: Sequence[str], weights: list[float] | WeightFunction, clock: Clock, options: dict[str, Any]
+    files: Sequence[str],
+    weights: list[float] | WeightFunction,
+    clock: Clock,
+    options: dict[str, Any],
+    until: float | None,
 ) -> tuple[RegistrationCurve, Motion]:
+    """Register and blend the files. Loops last until the time `until` of the last weights, unless --seconds is given."""
     import math
 
     from marey.blend import BlendSettings, blend
@@ -195,6 +202,9 @@ def _blend_files(
         motions = [read_motion(path, how) for path in files]
     with clock("register"):
         reg = _register(motions, options)
+    lasts = reg.cyclic and settings.method == "registered" and settings.seconds is None
+    if lasts and until is not None and until > 0.0:
+        settings = BlendSettings(settings=settings, seconds=until)
     with clock("blend"):
         return reg, blend(reg, weights, settings=settings)
 
@@ -206,7 +216,15 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
 
     start = options["match_at"]
     if start is not None:
-        start = tuple(to_frame(moment, motion.fps) for moment, motion in zip(start, motions, strict=False))
+        if options["cyclic"] or len(motions) != 2:
+            raise InvalidValue("--match-at applies only to two files without --cyclic")
+        start = tuple(to_frame(moment, motion.fps) for moment, motion in zip(start, motions, strict=True))
+        for frame, motion in zip(start, motions, strict=True):
+            if frame >= len(motion):
+                raise InvalidValue(
+                    f"--match-at must be at most {motion.duration:.2f} s ({len(motion) - 1}f) in {motion.name!r}, not "
+                    f"{frame / motion.fps:.2f} s ({frame}f)"
+                )
     settings = read_settings(RegisterSettings, options, start=start, markers=options["markers"])
     if options["registration"] is None:
         reg = register(motions, settings=settings)
