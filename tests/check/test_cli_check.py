@@ -64,8 +64,20 @@ def test_a_bad_file_is_one_finding(folder, capsys):
     assert "bad.bvh" in captured.out
     assert "unreadable" in captured.out
     assert "fast.bvh" in captured.out
-    assert main(["check", str(folder / "missing.bvh")]) == 2
-    assert "unreadable" in capsys.readouterr().out
+
+
+def test_a_missing_file_and_a_file_of_another_kind(folder, capsys):
+    (folder / "README.md").write_text("# Walks\n")
+    for name, words in (
+        ("nosuch", "no such file"),
+        ("missing.bvh", "no such file"),
+        ("README.md", "not a motion file"),
+    ):
+        assert main(["check", str(folder / name), str(folder / "broken.bvh")]) == 2
+        shown = capsys.readouterr().out
+        assert words in shown
+        assert "export it again" not in shown
+        assert "broken frames" in shown
 
 
 def test_a_folder_without_clips(tmp_path, capsys):
@@ -76,7 +88,28 @@ def test_a_folder_without_clips(tmp_path, capsys):
 def test_duplicates_in_a_folder(folder, capsys):
     shutil.copy(folder / "walk.bvh", folder / "zwalk.bvh")
     assert main(["check", str(folder)]) == 1
-    assert "duplicate" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "duplicate" in shown
+    assert f"use only one of {folder / 'walk.bvh'} and {folder / 'zwalk.bvh'}\n" in shown
+
+
+def test_bone_lengths_after_a_cleanup(tmp_path, capsys):
+    walk = clip("walk")
+    offsets = walk.frame_offsets.copy()
+    offsets[50:80, walk.skeleton.roles["left_foot"]] *= 1.1
+    stretched = replace(walk, bone_offsets=offsets)
+    marey.save(stretched, tmp_path / "stretched.bvh")
+    assert main(["check", str(tmp_path / "stretched.bvh")]) == 1
+    assert "bone lengths" in capsys.readouterr().out
+    cleaned = replace(stretched, source=stretched.source.with_step(op="clean", plants=1))
+    marey.save(cleaned, tmp_path / "cleaned.bvh")
+    assert main(["check", str(tmp_path / "cleaned.bvh")]) == 0
+
+
+def test_a_jump_shows_what_makes_it_severe(data_folder, capsys):
+    assert main(["check", str(data_folder / "cmu-hard" / "106_20.bvh")]) == 1
+    jumps = [line for line in capsys.readouterr().out.splitlines() if " jump " in line]
+    assert ["177 degrees" in jumps[0], "21 m/s" in jumps[1]] == [True, True]
 
 
 def test_processes_give_the_same_reports(folder):

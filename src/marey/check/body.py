@@ -25,7 +25,9 @@ _N_WINDOWS, _WINDOW = 4, 512
 
 
 def check_bones(subject: Subject) -> Iterator[Finding]:
-    """Find bones that change their length."""
+    """Find bones that change their length, unless a cleanup, which stretches limbs, is recorded for the motion."""
+    if any(step.get("op") == "clean" for step in subject.motion.source.provenance):
+        return
     try:
         bones, change = length_changes(subject)
     except InvalidValue:

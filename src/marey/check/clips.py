@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,15 +77,16 @@ def check_clips(motions: Iterable[Motion | Markers], settings: CheckSettings) ->
 def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest | None]) -> list[CheckReport]:
     """Add the findings that a comparison shows to the reports of clips; clips without a digest are not compared."""
     more: list[list[Finding]] = [[] for _ in reports]
-    known = [i for i, digest in enumerate(digests) if digest is not None]
-    for i, other, message in _find_duplicates([(i, digest) for i, digest in enumerate(digests) if digest is not None]):
-        remedy = f"use only one of {other!r} and {reports[i].name!r}"
+    known = {i: digest for i, digest in enumerate(digests) if digest is not None}
+    for i, other, message in _find_duplicates(list(known.items())):
+        remedy = f"use only one of {other} and {known[i].name}"
         more[i].append(Finding("duplicate", "mild", 0, reports[i].n_frames, 0.0, "m", message, remedy))
     by_skeleton: dict[str, list[int]] = {}
-    for i in known:
-        by_skeleton.setdefault(digests[i].skeleton, []).append(i)  # type: ignore[union-attr]
+    names = {i: digest.name for i, digest in known.items()}
+    for i, digest in known.items():
+        by_skeleton.setdefault(digest.skeleton, []).append(i)
     for group in by_skeleton.values():
-        for i, finding in _share_rates(group, reports):
+        for i, finding in _share_rates(group, reports, names):
             more[i].append(finding)
     return [report.extend(tuple(found)) if found else report for report, found in zip(reports, more, strict=True)]
 
@@ -114,15 +115,17 @@ def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, s
     return out
 
 
-def _share_rates(group: list[int], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
+def _share_rates(
+    group: list[int], reports: Sequence[CheckReport], names: Mapping[int, str]
+) -> list[tuple[int, Finding]]:
     """Return wrong frame rates of clips whose steps do not show it, for the clips of one skeleton."""
     wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
     rates = {finding.options.get("file_fps") for finding in wrong.values()}
     if len(rates) != 1 or None in rates:
         return []
     example = next(iter(wrong.values()))
-    names = format_list([reports[i].name for i in wrong], 3)
-    message = f"the frame rate seems wrong, because it is in other clips of the same skeleton: {names}"
+    others = format_list([names[i] for i in wrong], 3)
+    message = f"the frame rate seems wrong, because it is in other clips of the same skeleton: {others}"
     return [
         (i, replace(example, stop=reports[i].n_frames, message=message, severity="mild"))
         for i in group

@@ -17,7 +17,7 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import MareyError, MareyWarning, UnreadableFile
-from marey.io.files import MARKER_SUFFIXES, split_name
+from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names, load_markers, load_motion
 from marey.io.settings import LoadSettings
@@ -32,6 +32,11 @@ class CheckedFile:
     path: str
     clip: str
     report: CheckReport
+
+    @property
+    def label(self) -> str:
+        """The file, and the clip if it has several, as reports name them."""
+        return f"{self.path} ({self.clip})" if self.clip else self.path
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -90,14 +95,22 @@ def list_clip_files(paths: Iterable[StrPath]) -> list[str]:
 
 def _check_file(path: str, reading: LoadSettings) -> list[tuple[CheckedFile, ClipDigest | None]]:
     """Check every clip of a file. Defined at module level, for processes."""
+    known = (*MOTION_SUFFIXES, *MARKER_SUFFIXES)
+    if not os.path.exists(path):
+        return _report_unreadable(path, "no such file", "check its name")
+    if split_name(path)[1] not in known:
+        return _report_unreadable(path, "not a motion file", f"supported formats are {', '.join(known)}")
     try:
         names = clip_names(path) if reading.clip is None else ()
         clips = [(name, LoadSettings(settings=reading, clip=name)) for name in names] if len(names) > 1 else []
         return [_check_clip(path, name, how) for name, how in clips or [("", reading)]]
     except MareyError as error:
-        remedy = error.remedy or "export it again"
-        finding = Finding("unreadable", "severe", 0, 0, 0.0, "", f"cannot be read: {error.message}", remedy)
-        return [(CheckedFile(path, "", CheckReport(_base(path), 0, 0.0, (finding,))), None)]
+        return _report_unreadable(path, f"cannot be read: {error.message}", error.remedy or "export it again")
+
+
+def _report_unreadable(path: str, message: str, remedy: str) -> list[tuple[CheckedFile, ClipDigest | None]]:
+    finding = Finding("unreadable", "severe", 0, 0, 0.0, "", message, remedy)
+    return [(CheckedFile(path, "", CheckReport(split_name(path)[0], 0, 0.0, (finding,))), None)]
 
 
 def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, ClipDigest | None]:
@@ -112,15 +125,11 @@ def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, C
         for text in texts
         if not any(reference in text for reference in known)
     )
-    digest = digest_clip(value, path) if isinstance(value, Motion) else None
-    return CheckedFile(path, name, report.extend(doubts)), digest
+    file = CheckedFile(path, name, report.extend(doubts))
+    return file, digest_clip(value, file.label) if isinstance(value, Motion) else None
 
 
 def _read(path: str, how: LoadSettings) -> Motion | Markers:
     if split_name(path)[1] in MARKER_SUFFIXES:
         return load_markers(path, unit=how.unit, up=how.up)
     return load_motion(path, settings=how)
-
-
-def _base(path: str) -> str:
-    return split_name(path)[0]

@@ -46,16 +46,18 @@ def _describe(glitch: Glitch, skeleton: Skeleton) -> Finding:
     names = _names(skeleton, glitch.joints)
     who = names[0] if len(names) == 1 else plural(len(names), "joint")
     verb = "moves" if len(names) == 1 else "move"
+    only_turns = glitch.angle > _TURNED and glitch.distance <= _FAR
+    value, unit = (glitch.angle, "rad") if only_turns else (glitch.speed, "m/s")
     size = f"by {glitch.distance:.2f} m and {np.degrees(glitch.angle):.0f} degrees from one frame to the next"
     if glitch.kind == "jump":
         return Finding(
-            "jump", severity, glitch.start, glitch.stop, glitch.speed, "m/s",
+            "jump", severity, glitch.start, glitch.stop, value, unit,
             f"{who} {verb} {size} and {'stays' if len(names) == 1 else 'stay'} there, as at a cut",
             "fade out the jump, or cut the clip there", names, "edit deseam", {"frame": glitch.start + 1},
         )  # fmt: skip
     n = plural(glitch.stop - glitch.start, "frame")
     return Finding(
-        "broken_frames", severity, glitch.start, glitch.stop, glitch.speed, "m/s",
+        "broken_frames", severity, glitch.start, glitch.stop, value, unit,
         f"{who} {verb} {size}, and back after {n}" if glitch.kind == "flip" else f"{n} broken: {who} {verb} {size}",
         "interpolate these frames" if glitch.kind != "flip" else "rotate the joints back", names, "edit repair",
     )  # fmt: skip

@@ -79,12 +79,14 @@ def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
     sentences = [""]
     for file in checked:
         for finding in file.report:
-            name = f"{file.path} ({file.clip})" if file.clip else file.path
             whole = finding.stop - finding.start >= file.report.n_frames
             frames = "all" if whole else f"{finding.start}-{finding.stop - 1}"
             fix = suggest_command(finding) or word_options(finding.remedy)
-            rows.append([name, frames, finding.severity, finding.kind.replace("_", " "), format_value(finding), fix])
-            sentences.append(_explain(finding, file.path))
+            if finding.kind == "unreadable":
+                frames, fix = "", word_options(finding.sentence)
+            kind = finding.kind.replace("_", " ")
+            rows.append([file.label, frames, finding.severity, kind, format_value(finding), fix])
+            sentences.append("" if kind == "unreadable" else _explain(finding, file.path))
     if len(rows) > 1:
         for line, sentence in zip(format_table(rows, n_text=4), sentences, strict=True):
             click.echo(line)
@@ -125,7 +127,7 @@ def format_value(finding: Finding) -> str:
     value = finding.value
     formats = {
         "m": f"{1e3 * value:.0f} mm" if abs(value) < 1.0 else f"{value:.2f} m", "m/s": f"{value:.0f} m/s",
-        "rad": f"{math.degrees(value):.1f} degrees", "s": f"{value:.2f} s", "1/s": f"{value:g} Hz",
+        "rad": f"{math.degrees(value):.{int(value < 1.0)}f} degrees", "s": f"{value:.2f} s", "1/s": f"{value:g} Hz",
         "fraction": f"{value:.0%}",
     }  # fmt: skip
     if finding.unit in formats:
