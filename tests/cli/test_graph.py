@@ -53,6 +53,25 @@ def test_build_and_info(built, capsys):
     assert "a new direction" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (["--threshold", "1%"], "try a --threshold larger than 0.0"),
+        (["--similarity", "0.95"], "try a --similarity smaller than 0.95"),
+        (["--threshold", "0.2"], None),
+    ],
+)
+def test_a_graph_that_uses_little_of_its_clips_has_a_hint(folder, tmp_path, capsys, options, hint):
+    arguments = ["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), *options]
+    main(arguments)
+    out = capsys.readouterr().out
+    assert ("hint:" in out) == (hint is not None)
+    assert hint is None or f"only a small part of the clips; {hint}" in out
+    main([*arguments, "--json"])
+    used = json.loads(capsys.readouterr().out)
+    assert (used["seconds_kept"] < used["seconds"] / 3.0) == (hint is not None)
+
+
 def test_findings_of_one_kind_are_grouped(folder, tmp_path, capsys):
     assert main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--threshold", "0.06"]) == 1
     out, err = capsys.readouterr()
@@ -329,6 +348,17 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["build", "CLIPS", "-o", "OUT", "--fade", "0.2"], 2, "--fade applies only with --similarity"),
         (["build", "CLIPS", "-o", "OUT", "--weight", "hips"], 2, "NAME=NUMBER such as"),
         (["search", "GRAPH", "-o", "OUT"], 2, "give one objective"),
+        (
+            ["search", "GRAPH", "-o", "OUT", "--point", "2,4", "--max-error", "-1"],
+            2,
+            "--max-error must be at least 0 m",
+        ),
+        (["search", "GRAPH", "-o", "OUT", "--speed", "-1"], 2, "marey: --speed must be at least 0 m/s, not -1\n"),
+        (
+            ["search", "GRAPH", "-o", "OUT", "--speed", "1", "--seconds", "0"],
+            2,
+            "--seconds must be greater than 0, not",
+        ),
         (["search", "GRAPH", "-o", "OUT", "--clip", "walk0"], 2, "--clip needs a position and direction"),
         (["search", "GRAPH", "-o", "OUT", "--speed", "1", "--step", "3"], 2, "--step must be at most the --window"),
         (["path", "GRAPH", "-o", "OUT", "--word", "no", "--start", "1.5,0,0,0"], 2, "the number of a node first"),

@@ -236,5 +236,13 @@ def test_what_cannot_be_is_said(graph):
         search(graph, FunctionObjective(lambda walk, edge: -1.0, lambda walk: False), start=0)
     with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
         search(graph, KeepSpeed(1.0, 2.0), start=10**6)
+    with pytest.raises(InvalidValue, match="speed must be at least 0 m/s, not -1$"):
+        KeepSpeed(-1.0, 2.0)
+    with pytest.raises(InvalidValue, match="seconds must be greater than 0, not 0$"):
+        KeepSpeed(1.0, 0.0)
+    with pytest.raises(InvalidValue, match="max_distance must be at least 0 m, not -1"):
+        ReachPoint((1.0, 2.0), -1.0)
+    with pytest.raises(InvalidValue, match="max_error must be at least 0 m, not nan"):
+        ReachClip(2, (0.0, 0.0, 0.0), float("nan"))
     with pytest.raises(InvalidValue, match="nodes must be numbers from 0 to"):
         shortest_walk(graph, 0, -1)

@@ -187,7 +187,7 @@ def _blend_files(
     options: dict[str, Any],
     until: float | None,
 ) -> tuple[RegistrationCurve, Motion]:
-    """Register and blend the files. Loops last until the time `until` of the last weights, unless --seconds is given."""
+    """Register and blend the files. Loops last until the last weights, `until` seconds, unless --seconds is given."""
     import math
 
     from marey.blend import BlendSettings, blend

@@ -96,7 +96,11 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
             graph = graph.with_registered_transitions(progress=progress)
     seconds = time.monotonic() - began
     graph.save(output)
-    print_graph(graph, as_json, written=output, seconds=seconds)
+    if isinstance(settings, GraphSettings):
+        hint = f"try a --threshold larger than {graph.build_info.threshold:.3g} m"
+    else:
+        hint = f"try a --similarity smaller than {options['similarity']:g}"
+    print_graph(graph, as_json, written=output, seconds=seconds, hint=hint)
     return 1 if graph.findings else 0
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _COVERED, _AT_END = 0.35, 0.5
 # Stretch of a limb (fraction) and distance of a foot from its plant (meters) that deserve a warning.
 _STRETCHED, _MISSED = 0.1, 0.01
+# A graph that uses less than this fraction of its clips deserves a hint.
+_LITTLE = 1.0 / 3.0
 # Maximum number of names to list.
 _LISTED = 12
 
@@ -50,10 +52,12 @@ def print_graph(
     written: str | None = None,
     seconds: float | None = None,
     response: bool = False,
+    hint: str = "",
 ) -> None:
     """Print what is in a graph, the file it was written to, and the seconds it took to build.
 
     response : also measure the response time to a new direction.
+    hint : what to try if the graph uses only a small part of the clips; not part of JSON.
     """
     found = graph.statistics()
     answer = _response(graph) if response else None
@@ -72,6 +76,8 @@ def print_graph(
     out = f"; not used: {_listed(found.left_out)}" if found.left_out else ""
     clips = plural(found.clips + len(found.left_out), "clip")
     click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz{out}")
+    if hint and found.seconds_kept < _LITTLE * found.seconds:
+        click.echo(f"  hint: this is only a small part of the clips; {hint}")
     click.echo(
         f"{plural(found.nodes, 'node')}, {plural(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
         f"{plural(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"

@@ -303,6 +303,8 @@ def _make_objective(graph: MotionGraph, options: dict[str, Any]) -> Any:
     from marey.maths import rigid2d
 
     error, seconds = options["max_error"], options["seconds"]
+    if error is not None and not error >= 0.0:
+        raise click.UsageError(f"--max-error must be at least 0 m, not {error:g}")
 
     def reach_clip(name: str) -> ReachClip:
         if options["at"] is None:

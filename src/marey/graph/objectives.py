@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 _HURRY = 1.0
 
 
+def _check_least(name: str, value: float, unit: str) -> None:
+    if not value >= 0.0:
+        raise InvalidValue(f"{name} must be at least 0 {unit}, not {value:g}", parameter=name)
+
+
 def _edge_points(walk: PartialWalk, edge: int) -> tuple[Floats, Floats]:
     """Return world positions (n, 2) of the hips on the n frames of an edge appended to a walk, and the distance (n,) in
     meters from each previous frame."""
@@ -110,6 +115,7 @@ class ReachPoint(FrozenRecord):
     max_distance: float = 0.3
 
     def __post_init__(self) -> None:
+        _check_least("max_distance", self.max_distance, "m")
         self._put(point=freeze_array(self.point, "the point", (2,)))
 
     def begin(self, walk: PartialWalk) -> float:
@@ -166,6 +172,7 @@ class ReachClip(FrozenRecord):
     _goal: _Wanted | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
+        _check_least("max_error", self.max_error, "m")
         self._put(place=freeze_array(self.place, "the place", (3,)))
 
     def begin(self, walk: PartialWalk) -> tuple[_Wanted, float, float]:
@@ -229,10 +236,9 @@ class KeepSpeed:
     seconds: float
 
     def __post_init__(self) -> None:
-        if not (self.speed >= 0.0 and self.seconds > 0.0):
-            raise InvalidValue(
-                f"speed must be at least 0 m/s and seconds greater than 0, not {self.speed} and {self.seconds}"
-            )
+        _check_least("speed", self.speed, "m/s")
+        if not self.seconds > 0.0:
+            raise InvalidValue(f"seconds must be greater than 0, not {self.seconds:g}", parameter="seconds")
 
     def begin(self, walk: PartialWalk) -> None:
         """Return None; this objective needs no memo."""
