@@ -147,7 +147,20 @@ def test_feet_below_the_floor():
     squat = clip("duck")
     root = squat.root_positions.copy()
     root[80:93, 1] -= 0.15 * (1.0 - np.abs(np.linspace(-1.0, 1.0, 13)))  # too fast to be a floor
-    assert find(marey.check(replace(squat, root_positions=root)), "penetration")
+    (finding,) = find(marey.check(replace(squat, root_positions=root)), "penetration")
+    assert finding.operation == "clean"
+
+
+@pytest.mark.parametrize(
+    ("file", "part"), [("128_11", "LeftLeg"), ("113_14", "LeftHandIndex1"), ("140_02", "RightLeg"), ("117_08", None)]
+)
+def test_cleanup_is_no_remedy_for_knees_and_hands_below_the_floor(file, part, data_folder):
+    (finding,) = find(marey.check(marey.load(data_folder / "cmu-hard" / f"{file}.bvh")), "penetration")
+    if part is None:
+        assert (finding.joints, finding.operation) == (("LeftToeBase",), "clean")
+    else:
+        assert (finding.joints, finding.operation, finding.severity) == ((part,), "", "mild")
+        assert f"cleanup does not move {part}" in finding.remedy
 
 
 def test_jitter():

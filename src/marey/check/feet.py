@@ -1,4 +1,4 @@
-"""Findings on feet and floor: a tilted or drifting floor, sliding feet, and feet below the floor."""
+"""Findings on feet and floor: a tilted or drifting floor, sliding feet, and parts of the body below the floor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from marey.check.report import Finding
 from marey.clean.floor_plane import estimate_floor_plane
 from marey.core.arrays import find_runs
 from marey.errors import MareyError
-from marey.measure.body import depth_below_floor
 from marey.measure.subject import Subject
 
 # Radians. Smaller tilts are within the error of a calibration.
@@ -76,13 +75,26 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_depth(subject: Subject) -> Iterator[Finding]:
-    depth = depth_below_floor(subject).copy()
+    """Find the part of the body that is deepest below the floor. Cleanup moves only feet."""
+    skeleton, points = subject.motion.skeleton, subject.foot_points
+    feet = {j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None}
+    parts = [(skeleton.names[int(j)], not feet.isdisjoint(skeleton.chain(int(j)))) for j in subject.joints]
+    parts += [(point.name, True) for point in points]
+    heights = np.concatenate([subject.positions[..., 1], subject.paths(points)[..., 1]], axis=1)
+    depth = subject.floor - heights
     for glitch in subject.glitches:
         depth[glitch.start : glitch.stop] = 0.0
     deepest = float(depth.max())
-    if deepest > _DEPTH:
-        rows = np.flatnonzero(depth > _DEPTH)
-        yield Finding(
-            "penetration", "severe" if deepest > _LARGE_DEPTH else "mild", int(rows[0]), int(rows[-1]) + 1, deepest,
-            "m", f"the body sinks {1e3 * deepest:.0f} mm below the floor", "lift it onto the floor", operation="clean",
-        )  # fmt: skip
+    if deepest <= _DEPTH:
+        return
+    name, is_foot = parts[int(depth.max(axis=0).argmax())]
+    rows = np.flatnonzero(depth.max(axis=1) > _DEPTH)
+    start, stop = int(rows[0]), int(rows[-1]) + 1
+    message = f"{name} sinks {1e3 * deepest:.0f} mm below the floor"
+    if is_foot:
+        severity = "severe" if deepest > _LARGE_DEPTH else "mild"
+        remedy, operation = "put the feet on the floor", "clean"
+    else:
+        severity, operation = "mild", ""
+        remedy = f"cleanup does not move {name}, only feet; leave it, or lift it by hand"
+    yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), operation)
