@@ -36,8 +36,11 @@ def best_commands(commands: Sequence[Sequence[str]], rounds: int = 5) -> list[fl
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def runner(command: Sequence[str]) -> Callable[[], object]:
-        return lambda: subprocess.run(
-            command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        def run() -> None:
+            done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            if done.returncode > 1:  # 1 means that there are findings
+                raise subprocess.CalledProcessError(done.returncode, command, stderr=done.stderr)
+
+        return run
 
     return time_functions([runner(command) for command in commands], rounds)
