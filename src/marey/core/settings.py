@@ -208,26 +208,54 @@ def option(
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class _Checked:
-    """Makes each subclass of `Settings` a frozen dataclass that checks its values."""
+    """Makes each subclass of `Settings` a frozen dataclass that checks its values.
+
+    The methods are written out: the code that `dataclass` generates for them takes a millisecond per class to compile.
+    """
 
     def __init_subclass__(cls) -> None:
         if cls.__bases__ == (_Checked,):  # Settings itself, which declares `settings` for type checkers
             return
-        dataclass(frozen=True, kw_only=True)(cls)
-        make: Callable[..., None] = cls.__init__
+        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+        cls.__init__ = _set_options  # type: ignore[method-assign]
 
-        def init(self: Any, *values: Any, settings: Settings | None = None, **options: Any) -> None:
-            if settings is not None and not isinstance(settings, cls):
-                kind = type(settings).__name__
-                raise InvalidValue(f"settings must be {cls.__name__}, not {kind}", parameter="settings")
-            options |= _name_values(cls, values, options)
-            known = {each.name for each in options_of(cls)}
-            for name in options.keys() - known:
-                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}{similar(name, known)}")
-            given = {} if settings is None else {name: getattr(settings, name) for name in known}
-            make(self, **{**given, **options})
+    if not TYPE_CHECKING:
 
-        cls.__init__ = init  # type: ignore[method-assign]
+        def __setattr__(self, name: str, value: Any) -> None:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+        def __delattr__(self, name: str) -> None:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+        def __repr__(self) -> str:
+            values = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in options_of(type(self)))
+            return f"{type(self).__qualname__}({values})"
+
+        def __eq__(self, other: object) -> bool:
+            return _get_values(self) == _get_values(other) if type(other) is type(self) else NotImplemented
+
+        def __hash__(self) -> int:
+            return hash(_get_values(self))
+
+
+def _get_values(settings: Any) -> tuple[Any, ...]:
+    return tuple(getattr(settings, each.name) for each in options_of(type(settings)))
+
+
+def _set_options(self: Any, *values: Any, settings: Settings | None = None, **options: Any) -> None:
+    kind = type(self)
+    if settings is not None and not isinstance(settings, kind):
+        name = type(settings).__name__
+        raise InvalidValue(f"settings must be {kind.__name__}, not {name}", parameter="settings")
+    options |= _name_values(kind, values, options)
+    known = {each.name for each in options_of(kind)}
+    for name in options.keys() - known:
+        raise TypeError(f"{kind.__name__}() got an unexpected keyword argument {name!r}{similar(name, known)}")
+    options = self.convert(options)
+    for each in options_of(kind):
+        default = each.default if settings is None else getattr(settings, each.name)
+        object.__setattr__(self, each.name, each.check(options.get(each.name, default)))
+    self.check()
 
 
 class Settings(_Checked):
@@ -238,10 +266,10 @@ class Settings(_Checked):
 
     settings: dataclasses.InitVar[Settings | None] = None
 
-    def __post_init__(self, *_: Any) -> None:
-        for each in options_of(type(self)):
-            object.__setattr__(self, each.name, each.check(getattr(self, each.name)))
-        self.check()
+    @staticmethod
+    def convert(options: dict[str, Any]) -> dict[str, Any]:
+        """Return the given options in the form that is checked. Subclasses override this to accept other spellings."""
+        return options
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options that are plain values, JSON-ready."""

@@ -19,16 +19,16 @@ class AxesSettings(Settings):
         default=None, help="Up axis of the file. By default it is detected.", label="Up axis"
     )
 
-    def __post_init__(self, *_: Any) -> None:
+    @staticmethod
+    def convert(options: dict[str, Any]) -> dict[str, Any]:
         """Accept an up axis in upper case or with a plus sign, and check the unit."""
         from marey.io.axes import check_up
         from marey.io.recognize import parse_unit
 
-        if self.up is not None:
-            object.__setattr__(self, "up", check_up(self.up))
-        if self.unit is not None:
-            parse_unit(self.unit)
-        super().__post_init__()
+        up, unit = options.get("up"), options.get("unit")
+        if unit is not None:
+            parse_unit(unit)
+        return options if up is None else options | {"up": check_up(up)}
 
 
 class ReadSettings(AxesSettings):
