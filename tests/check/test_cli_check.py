@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 import marey
-from marey.check import check_files
+from marey.check import CheckedFile, CheckReport, Finding, check_files
+from marey.cli.check import chain_commands
 from marey.cli.main import main
 from marey.store import processes
 
@@ -48,6 +49,47 @@ def test_commands_of_the_full_table_and_of_json(folder, capsys):
     (report,) = json.loads(capsys.readouterr().out)
     (finding,) = report["findings"]
     assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (broken, 100, 103, command)
+
+
+def test_commands_of_several_findings_are_a_chain(folder, monkeypatch, capsys):
+    """Broken first frames are trimmed, so the jump is earlier in the repaired file."""
+    walk = tilt(clip("walk"), 4.0)
+    root = walk.root_positions.copy()
+    root[120:, 0] += 0.5
+    monkeypatch.chdir(folder)
+    marey.save(zero_pose(replace(walk, root_positions=root), 0, 3), "bad.bvh")
+    assert main(["check", "--full", "bad.bvh"]) == 1
+    shown = capsys.readouterr().out
+    assert "each reads the file that the one before wrote" in shown
+    commands = [line.strip() for line in shown.splitlines() if line.startswith("        marey ")]
+    assert commands[:3] == [
+        "marey edit repair bad.bvh bad_1.bvh",
+        "marey edit deseam bad_1.bvh bad_2.bvh --at 117f",
+        f"marey edit level bad_2.bvh {'bad_fixed.bvh' if len(commands) == 3 else 'bad_3.bvh'}",
+    ]
+    for command in commands:
+        assert main(command.split()[1:]) == 0
+    assert main(["check", "bad_fixed.bvh", "--severity", "severe"]) == 0
+
+
+def test_a_chain_has_each_command_once(data_folder):
+    (file,) = check_files([data_folder / "cmu-hard" / "111_21.bvh"])
+    words = [command.split() for command in chain_commands(file)]
+    assert [line[1:3] for line in words][:2] == [["edit", "repair"], ["edit", "deseam"]]
+    assert [line[1] for line in words].count("clean") == 1
+    base = file.path.removesuffix(".bvh")
+    assert [word for line in words for word in line if word.startswith(base)] == [
+        file.path, *(f"{base}_{k}.bvh" for k in (1, 1, 2, 2)), f"{base}_fixed.bvh",
+    ]  # fmt: skip
+
+
+def test_crops_are_one_command():
+    frozen = [
+        Finding("frozen", "severe", 10, 20, 0.3, "s", "", "", operation="edit crop", options={"start": 19}),
+        Finding("frozen", "severe", 80, 90, 0.3, "s", "", "", operation="edit crop", options={"stop": 81}),
+    ]
+    file = CheckedFile("a.glb", "run", CheckReport("run", 100, 30.0, tuple(frozen)))
+    assert chain_commands(file) == ["marey edit crop a.glb a_run_fixed.glb --from 19f --to 81f --clip run"]
 
 
 def test_severity(folder, capsys):

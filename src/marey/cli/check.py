@@ -15,20 +15,26 @@ from marey.cli.settings import SettingsCommand, add_settings, name_option, read_
 from marey.cli.tables import format_table
 
 if TYPE_CHECKING:
-    from marey.check import CheckedFile, Finding
+    from collections.abc import Mapping
+
+    from marey.check import CheckedFile, CheckReport, Finding
 
 # Bytes below which one process is faster than starting several.
 _SMALL = 2**25
 _SAVED = (".bvh", ".glb", ".npz")
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
+# The order in which commands fix a clip. Those that name frames come before the one that changes their number.
+_ORDER = (
+    "convert", "edit repair", "edit deseam", "edit crop", "edit resample", "edit level", "edit smooth", "clean",
+)  # fmt: skip
 
 
 @click.command("check", cls=SettingsCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @add_settings("marey.check.settings:CheckSettings")
 @reading
-@click.option("--full", is_flag=True, help="Explain each finding, and print complete commands.")
+@click.option("--full", is_flag=True, help="Explain each finding, and print the commands that fix a clip, in order.")
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
 def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool, **options: Any) -> int:
@@ -76,7 +82,7 @@ def _to_json(file: CheckedFile) -> dict[str, Any]:
 
 def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
     rows = [["file", "frames", "severity", "finding", "how bad", "fix"]]
-    sentences = [""]
+    notes: list[list[str]] = [[]]
     for file in checked:
         for finding in file.report:
             whole = finding.stop - finding.start >= file.report.n_frames
@@ -86,12 +92,13 @@ def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
                 frames, fix = "", word_options(finding.sentence)
             kind = finding.kind.replace("_", " ")
             rows.append([file.label, frames, finding.severity, kind, format_value(finding), fix])
-            sentences.append("" if kind == "unreadable" else _explain(finding, file.path))
+            notes.append([] if kind == "unreadable" else [word_options(finding.message) + describe_joints(finding)])
+        notes[-1] += _word_fixes(chain_commands(file)) if file.report else []
     if len(rows) > 1:
-        for line, sentence in zip(format_table(rows, n_text=4), sentences, strict=True):
+        for line, more in zip(format_table(rows, n_text=4), notes, strict=True):
             click.echo(line)
-            if full and sentence:
-                click.echo(f"      {sentence}")
+            for note in more if full else ():
+                click.echo(f"      {note}")
     n_found, n_severe = sum(bool(file.report) for file in checked), sum(file.report.is_severe for file in checked)
     click.echo(
         f"{plural(len(checked), 'clip')}: no findings" if not n_found
@@ -99,10 +106,49 @@ def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
     )  # fmt: skip
 
 
-def _explain(finding: Finding, path: str) -> str:
-    """Return the sentence of a finding, with the joints, and the complete command."""
-    sentence = word_options(finding.message) + describe_joints(finding)
-    return f"{sentence}: {suggest_command(finding, path)}" if finding.operation else sentence
+def _word_fixes(commands: list[str]) -> list[str]:
+    if len(commands) < 2:
+        return [f"fix it: {command}" for command in commands]
+    title = "run these commands in this order; each reads the file that the one before wrote:"
+    return [title, *(f"  {command}" for command in commands)]
+
+
+def chain_commands(file: CheckedFile) -> list[str]:
+    """Return the commands that fix all findings of a clip, in order; each reads the file that the one before wrote."""
+    findings = sorted(
+        (finding for finding in file.report if finding.operation),
+        key=lambda finding: (_ORDER.index(finding.operation), finding.start),
+    )
+    n_trimmed = _count_trimmed(file.report)
+    steps: list[tuple[str, dict[str, Any]]] = []
+    for finding in findings:
+        options = {
+            name: max(value - n_trimmed, 0) if name in _FRAMES else value for name, value in finding.options.items()
+        }
+        if finding.operation == "edit crop" and steps and steps[-1][0] == "edit crop":  # keep what both keep
+            kept = steps[-1][1]
+            for name, choose in (("start", max), ("stop", min)):
+                if name in options:
+                    kept[name] = choose(options[name], kept.get(name, options[name]))
+        elif (finding.operation, options) not in steps:
+            steps.append((finding.operation, options))
+    base, suffix = _split_output(file.path)
+    base += f"_{file.clip.replace(os.sep, '_')}" if file.clip else ""
+    numbered = [f"{base}_{k}{suffix}" for k in range(1, len(steps))]
+    files = [file.path, *numbered, f"{base}_fixed{suffix}"]
+    commands = [_word_command(*step, files[k], files[k + 1]) for k, step in enumerate(steps)]
+    if commands and file.clip:
+        commands[0] += f" --clip {shlex.quote(file.clip)}"
+    return commands
+
+
+def _count_trimmed(report: CheckReport) -> int:
+    """Return how many frames at the start are missing in repaired files: a rest pose and broken frames."""
+    first = 0
+    for finding in sorted(report, key=lambda finding: finding.start):
+        if finding.kind in ("rest_pose", "broken_frames") and finding.start == first and finding.stop < report.n_frames:
+            first = finding.stop
+    return first
 
 
 def describe_finding(finding: dict[str, Any], n_frames: int) -> str:
@@ -139,10 +185,20 @@ def suggest_command(finding: Finding, path: str = "") -> str:
     """Return the command that fixes a finding; "" if there is none. Without a path, IN and OUT stand for the files."""
     if not finding.operation:
         return ""
+    base, suffix = _split_output(path)
+    files = (path, f"{base}_fixed{suffix}") if path else ("IN", "OUT")
+    return _word_command(finding.operation, finding.options, *files)
+
+
+def _split_output(path: str) -> tuple[str, str]:
+    """Split a path into what names of written files start with, and their suffix."""
     base, suffix = os.path.splitext(path)
-    files = [path, f"{base}_fixed{suffix if suffix.lower() in _SAVED else '.bvh'}"] if path else ["IN", "OUT"]
-    words = ["marey", *finding.operation.split(), *files]
-    for name, value in finding.options.items():
+    return base, suffix if suffix.lower() in _SAVED else ".bvh"
+
+
+def _word_command(operation: str, options: Mapping[str, Any], source: str, output: str) -> str:
+    words = ["marey", *operation.split(), source, output]
+    for name, value in options.items():
         if name in _FRAMES:
             words += [_FRAMES[name], f"{value}f"]
         else:
