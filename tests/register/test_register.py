@@ -449,3 +449,11 @@ def test_damaged_files_give_typed_errors_only(
         path.write_bytes(bytes(damaged[: int(rng.integers(len(whole) // 2, len(whole) + 1))]))
         with contextlib.suppress(ParseError, UnknownVersion, InvalidValue):
             same(both, RegistrationCurve.load(path, [walk, run]))
+
+
+@pytest.mark.filterwarnings("ignore::marey.errors.MareyWarning")
+def test_start_counts_the_frames_of_motions_with_different_rates(walk: Motion) -> None:
+    slow = marey.edit.resample(walk, walk.fps / 2)
+    frame = 2 * (len(walk) // 4)
+    reg = register([walk, slow], start=(frame, frame // 2))
+    np.testing.assert_allclose(reg.crops[0], reg.crops[1], atol=4)

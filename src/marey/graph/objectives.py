@@ -267,6 +267,10 @@ class KeepStyle:
     label: str
     seconds: float
 
+    def __post_init__(self) -> None:
+        if not self.seconds > 0.0:
+            raise InvalidValue(f"seconds must be greater than 0, not {self.seconds:g}", parameter="seconds")
+
     def begin(self, walk: PartialWalk) -> int:
         """Return the memo: the index of the label."""
         return walk.graph.index(label=self.label)

@@ -11,7 +11,7 @@ import numpy as np
 
 from marey.compare import point_clouds
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index
-from marey.core.clips import name_clip
+from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable
@@ -131,7 +131,8 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     NotBlendable : if the motions are too far apart or stand on opposite feet.
     """
     cyclic, start = settings.cyclic, settings.start
-    ready, notes = prepare_motions(motions, settings.retarget)
+    given = list_clips(motions, "registration", min_clips=2)
+    ready, notes = prepare_motions(given, settings.retarget)
     ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
         raise InvalidValue(
@@ -143,6 +144,9 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     if cyclic:
         staged = stage_loops(ready, clouds, ref, settings)
     elif start is not None:
+        if given[0].fps != given[1].fps:  # the frames count those of the motions as given
+            i, j = (round(frame * now.fps / own.fps) for frame, now, own in zip(start, ready, given, strict=True))
+            start = i, j
         staged = stage_around(ready, clouds, start, ref, settings)
     else:
         staged = stage_clips(ready, clouds, ref, settings.crop == "auto", settings)
