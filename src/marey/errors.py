@@ -121,7 +121,7 @@ def _shorten(message: str) -> str:
 
 def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
     """Replace references to parameters, such as ```crop=None```, by ``name("crop", "None")``; the value may be ""."""
-    return re.sub(r"`(\w+)=(\w*)`", lambda match: name(match[1], match[2]), text)
+    return re.sub(r"`(\w+)=([\w.]*)`", lambda match: name(match[1], match[2]), text)
 
 
 class InvalidValue(MareyError, ValueError):

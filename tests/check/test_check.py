@@ -10,6 +10,7 @@ import pytest
 import marey
 from marey import Markers
 from marey.check import CheckReport, check_clips, warn_of_findings
+from marey.cli.main import main
 from marey.core import Source
 from marey.edit import resample
 from marey.errors import InvalidValue, MareyWarning
@@ -239,3 +240,49 @@ def test_characters_warn_of_severe_findings(tmp_path):
     )
     with pytest.warns(MareyWarning, match=r"1 of 3 clips have severe findings \(w1\)"):
         build_recipe(read_recipe(tmp_path / "recipe.toml"))
+
+
+@pytest.fixture(scope="module")
+def too_fast(tmp_path_factory):
+    """A folder with three walks, shot at 60 Hz, whose files say 120 Hz."""
+    folder = tmp_path_factory.mktemp("fast")
+    for k, rate in enumerate((-0.1, 0.0, 0.1)):
+        walk = clip("walk", seconds=4.0, turn_rate=rate, speed=1.1, variation=0.0, fps=60.0)
+        marey.save(replace(walk, fps=120.0), folder / f"w{k}.bvh")
+    (folder / "recipe.toml").write_text(
+        'name = "one"\nsamples = [4, 20]\nfps = 30\n[[nodes]]\nname = "walk"\nkind = "gait"\n'
+        '[[nodes.clips]]\nfiles = ["w?.bvh"]\n[auto]\ngood = 0.3\nbad = 0.4\n'
+    )
+    return folder
+
+
+@pytest.mark.filterwarnings("always::marey.errors.MareyWarning")
+def test_builders_name_the_true_rate_of_the_files(too_fast, tmp_path, capsys):
+    folder, out = str(too_fast), str(tmp_path)
+    char = f"{out}/c.json"
+    assert main(["pmg", "new", char]) == 0
+    builds = {
+        ("graph", "build", folder, "-o", f"{out}/g.npz", "--cache", f"{out}/cache"): "--file-fps 60",
+        ("find", "build", folder, "-o", f"{out}/w.npz", "--cache", f"{out}/cache"): "--file-fps 60",
+        ("pmg", "build", f"{folder}/recipe.toml", "-o", f"{out}/d.json"): "file_fps = 60 in [[nodes.clips]]",
+        ("pmg", "add", char, "walk", "--clips", folder): "--file-fps 60",
+    }
+    for arguments, remedy in builds.items():
+        capsys.readouterr()
+        assert main([*arguments]) in (0, 1)  # 1 for dead ends
+        warned = [line for line in capsys.readouterr().err.splitlines() if "severe" in line]
+        assert len(warned) == 1
+        assert "their frame rate seems wrong (120 Hz): read the clips with " + remedy in warned[0]
+
+
+@pytest.mark.filterwarnings("always::marey.errors.MareyWarning")
+def test_recipes_and_pmg_add_take_the_true_rate(too_fast, tmp_path, capsys):
+    text = (too_fast / "recipe.toml").read_text().replace('"w?.bvh"]', f'"{too_fast}/w1.bvh"]\nfile_fps = 60')
+    (tmp_path / "recipe.toml").write_text(text)
+    char = f"{tmp_path}/c.json"
+    assert main(["pmg", "new", char]) == 0
+    assert main(["pmg", "add", char, "walk", "--clips", f"{too_fast}/w1.bvh", "--file-fps", "60", "--fps", "30"]) == 0
+    for graph in (build_recipe(read_recipe(tmp_path / "recipe.toml")), marey.ParametricMotionGraph.load(char)):
+        cycle = graph["walk"].space([0.0])
+        assert np.linalg.norm(cycle.travel[-1] - cycle.travel[0]) / cycle.duration == pytest.approx(1.1, rel=0.1)
+    assert "severe" not in capsys.readouterr().err

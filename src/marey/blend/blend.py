@@ -161,7 +161,14 @@ def compose(
         contacts=blend_contacts(reg.motions, reg.matches, u, seconds, weights, cyclic=reg.cyclic),
         labels=blend_labels(reg.motions, seconds, weights, cyclic=reg.cyclic),
         source=replace(
-            base.source, path="", channel_values=None, frame_time_text=None, floor=level, evidence=(), provenance=()
+            base.source,
+            path="",
+            fps=None,
+            channel_values=None,
+            frame_time_text=None,
+            floor=level,
+            evidence=(),
+            provenance=(),
         ),
     )
     return replace(result, root_positions=set_readonly(place_root(result, travel))), onwards

@@ -79,7 +79,7 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     else:
         result, record = _find_best_handover(first, second, settings)
     source = replace(
-        first.source, path="", channel_values=None, evidence=(), floor=result.source.floor, provenance=()
+        first.source, path="", fps=None, channel_values=None, evidence=(), floor=result.source.floor, provenance=()
     ).with_step(op="transition", **{**record, "notes": [*notes, *record["notes"]]})
     result = replace(result, name=settings.name or f"{a.name} to {b.name}", source=source)
     return enforce_contacts(result) if settings.feet else result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.errors import format_list, warn_user
+from marey.errors import format_list, warn_user, word_parameters
 
 # Poses of a clip that are compared with those of others.
 _N_POSES = 16
@@ -29,6 +29,7 @@ class ClipDigest:
 
     name : name of the clip in messages.
     seconds : its duration.
+    file_fps : frame rate at which its file was read.
     content : hash of all poses.
     skeleton : hash of the skeleton.
     poses : (16, J, 3) positions relative to the hips, meters.
@@ -36,6 +37,7 @@ class ClipDigest:
 
     name: str
     seconds: float
+    file_fps: float
     content: str
     skeleton: str
     poses: Floats
@@ -52,7 +54,10 @@ def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
     positions = motion.world().positions[frames]
     hips = body.roles.get("hips", 0)
     poses = positions - positions[:, [hips]]
-    return ClipDigest(name or motion.name, motion.duration, content.hexdigest(), skeleton.hexdigest(), poses)
+    file_fps = motion.source.fps or motion.fps
+    return ClipDigest(
+        name or motion.name, motion.duration, file_fps, content.hexdigest(), skeleton.hexdigest(), poses
+    )  # fmt: skip
 
 
 @operation(CheckSettings)
@@ -82,11 +87,10 @@ def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest |
         remedy = f"use only one of {other} and {known[i].name}"
         more[i].append(Finding("duplicate", "mild", 0, reports[i].n_frames, 0.0, "m", message, remedy))
     by_skeleton: dict[str, list[int]] = {}
-    names = {i: digest.name for i, digest in known.items()}
     for i, digest in known.items():
         by_skeleton.setdefault(digest.skeleton, []).append(i)
     for group in by_skeleton.values():
-        for i, finding in _share_rates(group, reports, names):
+        for i, finding in _share_rates({i: known[i] for i in group}, reports):
             more[i].append(finding)
     return [report.extend(tuple(found)) if found else report for report, found in zip(reports, more, strict=True)]
 
@@ -115,30 +119,41 @@ def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, s
     return out
 
 
-def _share_rates(
-    group: list[int], reports: Sequence[CheckReport], names: Mapping[int, str]
-) -> list[tuple[int, Finding]]:
+def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
     """Return wrong frame rates of clips whose steps do not show it, for the clips of one skeleton."""
     wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
     rates = {finding.options.get("file_fps") for finding in wrong.values()}
     if len(rates) != 1 or None in rates:
         return []
     example = next(iter(wrong.values()))
-    others = format_list([names[i] for i in wrong], 3)
+    others = format_list([group[i].name for i in wrong], 3)
     message = f"the frame rate seems wrong, because it is in other clips of the same skeleton: {others}"
     return [
         (i, replace(example, stop=reports[i].n_frames, message=message, severity="mild"))
-        for i in group
-        if i not in wrong and reports[i].fps == example.value
+        for i, digest in group.items()
+        if i not in wrong and digest.file_fps == example.value
     ]
 
 
-def warn_of_findings(motions: Iterable[Motion]) -> None:
-    """Issue one warning if clips have severe findings: how many, and which."""
-    names, n = [], 0
+def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, str], str] | None = None) -> None:
+    """Issue one warning if clips have severe findings: how many, which, and the true frame rate if that is wrong.
+
+    name_parameter : how the caller's users name a parameter with its value; see `marey.errors.word_parameters`.
+    """
+    names, rates, n = [], [], 0
     for motion in motions:
         n += 1
-        if check(motion, severity="severe"):
+        report = check(motion, severity="severe")
+        if report:
             names.append(motion.name)
-    if names:
-        warn_user(f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)}); check them first")
+        rates += [(motion.name, finding) for finding in report if finding.kind == "frame_rate" and finding.options]
+    if not names:
+        return
+    text = f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)})"
+    if rates:
+        finding, whose = rates[0][1], format_list([name for name, _ in rates], 3)
+        whose = "their frame rate" if len(rates) == len(names) else f"the frame rate of {whose}"
+        remedy = f"read the clips with `file_fps={finding.options['file_fps']:.6g}`"
+        wrong = f"{whose} seems wrong ({finding.value:.6g} Hz): {remedy}"
+        text = f"{text}; {wrong if name_parameter is None else word_parameters(wrong, name_parameter)}"
+    warn_user(text if len(rates) == len(names) else f"{text}; check them first")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from marey.cli.files import check_output, check_plot
+from marey.cli.options import reading, reading_options
 from marey.cli.pmg_play import go, reach, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON
@@ -92,6 +93,7 @@ def new(char: str, as_json: bool, **options: Any) -> None:
 @click.option("--low", type=_LIMITS, help="Lower limits of the parameters.")
 @click.option("--high", type=_LIMITS, help="Upper limits of the parameters.")
 @click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
+@reading
 @AS_JSON
 def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Add a node to a character, from clips or from a saved space.
@@ -129,6 +131,7 @@ def _from_file(options: dict[str, Any]) -> Any:
 
 
 def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
+    from marey.check import warn_of_findings
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace, GaitSettings, GaitSpace
     from marey.pmg.recipe_clips import read_clip
@@ -139,7 +142,9 @@ def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: d
     width = None if options["feature"] else to_internal_units(options["bandwidth"], units, "--bandwidth")
     settings = read_settings(GaitSettings, options, parameters=names, bandwidth=width)
     fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
-    motions = [read_clip(path, fps) for path in _files(clips)]
+    how = reading_options(options)
+    motions = [read_clip(path, fps, how) for path in _files(clips)]
+    warn_of_findings(motions)
     if options["feature"] is None:
         return GaitSpace.build(motions, settings=settings)
     if settings.mirror:

@@ -24,6 +24,8 @@ class Source(FrozenRecord):
     format : "bvh", "amc", "asf", "glb", "npz" or "c3d"; "" for motion that did not come from a file.
     unit : meters per unit of the file.
     up : the file's up axis: "x", "y", "z", or with a minus sign.
+    fps : the frame rate at which the file was read, before any resampling; None for motion that did not come from a
+        file.
     frame_time_text : the frame time as text; saving writes the same text.
     file_names : (J,) the file's joint names if they differ from the skeleton's; else (). In a BVH file an End Site is
         called "End Site", followed by its name if it has one.
@@ -41,6 +43,7 @@ class Source(FrozenRecord):
     format: str = ""
     unit: float = 1.0
     up: str = "y"
+    fps: float | None = None
     frame_time_text: str | None = None
     file_names: tuple[str, ...] = ()
     file_offsets: Floats | None = None

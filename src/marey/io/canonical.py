@@ -57,7 +57,7 @@ def to_motion(
             fps=raw.fps,
             name=raw.name,
             bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * meters),
-            source=replace(raw.source, unit=meters, up=up_axis, evidence=tuple(evidence)),
+            source=replace(raw.source, fps=raw.fps, unit=meters, up=up_axis, evidence=tuple(evidence)),
         )
         limits.check_motion(motion, raw.source.path)
         return motion

@@ -101,12 +101,14 @@ class ImplausibleRate:
     Attributes
     ----------
     stride_rate, max_stride_rate : strides per second of the clip, and the most that is plausible.
-    fps : a frame rate at which the strides would be plausible: a whole fraction of the clip's.
+    file_fps : the frame rate at which the file was read; the clip's if it does not come from a file.
+    fps : a rate of the file at which the strides would be plausible: a whole fraction of `file_fps`.
     message : the facts as a sentence, with the remedy.
     """
 
     stride_rate: float
     max_stride_rate: float
+    file_fps: float
     fps: float
     message: str
 
@@ -132,12 +134,13 @@ def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> Implau
     if rate <= quickest:
         return None
     slower = math.ceil(rate / quickest)
+    file_fps = motion.source.fps or fps
     message = (
         f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
-        f" (at most {quickest:.2f}), so the rate of {fps:.6g} Hz seems wrong; at {fps / slower:.6g} Hz they would be"
-        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with `file_fps=`"
+        f" (at most {quickest:.2f}), so the rate of {file_fps:.6g} Hz seems wrong; at {file_fps / slower:.6g} Hz they"
+        f" would be {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with `file_fps=`"
     )
-    return ImplausibleRate(rate, quickest, fps / slower, message)
+    return ImplausibleRate(rate, quickest, file_fps, file_fps / slower, message)
 
 
 def mean_leg_length(skeleton: Skeleton) -> float:

@@ -16,6 +16,7 @@ A recipe is TOML. Angles are in degrees.
     mirror = true
     [[nodes.clips]]
     files = ["walks/*.bvh"]               # relative to the recipe
+    file_fps = 60                         # true rate, if the files state another
 
     [[nodes]]
     name = "punch"
@@ -68,6 +69,7 @@ class ClipSource:
     values : values of each parameter of the sample, used in all combinations; angles in degrees.
     where_possible : skip combinations that cannot be generated.
     files : file names or patterns, relative to the recipe.
+    file_fps : frame rate of the recordings, if the files state none or a wrong one; otherwise None.
     start, stop : part of the clip to use: a time in seconds, or a moment such as ``walk:start-0.3`` or
         ``passing:1+0.2`` (see `recipe_keys.MOMENT`); None for the clip's own start or end.
     """
@@ -77,6 +79,7 @@ class ClipSource:
     values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     where_possible: bool = False
     files: tuple[str, ...] = ()
+    file_fps: float | None = None
     start: float | str | None = None
     stop: float | str | None = None
 
@@ -282,8 +285,9 @@ def _parse_clips(keys: Keys) -> ClipSource:
     start, stop = keys.moment("from"), keys.moment("to")
     if keys.has("files"):
         files = keys.texts("files")
+        file_fps = keys.number("file_fps", None, above=0.0) if keys.has("file_fps") else None
         keys.done(also="a sample")
-        return ClipSource(keys.where, files=files, start=start, stop=stop)
+        return ClipSource(keys.where, files=files, file_fps=file_fps, start=start, stop=stop)
     from marey.samples.catalogue import entry
 
     sample = keys.text("sample", needed=True, remedy="give either sample or files")
@@ -300,7 +304,7 @@ def _parse_clips(keys: Keys) -> ClipSource:
         except MareyError as error:
             keys.fail(f"{parameter.name}: {error}")
     keys.done([each.name for each in parameters])
-    return ClipSource(keys.where, sample, MappingProxyType(values), possible, (), start, stop)
+    return ClipSource(keys.where, sample, MappingProxyType(values), possible, start=start, stop=stop)
 
 
 def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:

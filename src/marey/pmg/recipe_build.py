@@ -58,7 +58,8 @@ def build_recipe(
         with _add_context(recipe, f"node {node.name!r}"):
             _add_node(graph, recipe, node, cache)
         report_progress((k + 1) / total)
-    warn_of_findings([clip for clip in cache.values() if isinstance(clip, Motion)])  # those from files
+    from_files = [clip for clip in cache.values() if isinstance(clip, Motion)]
+    warn_of_findings(from_files, lambda key, value: f"{key} = {value} in [[nodes.clips]] of the recipe")
     for k, edge in enumerate(recipe.edges):
         with _add_context(recipe, f"edge {edge.source!r} to {edge.target!r}"):
             graph.connect(

@@ -13,6 +13,7 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
+from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase
 from marey.pmg.recipe import ClipSource, Recipe
 from marey.pmg.recipe_keys import MOMENT
@@ -83,18 +84,19 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
                 f"{clips.where}, files: no file {pattern!r} next to it, in {str(folder)!r}", path=recipe.path
             )
         for path in found:
-            if (path,) not in before:
-                before[path,] = read_clip(path, recipe.fps)
-            yield before[path,]
+            key = path, clips.file_fps
+            if key not in before:
+                before[key] = read_clip(path, recipe.fps, LoadSettings(file_fps=clips.file_fps))
+            yield before[key]
 
 
-def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
+def read_clip(path: str | os.PathLike[str], fps: float, settings: LoadSettings | None = None) -> Motion:
     """Load a motion, resample it to `fps` and detect its contacts; a rest pose at the beginning is removed."""
     from marey.clean import ensure_contacts
     from marey.edit import resample
     from marey.io import load_motion
 
-    motion = load_motion(path)
+    motion = load_motion(path, settings=settings)
     if motion.fps != fps:
         motion = resample(motion, fps)
     return ensure_contacts(motion)

@@ -63,6 +63,8 @@ def _name_control(message: type[Message]) -> Callable[[str, str], str]:
 
     def name_control(name: str, value: str) -> str:
         label = f"“{labels.get(name, name.replace('_', ' '))}”"
+        if value[:1].isdigit():
+            return f"{label} {value}"
         return f"{label} (off)" if value in ("None", "False") and name not in own else label
 
     return name_control
