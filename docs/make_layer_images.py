@@ -1,6 +1,6 @@
 """Draw the pictures of splicing and transplanting in docs/layers.md: python docs/make_layer_images.py [OUTDIR] [DATA]
 
-From generated motion, and where the folder DATA holds the clips of CMU subject 143, one picture from these.
+From generated motion, and where the folder DATA holds the clips of CMU subjects 83, 111 and 143, from these.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ def main(folder: Path, data: Path | None) -> None:
         plot.filmstrip(made, folder / "layer_cmu_stairs.png", n_poses=10)
         necks = {"spliced": made, "lower clip": stairs, "copied angles": splice_naive(stairs, box)}
         neck(necks, folder / "layer_cmu_neck.png")
+        step, load = (load_motion(data / "cmu" / name) for name in ("083/83_25.bvh", "111/111_36.bvh"))
+        plot.filmstrip(
+            replace(splice(step, load, retarget=True), name="carry up a step"), folder / "layer_step_up.png", n_poses=8
+        )
 
 
 if __name__ == "__main__":

@@ -512,8 +512,9 @@ def splices() -> Iterator[str]:
     """Splices next to the ground truth, to copied angles and to the lower clip; and live."""
     from tests.layer.test_splicing import apart
 
+    from marey.edit import share_skeleton
     from marey.layer import SpliceSet, align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
-    from marey.layer.gait import find_gait
+    from marey.layer.gait import track_legs
     from marey.samples import sample
 
     for turn in (0.0, 0.3, -0.6, 1.0):
@@ -533,11 +534,12 @@ def splices() -> Iterator[str]:
     def ratios(lower: Motion, upper: Motion) -> list[float]:
         times = align_motions(lower, upper)
         ours, aligned = splice(lower, upper, times=times), splice_naive(lower, upper, times=times)
-        stride = lower.fps / find_gait(lower, "the lower clip").cycle
+        stride = lower.fps / track_legs(lower).cycle
         own, naive, below = (wobble(each, stride) for each in (ours, splice_naive(lower, upper), lower))
         deviation = neck_deviation(ours, lower) / neck_deviation(aligned, lower)
+        errors = np.abs(phase_errors(lower, upper, times))
         return [
-            float(np.quantile(np.abs(phase_errors(lower, upper, times)), 0.95)),
+            float(np.quantile(errors, 0.95)) if len(errors) else np.nan,
             own / naive,
             own / below,
             deviation,
@@ -560,6 +562,8 @@ def splices() -> Iterator[str]:
             times = align_motions(lower, upper, align="first_minimum")
             late += float(np.quantile(np.abs(phase_errors(lower, upper, times)), 0.95)) > 0.08
         yield f"  out of phase with the crop to the first minimum: {late} of {len(rows)}"
+    for lower, upper in (("83_25", "111_36"), ("83_09", "111_36"), ("143_17", "143_23"), ("143_17", "144_20")):
+        yield f"{upper} on {lower}: {np.round(ratios(*share_skeleton((clip(lower), clip(upper)), True))[1:], 3)}"
     for name, numbers in (("walks", (11, 13, 17, 19, 21, 23, 25, 27, 29, 31)), ("runs", (*RUNS, 57))):
         live = SpliceSet.build([clip("16_15"), *(clip(f"16_{k}") for k in numbers)], base="16_15")
         rows = [live.difference(f"16_{k}", "16_15") for k in numbers]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.edit import resample
-from marey.errors import InvalidValue, NotBlendable
+from marey.errors import InvalidValue, MareyWarning, NotBlendable
 from marey.layer import Timeline, TimeMap, align_motions, cells, phase_errors
 from marey.layer.gait import find_gait
 from marey.layer.halves import split_body
@@ -141,14 +141,33 @@ def test_a_clip_of_less_than_a_cycle_is_not_looped():
 
 
 @pytest.mark.parametrize("still", ["stand", "turn_in_place", "hop"])
-def test_a_clip_without_steps_is_refused_and_transplanting_offered(still):
-    walk, other = sample("walk").motion, sample(still).motion
-    with pytest.raises(
-        NotBlendable, match=f"the lower clip '{still}' must have at least 2 consecutive steps.*marey.transplant"
-    ):
-        align_motions(other, walk)
-    with pytest.raises(NotBlendable, match=f"the upper clip '{still}'"):
-        align_motions(walk, other)
+@pytest.mark.parametrize("align", ["loop", "first_minimum"])
+def test_a_clip_without_steps_is_aligned_by_hips_and_knees_with_a_warning(still, align):
+    walk, other = sample("walk", seconds=3.0).motion, sample(still).motion
+    for which, (lower, upper) in {"lower": (other, walk), "upper": (walk, other)}.items():
+        with pytest.warns(
+            MareyWarning, match=f"the {which} clip '{still}' has no 2 consecutive steps, so hips and knees alone"
+        ):
+            found = align_motions(lower, upper, align=align)
+        assert (np.diff(found.times) > 0.0).all()
+        assert f"the {which} clip '{still}' has no 2 consecutive steps" in found.warning
+        assert not len(phase_errors(lower, upper, found))
+
+
+def test_an_upper_clip_without_steps_plays_at_its_own_speed_and_ends_the_result():
+    walk, punches = sample("stairs").motion, sample("box_turn").motion
+    with pytest.warns(MareyWarning, match="the upper clip 'box_turn' has no 2 consecutive steps"):
+        found = align_motions(walk, punches)
+    assert len(found.times) == len(punches) < len(walk)
+    assert np.median(np.diff(found.times)) == pytest.approx(1.0, abs=0.1)
+
+
+def test_steps_that_are_much_faster_are_not_synchronized():
+    """A boxer's quick steps on slow ones would be shown in slow motion."""
+    lower, upper = sample("step_up_and_down").motion, sample("carry_box").motion
+    with pytest.warns(MareyWarning, match=r"the lower clip takes 3.1 s for two steps and the upper one only 1.1 s"):
+        found = align_motions(lower, upper)
+    assert len(found.times) == len(lower)
 
 
 def test_wrong_options_are_refused():

@@ -1,12 +1,15 @@
 """Splices of real capture: carrying on walks and stairs, and a walk on walks and runs of one person."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from marey.errors import NotBlendable
+from marey.edit import share_skeleton
+from marey.errors import MareyWarning
 from marey.io import load_motion
 from marey.layer import align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
-from marey.layer.gait import find_gait
+from marey.layer.gait import find_gait, track_legs
 
 WALKS = (11, 13, 17, 19, 21, 23, 27, 29, 31)
 RUNS = (35, 37, 41, 43, 45, 49, 51, 55, 57)
@@ -61,11 +64,21 @@ def test_the_carrying_part_of_a_clip_on_a_walk_and_on_stairs(clip, carry):
     assert step["seams"]["angle"] < 0.2
 
 
-def test_a_clip_with_one_step_is_refused(clip):
-    with pytest.raises(
-        NotBlendable, match="the upper clip '143_23' must have at least 2 consecutive steps to be aligned, but no steps"
-    ):
-        splice(clip("143_32"), clip("143_23"))
+@pytest.mark.parametrize(
+    ("lower", "upper"), [("83_25", "111_36"), ("83_09", "111_36"), ("143_17", "143_23"), ("143_17", "144_20")]
+)
+def test_showpieces_without_a_common_gait(clip, lower, upper):
+    """Heck 4.4: carrying up and down a step, punching and a boxer's dance on stairs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MareyWarning)
+        legs, arms = share_skeleton((clip(lower), clip(upper)), True)
+    with pytest.warns(MareyWarning, match="hips and knees alone align the clips"):
+        times = align_motions(legs, arms)
+    assert len(times.times) == len(legs)
+    result = splice(legs, arms, times=times)
+    assert neck_deviation(result, legs) <= 0.4 * neck_deviation(splice_naive(legs, arms, times=times), legs)
+    moving = ~track_legs(legs).standing()[1:]
+    assert 0.5 <= np.median(np.diff(times.times)[moving]) * legs.fps / arms.fps <= 1.5
 
 
 @pytest.mark.parametrize("number", WALKS)

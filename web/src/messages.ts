@@ -1026,7 +1026,8 @@ export interface SaveFound {
  * The spliced motion. `distance` measures how much the steps differ, in meters.
  *
  * `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
- * applied to the upper body, in degrees; `looped` says whether the upper clip was looped.
+ * applied to the upper body, in degrees; `looped` says whether the upper clip was looped. `warning` says why the steps
+ * could not be synchronized; empty if they are.
  */
 export interface SpliceDone {
   motion: MotionInfo;
@@ -1035,10 +1036,11 @@ export interface SpliceDone {
   stop: number;
   leaned: number;
   looped: boolean;
+  warning: string;
   notes: string[];
 }
 
-/** Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run. */
+/** Put the upper body of one motion on the lower body of another, synchronized by steps. */
 export interface SpliceMotions {
   lower: string;
   upper: string;

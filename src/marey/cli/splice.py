@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 def command(lower: str, upper: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Combine the upper body of UPPER with the lower body of LOWER, and write the result to OUT.
 
-    Both motions must walk, run or climb. UPPER is synchronized with the steps of LOWER, and looped if it is too short;
-    its trunk follows LOWER's steps but keeps its own posture.
+    UPPER is synchronized with the steps of LOWER, and looped if it is too short; its trunk follows LOWER's steps but
+    keeps its own posture. If either does not walk, run or climb, hips and knees alone align them, with a warning.
 
     \b
     Example:
@@ -113,20 +113,13 @@ def _splice_naive(legs: Motion, arms: Motion) -> Motion:
 def _compute_metrics(
     legs: Motion, arms: Motion, result: Motion, copied: Motion, times: TimeMap | None
 ) -> dict[str, float]:
-    """Measure how steady and how well synchronized the result is. Wobble is compared as energy.
-
-    Empty if the lower clip has no steps.
-    """
+    """Measure how steady and how well synchronized the result is. Wobble is compared as energy."""
     import numpy as np
 
-    from marey.errors import NotBlendable
     from marey.layer import neck_deviation, phase_errors, splice_naive, wobble
-    from marey.layer.gait import find_gait
+    from marey.layer.gait import track_legs
 
-    try:
-        stride = legs.fps / find_gait(legs, "the lower clip").cycle
-    except NotBlendable:  # angles can still be copied
-        return {}
+    stride = legs.fps / track_legs(legs).cycle
     legs = legs[: len(result)]
     own, below = wobble(result, stride), wobble(legs, stride)
     out = {
@@ -185,8 +178,6 @@ def _text(report: dict[str, Any]) -> str:
 
 
 def _metric_lines(metrics: dict[str, float], legs: str) -> list[str]:
-    if not metrics:
-        return [f"  {legs!r} has no steps, so wobble and phase cannot be measured"]
     naive = metrics.get("wobble_naive_mm")
     lines = [
         f"  wobble {metrics['wobble_mm']:.1f} mm; {legs!r} {metrics['wobble_lower_mm']:.1f} mm"

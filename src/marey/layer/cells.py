@@ -19,7 +19,10 @@ WINDOW = 0.2
 # Maximum rate in Hz at which frames are compared; frames in between are interpolated.
 CELL_RATE = 60.0
 # Cost in m^2 of a step off the diagonal: time is warped only where this reduces the distance.
-_STRAY = 1e-5
+STRAY = 1e-5
+# The same if a clip has no steps. Its hips and knees hardly say when, so it plays at its own speed where the distance
+# does not clearly fall.
+STRAY_WITHOUT_STEPS = 4e-3
 # Cost in m^2 of a phase error, times the squared error in cycles: 0.1 cycles cost as much as a distance of 5 cm.
 _OUT_OF_STEP = 0.25
 # The minimum across the path is refined only if it is deeper than its sides by this much, in m^2. In a flatter valley
@@ -37,6 +40,7 @@ class Cells:
     lower, upper : the two gaits.
     rows, columns : (R,) and (C,) frame numbers in each clip, evenly spaced, possibly fractional.
     fps : frame rate of the rows; the columns are treated as if they had the same rate.
+    stray : cost in m^2 of a step off the diagonal.
     """
 
     lower: Gait
@@ -44,6 +48,7 @@ class Cells:
     rows: Floats
     columns: Floats
     fps: float
+    stray: float = STRAY
 
     def distances(self, rows: slice, columns: slice) -> tuple[Floats, Floats]:
         """Return distances D of hips and knees and costs of phase errors in a rectangle of the grid, both in m^2."""
@@ -99,7 +104,7 @@ def find_best_path(
             return None
         low, high = int(taken.min()), int(taken.max()) + 1
         near, late = (part[:, taken - low] for part in cells.distances(slice(first, stop), slice(low, high)))
-        found = _find_best_columns(near + late, n_starts, limit, held[first:stop])
+        found = _find_best_columns(near + late, n_starts, limit, cells.stray, held[first:stop])
         if found is None:
             return None
         path, moves = found
@@ -122,10 +127,12 @@ def _penalize_phase(lower: Floats, upper: Floats) -> Floats:
     return np.where(np.isnan(apart), 0.0, _OUT_OF_STEP * apart * apart)
 
 
-def _find_best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
+def _find_best_columns(
+    grid: Floats, n_starts: int, limit: int, stray: float, held: Bools
+) -> tuple[Floats, Floats] | None:
     """Find the column (R,) of each row, and the offset (R,) to the minimum between cells; None if there is no path."""
     columns = np.empty(len(grid))
-    cost = find_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
+    cost = find_path(np.ascontiguousarray(grid), n_starts, limit, stray, held, columns)
     return (columns, find_moves_across(grid, columns)) if np.isfinite(cost) else None
 
 

@@ -25,6 +25,8 @@ N_COMPARED = 3
 _MIN_STEPS = 2
 # The gait has paused if the time between two passings exceeds the median by this factor.
 _LONGEST = 1.8
+# Cycle length in seconds that a clip without steps is given: that of an easy walk.
+_CYCLE = 1.1
 # Standard deviation, in cycles, of the Gaussian that extracts the slow changes of hip height, as on stairs or when
 # stooping.
 _LEVEL = 0.35
@@ -39,15 +41,15 @@ class Gait:
     clouds : world positions of hips, knees, ankles and hip joints in each frame.
     phase : (F,) gait phase in cycles: an integer when the left foot passes the right one, an integer plus 0.5 when the
         right foot passes the left. It keeps increasing within a run of steps; NaN where the feet do not alternate.
-    cycle : median length of a cycle, in frames.
-    run : first and last frame of the longest run of steps, fractional.
+    cycle : median length of a cycle, in frames; that of an easy walk if the clip has no steps.
+    run : first and last frame of the longest run of steps, fractional; None if the clip has no steps.
     level : (F,) smoothed height of the hips, in meters; it contains climbing and stooping, but not the steps.
     """
 
     clouds: Clouds
     phase: Floats
     cycle: float
-    run: tuple[float, float]
+    run: tuple[float, float] | None
     level: Floats
 
     def run_phase(self) -> tuple[Floats, int, int]:
@@ -55,6 +57,8 @@ class Gait:
 
         The run is extended by up to half a cycle at both ends, where the clip contains only part of a step.
         """
+        if self.run is None:
+            raise NotBlendable(f"{self.clouds.name!r} has no two consecutive steps")
         first, last = math.ceil(self.run[0]), math.floor(self.run[1])
         start, stop = (max(0, math.ceil(first - 0.5 * self.cycle)), math.floor(last + 0.5 * self.cycle))
         stop = min(len(self.phase) - 1, stop)
@@ -88,15 +92,23 @@ class Gait:
         return set_readonly(still)
 
 
-# Remedy in the error message for a clip that cannot be synchronized.
-_INSTEAD = "transplant the joints instead (marey.transplant, or `marey transplant`)"
-
-
-def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
+def find_gait(motion: Motion, what: str, instead: str = "transplant the joints instead (marey.transplant)") -> Gait:
     """Find the gait of a motion; raise an error if it has none.
 
     what : description of the motion for the error message. instead : remedy for the error message.
     """
+    gait = track_legs(motion)
+    if gait.run is None:
+        raise NotBlendable(
+            f"{what} {motion.name!r} must have at least 2 consecutive steps to be aligned, but none were found in its "
+            f"{motion.duration:.1f} s",
+            remedy=instead,
+        )
+    return gait
+
+
+def track_legs(motion: Motion) -> Gait:
+    """Find the gait of a motion; without two consecutive steps, it has no phase, and `run` is None."""
     roles = motion.skeleton.roles
     for role in _ROLES:
         roles[role]  # raises an error with a remedy if the role is missing
@@ -104,13 +116,7 @@ def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
     frames, feet = _find_passings(clouds, mean_leg_length(motion.skeleton))
     runs = _find_runs(frames, feet)
     longest = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if longest[1] - longest[0] < _MIN_STEPS:
-        found = "no steps were" if not len(frames) else "only single steps were"
-        raise NotBlendable(
-            f"{what} {motion.name!r} must have at least 2 consecutive steps to be aligned, but {found} found in its "
-            f"{motion.duration:.1f} s",
-            remedy=instead,
-        )
+    has_steps = longest[1] - longest[0] >= _MIN_STEPS
     phase = np.full(len(motion), np.nan)
     for start, stop in runs:
         if stop - start < _MIN_STEPS:
@@ -118,8 +124,8 @@ def find_gait(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
         knots = 0.5 * (np.arange(stop - start) + float(feet[start]))
         inside = np.arange(math.ceil(frames[start]), math.floor(frames[stop - 1]) + 1)
         phase[inside] = np.interp(inside, frames[start:stop], knots)
-    cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]])))
-    ends = float(frames[longest[0]]), float(frames[longest[1] - 1])
+    cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]]))) if has_steps else _CYCLE * motion.fps
+    ends = (float(frames[longest[0]]), float(frames[longest[1] - 1])) if has_steps else None
     level = smooth_series(clouds.points[:, 0, 1], _LEVEL * cycle)
     return Gait(clouds, set_readonly(phase), cycle, ends, set_readonly(level))
 

@@ -10,8 +10,8 @@ import numpy as np
 from marey.compare import distance_grid
 from marey.core.arrays import Bools, Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, NotBlendable
-from marey.layer.cells import CELL_RATE, WINDOW, Cells, find_best_path, find_moves_across
+from marey.errors import InvalidValue, NotBlendable, warn_user
+from marey.layer.cells import CELL_RATE, STRAY, STRAY_WITHOUT_STEPS, WINDOW, Cells, find_best_path, find_moves_across
 from marey.layer.gait import Gait
 from marey.layer.halves import BodySplit
 from marey.layer.settings import AlignSettings
@@ -26,6 +26,9 @@ _MIN_SLOPE = 0.02
 # A path without looping is preferred if its cost is at most the looped path's times the factor (second), plus the
 # constant in m^2 (first).
 _SEAMLESS = (1e-5, 1.15)
+# If the steps of the upper clip are faster than those of the lower one by more than this factor, as in a boxer's dance
+# on stairs, synchronized steps would show its action in slow motion.
+_MAX_CYCLE_RATIO = 2.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,12 +41,14 @@ class TimeMap(FrozenRecord):
     timeline : maps these times to frames of the upper clip.
     distance : square root of the mean distance D of hips and knees along the path, in meters.
     how : text that describes how the alignment was found.
+    warning : why the steps could not be synchronized; empty if they are.
     """
 
     times: Floats
     timeline: Timeline
     distance: float
     how: str
+    warning: str = ""
 
     def __post_init__(self) -> None:
         times = freeze_array(self.times, "times of an upper clip", (None,))
@@ -65,24 +70,58 @@ class TimeMap(FrozenRecord):
 
 
 def align_times(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, settings: AlignSettings) -> TimeMap:
-    """Align an upper clip with a lower clip in time."""
+    """Align an upper clip with a lower clip in time.
+
+    If steps cannot be synchronized, hips and knees alone are compared, and there is a `MareyWarning`.
+    """
+    reason = _find_unsynchronized(lower, upper)
+    if reason is None:
+        return _align(lower, upper, upper_motion, halves, settings)
+    note = f"{reason}, so hips and knees alone align the clips"
+    warn_user(f"{note}; if the result looks wrong, transplant the upper body instead (marey.transplant)")
+    found = _align(lower, upper, upper_motion, halves, settings)
+    return replace(found, warning=note)
+
+
+def _find_unsynchronized(lower: Gait, upper: Gait) -> str | None:
+    """Return why the steps of two clips cannot be synchronized, or None."""
+    for gait, which in ((lower, "lower"), (upper, "upper")):
+        if gait.run is None:
+            return f"the {which} clip {gait.clouds.name!r} has no 2 consecutive steps"
+    seconds = [gait.cycle / gait.clouds.fps for gait in (lower, upper)]
+    if seconds[0] > _MAX_CYCLE_RATIO * seconds[1]:
+        return f"the lower clip takes {seconds[0]:.1f} s for two steps and the upper one only {seconds[1]:.1f} s"
+    return None
+
+
+def _align(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, settings: AlignSettings) -> TimeMap:
     if settings.align == "first_minimum":
         return _align_from_first_minimum(lower, upper, settings.slope_limit)
     return _align_looped(lower, upper, upper_motion, halves, settings.slope_limit)
 
 
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
-    """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed."""
+    """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed.
+
+    Without steps in both clips, there is no phase: hips and knees alone are compared, and the upper clip plays at its
+    own speed where they do not clearly ask for another one. An upper clip without steps cannot loop; if it is shorter,
+    the alignment ends with it.
+    """
     fps = lower.clouds.fps
     every = max(1, round(fps / CELL_RATE))
-    rows = np.arange(0.0, len(lower.clouds), every)
+    in_step = _find_unsynchronized(lower, upper) is None
     # Both cycles have the same number of cells, so the slope limit applies only to speed changes within a cycle.
-    step = every * upper.cycle / lower.cycle
+    step = every * (upper.cycle / lower.cycle if in_step else upper.clouds.fps / fps)
     n_frames = len(upper.clouds)
     at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
-    cells = Cells(lower, upper, rows, at, fps / every)
+    rows = np.arange(0.0, len(lower.clouds), every)
     held = lower.standing()[rows.astype(np.int64)]
-    n_starts = math.ceil((upper.run[0] + upper.cycle) / step) + 1
+    if upper.run is None:
+        rows = rows[: len(at)]
+        held = np.zeros(len(rows), dtype=bool)
+    cells = Cells(lower, upper, rows, at, fps / every, STRAY if in_step else STRAY_WITHOUT_STEPS)
+    begin = 0.0 if upper.run is None else upper.run[0]
+    n_starts = math.ceil((begin + upper.cycle) / step) + 1
     found = find_best_path(cells, lambda k: np.where(k < len(at), k, -1), n_starts, limit, held)
     timeline = Timeline(n_frames)
     loop = make_loop(upper_motion, halves, upper)
@@ -103,7 +142,8 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
             parameter="upper",
             remedy="use a longer part of it, or loop it first with marey.edit.cycle",
         )
-    times = step * interpolate_path(found.columns, np.arange(len(lower.clouds)) / every)
+    n_aligned = min(len(lower.clouds), int(rows[-1]) + every)
+    times = step * interpolate_path(found.columns, np.arange(n_aligned) / every)
     times = make_increasing(times, fps, step / every)
     how = f"{len(rows)} frames compared at {fps / every:g} Hz, a free start within the upper clip's first cycle"
     return TimeMap(set_readonly(times), timeline, found.distance, how)

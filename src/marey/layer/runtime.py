@@ -132,7 +132,7 @@ class SpliceSet(FrozenRecord, Stored):
                     set_readonly(steady_hips(find_hip_frames(halves, clip), clip.fps)),
                     measure_posture(clip, halves),
                     set_readonly(loop),
-                    gait.run[0],
+                    0.0 if gait.run is None else gait.run[0],
                 )
             )
         return cls(taken, number, tuple(prepared))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +13,8 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.edit.share import share_skeleton
-from marey.errors import InvalidValue, NotBlendable
-from marey.layer.gait import find_gait
+from marey.errors import InvalidValue
+from marey.layer.gait import track_legs
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
 from marey.layer.marks import merge_contacts, merge_labels
 from marey.layer.phase import TimeMap, align_times
@@ -37,15 +36,16 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
 
     Parameters
     ----------
-    lower, upper : motions with the same skeleton, both with steps. Frame rates may differ; the result has that of the
-        lower clip.
+    lower, upper : motions with the same skeleton. Frame rates may differ; the result has that of the lower clip. If
+        either has no two consecutive steps, or the upper one steps more than 2.5 times as fast, hips and knees alone
+        align them (Heck 4.2.2), with a `MareyWarning`.
 
     Provenance records the alignment (``distance`` in meters, ``start`` and ``stop`` in seconds of the upper clip, the
     number of loops), the rotation of the posture in radians, and the changes due to averaging at the seams of the loop.
 
     Raises
     ------
-    NotBlendable : if either motion has no steps, or the upper one too few to loop. `transplant` does not need steps.
+    NotBlendable : if the upper motion is shorter than the lower one and has too few steps to loop.
     """
     if settings.retarget is not False:
         lower, upper = share_skeleton((lower, upper), settings.retarget)
@@ -76,6 +76,7 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
         posture_turn=quat.log(turn).tolist(),
         loop=_report_loop(found, upper),
         seams=_report_seams(halves, upper, found, taken.rotations),
+        warning=found.warning,
         notes=[found.how],
     )
 
@@ -103,8 +104,7 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
 def align_motions(lower: Motion, upper: Motion, settings: AlignSettings) -> TimeMap:
     """Find the time in `upper` for each frame of `lower`."""
     halves = check_pair(lower, upper, "a splice")
-    gaits = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
-    return align_times(*gaits, upper, halves, settings)
+    return align_times(track_legs(lower), track_legs(upper), upper, halves, settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,8 +218,7 @@ def _start_at_zero(lower: Motion, upper: Motion, halves: BodySplit) -> TimeMap:
     times = np.arange(len(lower)) * (upper.fps / lower.fps)
     timeline = Timeline(len(upper))
     if times[-1] > len(upper) - 1:
-        with contextlib.suppress(NotBlendable):
-            timeline = make_loop(upper, halves, find_gait(upper, "the upper clip")) or timeline
+        timeline = make_loop(upper, halves, track_legs(upper)) or timeline
     return TimeMap(set_readonly(times), timeline, float("nan"), "from the first frame on")
 
 

@@ -8,7 +8,7 @@ from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue
-from marey.layer.gait import find_gait
+from marey.layer.gait import track_legs
 from marey.layer.phase import TimeMap
 from marey.maths import filters, quat, rigid2d
 from marey.measure.gait import stride_rate
@@ -78,11 +78,11 @@ def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
     """Return by how many cycles, from -0.5 to 0.5, the upper clip's gait is ahead of the lower clip's, (N,).
 
     Phases are measured from the moments when the ankles pass each other. The N frames are those with a phase in both
-    clips, outside the seams of a loop.
+    clips, outside the seams of a loop; there are none if a clip has no two consecutive steps.
 
     times : the time alignment.
     """
-    below, above = find_gait(lower, "the lower clip"), find_gait(upper, "the upper clip")
+    below, above = track_legs(lower), track_legs(upper)
     first, _, alpha = times.frames()
     ahead = above.phase_at(first) - below.phase[: len(first)]
     ahead -= np.rint(ahead)

@@ -98,6 +98,8 @@ def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | N
     ----------
     max_cycles : maximum number of cycles in the loop; unlimited by default.
     """
+    if gait.run is None:
+        return None
     phase, first, last = gait.run_phase()
     cycles = float(phase[last] - phase[first])
     if not cycles >= 1.0 - _OFF:

@@ -49,7 +49,8 @@ function spliceSection(app: App): HTMLElement {
     const done = await app.run("Combining clips", "layer_splice", { lower, upper, settings: synced.value });
     const looped = done.looped ? ", looped" : "";
     said.textContent = `Step difference ${(100 * done.distance).toFixed(1)} cm; source used from ${done.start.toFixed(2)} to ${done.stop.toFixed(2)} s`
-      + `${looped}; upper body rotated by ${metricText(Number(done.leaned.toFixed(1)))}° overall.`;
+      + `${looped}; upper body rotated by ${metricText(Number(done.leaned.toFixed(1)))}° overall.`
+      + (done.warning ? ` Note: ${done.warning}.` : "");
     return done.motion;
   };
   const transplant = async (part: TransplantLimb["part"]) => {

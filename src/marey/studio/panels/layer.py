@@ -26,7 +26,7 @@ class SpliceMotions(
     do="layer_splice",
     remedies={"upper": "choose a longer clip", "NotBlendable": "choose “upper body, own timing”"},
 ):
-    """Put the upper body of one motion on the lower body of another, synchronized by steps. Both must walk or run."""
+    """Put the upper body of one motion on the lower body of another, synchronized by steps."""
 
     lower: str
     upper: str
@@ -37,7 +37,8 @@ class SpliceDone(Value):
     """The spliced motion. `distance` measures how much the steps differ, in meters.
 
     `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
-    applied to the upper body, in degrees; `looped` says whether the upper clip was looped.
+    applied to the upper body, in degrees; `looped` says whether the upper clip was looped. `warning` says why the steps
+    could not be synchronized; empty if they are.
     """
 
     motion: MotionInfo
@@ -46,6 +47,7 @@ class SpliceDone(Value):
     stop: float
     leaned: float
     looped: bool
+    warning: str
     notes: tuple[str, ...]
 
 

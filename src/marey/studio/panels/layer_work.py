@@ -32,6 +32,7 @@ def splice(progress: Progress, lower: Motion, upper: Motion, settings: dict[str,
         "stop": step["stop"],
         "leaned": math.degrees(float(np.linalg.norm(step["posture_turn"]))),
         "looped": step["loop"] is not None,
+        "warning": step["warning"],
         "notes": list(step["notes"]),
     }
 
