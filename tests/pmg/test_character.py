@@ -67,7 +67,7 @@ def test_ranges_can_be_narrowed():
     char = ParametricMotionGraph("narrow")
     node = char.add("walk", turn_space(), low=[-0.5], high=[0.5])
     assert node.low[0] == -0.5
-    np.testing.assert_array_equal(node.clip_parameters([3.0]), [0.5])
+    np.testing.assert_array_equal(node.project([3.0]), [0.5])
     with pytest.raises(InvalidValue, match="turn must be within"):
         char.add("too far", turn_space(), low=[-9.0], high=[9.0])
 

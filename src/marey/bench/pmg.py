@@ -128,8 +128,8 @@ class _Boxer:
         option = next(each for each in state.options if each.node.name == name)
         node = option.node
         if name != "punch":
-            return Choice(name, self.rng.uniform(option.range.low, option.range.high))
-        seen = self.rng.uniform(option.range.low, option.range.high)
+            return Choice(name, option.range.region.sample(1, self.rng)[0])
+        seen = option.range.region.sample(1, self.rng)[0]
         point = rigid2d.apply(option.place, seen)
         self.aims.append((state.seconds, point))
         return Choice(name, np.asarray(node.request(node, {"point": point}, option.place)))

@@ -124,7 +124,7 @@ class GoTo:
                 box, unit = option.range, sample_box(option.node, fine=True)
                 n = len(unit)
                 numbers = np.arange(n_before[-1], n_before[-1] + n)
-                parameters = box.low + unit * (box.high - box.low)
+                parameters = box.region.project(box.low + unit * (box.high - box.low))
                 here, enter = lookahead.begun(state, option, parameters), np.full(n, box.enter)
                 firsts.append(_Candidates(option.node.name, parameters, enter, here, np.zeros(n), numbers))
                 n_before.append(n_before[-1] + n)

@@ -59,8 +59,8 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
     scale = np.concatenate([first.scale, second.scale])
     both, laid = np.empty((n_samples, n_dims)), np.empty((n_samples, 3))
     for k, parameters in enumerate(before):
-        box = edge.transition_range(parameters)
-        chosen = generator.uniform(box.low, box.high)
+        box = edge.transition_range(parameters, second.region)
+        chosen = box.region.sample(1, generator)[0]
         a, b = first.motion(parameters), second.motion(chosen)
         half = half_window(graph.seams, a.fps)
         seam = find_seam(a, b, box.leave, box.enter, half, 0, graph.seams.markers)

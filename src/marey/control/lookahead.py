@@ -107,7 +107,7 @@ class LookaheadTable:
     def first(self, state: ControlState, option: TransitionOption, unit: Floats) -> NextClips:
         """Return the clips of an option with parameters at fractions `unit` (K, d) of its box."""
         box = option.range
-        parameters = box.low + unit * (box.high - box.low)
+        parameters = box.region.project(box.low + unit * (box.high - box.low))
         here = self.begun(state, option, parameters)
         paths = self.lay_paths(option.node.name, parameters, here, np.full(len(unit), box.enter))
         return NextClips(option.node.name, paths[:, -1], parameters, paths, np.arange(len(unit)))

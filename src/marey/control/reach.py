@@ -215,10 +215,10 @@ class _Grid:
         graph = self.lookahead.graph
         if isinstance(start, tuple):
             name, given = start
-            return [_ClipEnds(name, np.zeros((1, 3)), graph[name].clip_parameters(given)[None], np.zeros(1))]
+            return [_ClipEnds(name, np.zeros((1, 3)), graph[name].project(given)[None], np.zeros(1))]
         node = graph[next(iter(graph.nodes)) if start is None else start]
         unit = _box_fractions(node.n_dims, 2)
-        parameters = node.low + unit * (node.high - node.low)
+        parameters = node.project(node.low + unit * (node.high - node.low))
         n = len(unit)
         return self._add_clips(node.name, parameters, np.zeros((n, 3)), np.zeros(n), np.zeros(n))
 

@@ -153,7 +153,6 @@ class RandomWalk:
         self._rng = np.random.default_rng(rng)
 
     def choose(self, state: ControlState) -> Choice:
-        """Choose any option, with parameters uniformly distributed over its box."""
+        """Choose any option, with parameters uniformly distributed over those that are allowed."""
         option = state.options[int(self._rng.integers(len(state.options)))]
-        box = option.range
-        return Choice(option.node.name, self._rng.uniform(box.low, box.high))
+        return Choice(option.node.name, option.range.region.sample(1, self._rng)[0])

@@ -91,10 +91,10 @@ class TurnPlan:
         """
         box, name = option.range, option.node.name
         k = option.node.names.index("turn")
-        clipped = np.clip(parameters, box.low, box.high)
-        tried = np.tile(clipped, (_CHOSEN + 1, 1))
+        tried = np.tile(box.region.project(parameters), (_CHOSEN + 1, 1))
         # The requested parameters come first, and win ties.
         tried[1:, k] = np.linspace(box.low[k], box.high[k], _CHOSEN)
+        tried = box.region.project(tried)
         here = self._table.begun(state, option, tried)
         paths = self._table.lay_paths(name, tried, here, np.full(len(tried), box.enter))
         off = rigid2d.wrap_angle(direction - paths[:, -1, 0])

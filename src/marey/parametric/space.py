@@ -26,6 +26,7 @@ from marey.parametric.features import Feature
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
 from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.refine import refine_weights
+from marey.parametric.region import Region
 from marey.parametric.settings import SynthesisSettings, WeightSettings
 from marey.register.registration import RegistrationCurve
 from marey.register.tree import select_motions
@@ -62,6 +63,11 @@ class Reachable:
     high: Floats
     within: Floats
     by_hand: bool = False
+
+    @property
+    def region(self) -> Region:
+        """The convex hull of the samples, or the box if parameters were given by hand."""
+        return Region.from_box(self.low, self.high) if self.by_hand else Region.from_points(self.samples)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ranges as a dictionary for JSON."""

@@ -203,10 +203,10 @@ class ParametricMotionGraph:
         Parameters
         ----------
         name : node of the motion.
-        parameters : (d,) parameters of the motion, clamped to the node's ranges.
+        parameters : (d,) parameters of the motion; the node's nearest are used.
         """
-        given = self[name].clip_parameters(parameters)
-        return {edge.target: edge.transition_range(given) for edge in self.out_edges(name)}
+        given = self[name].project(np.atleast_1d(parameters))
+        return {edge.target: edge.transition_range(given, self[edge.target].region) for edge in self.out_edges(name)}
 
     out = renamed_method("out", "out_edges")
     onward = renamed_method("onward", "transition_ranges")

@@ -11,6 +11,7 @@ from marey.core.arrays import Floats, FrozenRecord, freeze_array
 from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue
 from marey.parametric.neighbors import neighbor_weights
+from marey.parametric.region import Region
 
 __all__ = ["Edge", "TransitionRange"]
 
@@ -24,6 +25,7 @@ class TransitionRange(NamedTuple):
     low, high : (e,) box of the target's e parameters.
     leave, enter : position of the transition's middle in the source and in the target motion, from 0 to 1.
     fallback : (e,) parameters of the target sample with the best transition from the nearest source sample.
+    region : the allowed parameters: the part of the target node's region that is in the box.
     """
 
     low: Floats
@@ -31,10 +33,12 @@ class TransitionRange(NamedTuple):
     leave: float
     enter: float
     fallback: Floats
+    region: Region
 
     @property
     def middle(self) -> Floats:
-        return np.asarray(0.5 * (self.low + self.high))
+        """(e,) the allowed parameters that are nearest to the middle of the box."""
+        return self.region.middle
 
 
 @renamed_fields(surest="fallback")
@@ -100,8 +104,10 @@ class Edge(FrozenRecord):
 
     onward = renamed_method("onward", "transition_range")
 
-    def transition_range(self, parameters: Floats) -> TransitionRange:
+    def transition_range(self, parameters: Floats, region: Region | None = None) -> TransitionRange:
         """Interpolate what can follow the source's motion with parameters (d,), from its nearest samples (Heck 6.1.2).
+
+        region : region of the target node; None if all parameters in a box are allowed.
 
         Uses the k = d + 2 nearest samples. The farthest has weight 0, so boxes change continuously when the set of
         nearest samples changes. The other d + 1 span a space of d dimensions.
@@ -110,7 +116,8 @@ class Edge(FrozenRecord):
         near, weights = neighbor_weights(parameters / self.scale, self.parameters / self.scale, k)
         leave, enter = weights @ self.moments[near]
         low, high = weights @ self.low[near], weights @ self.high[near]
-        return TransitionRange(low, high, float(leave), float(enter), self.fallback[near[0]])
+        allowed = Region.from_box(low, high) if region is None else region.cut(low, high)
+        return TransitionRange(low, high, float(leave), float(enter), self.fallback[near[0]], allowed)
 
 
 def check_thresholds(good: float, bad: float) -> None:

@@ -13,7 +13,8 @@ from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue
-from marey.pmg.space import Space, as_space, check_box
+from marey.parametric.region import Region
+from marey.pmg.space import Space, as_space, check_box, find_region
 from marey.pmg.units import format_target
 
 if TYPE_CHECKING:
@@ -92,6 +93,11 @@ class LayeredSpace:
     @property
     def high(self) -> Floats:
         return set_readonly(np.concatenate([self.space.high, [self.yaw[1], self.pitch[1]]]))
+
+    @property
+    def region(self) -> Region:
+        """The base space's region, with every gaze direction in range."""
+        return find_region(self.space).extend([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]])
 
     @property
     def paths(self) -> Callable[[Floats, int], Floats]:

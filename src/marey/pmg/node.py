@@ -16,7 +16,8 @@ from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.parametric.neighbors import neighbor_weights
-from marey.pmg.space import Space, check_box
+from marey.parametric.region import Region
+from marey.pmg.space import Space, check_box, find_region
 from marey.pmg.units import display_unit, format_ranges
 
 __all__ = ["Node", "Request", "request_by_name"]
@@ -27,21 +28,26 @@ Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
 # Number of points on a clip's path, and number of sampled motions that paths are interpolated from.
 PATH_POINTS = 33
 _N_SAMPLES = 128
+# How much farther a parameter may move that the command does not mention.
+_FREE = 100.0
 
 
 def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
-    """Set parameters from the command by name; parameters not in the command get the middle of their range.
+    """Set parameters from the command by name; the others get the value nearest to the middle that goes with them.
 
     A ``direction`` (radians from world +Z, positive to the left) sets the parameter ``turn``, if there is one, to the
     angle that remains from the character's heading.
     """
-    out = 0.5 * (node.low + node.high)
+    out, scale = np.array(node.middle), np.array(node.scale)
     for k, name in enumerate(node.names):
         if name == "turn" and command.get("direction") is not None:
             out[k] = rigid2d.wrap_angle(float(command["direction"]) - place[0])
         elif command.get(name) is not None:
             out[k] = float(command[name])
-    return out
+        else:
+            scale[k] *= _FREE
+    # Parameters outside the ranges stay as they are, so that callers see what was requested.
+    return out if (scale == node.scale).all() else np.where(scale == node.scale, out, node.region.project(out, scale))
 
 
 @renamed_fields(of="parent")
@@ -51,7 +57,8 @@ class Node(FrozenRecord):
 
     name : name of the node.
     space : the space that generates its motions.
-    low, high : (d,) ranges of the parameters in use, inside those of the space.
+    low, high : (d,) ranges of the parameters in use, inside those of the space. Not all of this box need be reachable;
+        see `region`.
     request : converts a command to parameters; see `Request`.
     parent : name of the node that this one is a part of, or None.
     """
@@ -78,6 +85,10 @@ class Node(FrozenRecord):
                     f"node {self.name!r}: {name} must be within {allowed} {unit}".rstrip() + f", not {given}"
                 )
         self._put(low=low, high=high)
+        self._cache["region"] = find_region(self.space).cut(low, high)
+        if self.region.is_empty:
+            ranges = format_ranges(self.names, self.units, low, high)
+            raise InvalidValue(f"node {self.name!r}: no motion has {ranges}; use wider ranges")
 
     def __repr__(self) -> str:
         return f"<Node {self.name!r}: {format_ranges(self.names, self.units, self.low, self.high)}>"
@@ -107,9 +118,17 @@ class Node(FrozenRecord):
         return float(self._cache["fps"])
 
     @property
+    def region(self) -> Region:
+        """The parameters that the node's motions can have: what the space's examples cover, between low and high."""
+        found: Region = self._cache["region"]
+        return found
+
+    @property
     def middle(self) -> Floats:
-        """(d,) the middle of the ranges."""
-        return np.asarray(0.5 * (self.low + self.high))
+        """(d,) the parameters of a motion that are nearest to the middle of the ranges."""
+        if "middle" not in self._cache:
+            self._cache["middle"] = set_readonly(self.region.middle)
+        return np.asarray(self._cache["middle"])
 
     @property
     def scale(self) -> Floats:
@@ -117,30 +136,33 @@ class Node(FrozenRecord):
         width = self.high - self.low
         return np.asarray(np.where(width > 0.0, width, 1.0))
 
-    checked = renamed_method("checked", "clip_parameters")
+    def project(self, parameters: ArrayLike) -> Floats:
+        """Return the nearest parameters that a motion of the node can have, for parameters (d,) or (B, d).
 
-    def clip_parameters(self, parameters: ArrayLike) -> Floats:
-        """Clamp parameters (d,) to the node's ranges."""
+        Distances are measured in units of `scale`.
+        """
+        given = np.atleast_1d(parameters)
+        shape = (None, self.n_dims) if given.ndim == 2 else (self.n_dims,)
+        return self.region.project(freeze_array(given, f"parameters of {self.name!r}", shape), self.scale)
+
+    checked = renamed_method("checked", "project")
+    clip_parameters = project
+
+    def contains(self, parameters: ArrayLike) -> bool:
+        """Return whether a motion of the node can have these parameters (d,)."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
-        return np.asarray(np.clip(given, self.low, self.high))
+        return bool(self.region.contains(given)[0])
 
     def motion(self, parameters: ArrayLike) -> Motion:
-        """Return the motion with these parameters (d,), clamped to the node's ranges."""
-        return self.space(self.clip_parameters(parameters))
+        """Return the motion with these parameters (d,), or with the nearest that the node's motions can have."""
+        return self.space(self.project(np.atleast_1d(parameters)))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:
-        """Return random parameters (n, d), spread evenly over the ranges.
+        """Return random parameters (n, d), spread evenly over the node's region; see `Region.sample`.
 
-        Sampling is stratified (Latin hypercube): each parameter has one value in each of n equal parts of its range.
-        With `corners`, the corners of the parameter box replace the first samples.
+        With `corners`, points at the ends of the region replace the first samples.
         """
-        d = self.n_dims
-        ranks = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
-        fractions = (ranks + rng.random((n, d))) / n
-        if corners:
-            ends = np.stack(np.meshgrid(*[[0.0, 1.0]] * d, indexing="ij"), axis=-1).reshape(-1, d)[:n]
-            fractions[: len(ends)] = ends
-        return np.asarray(self.low + fractions * (self.high - self.low))
+        return self.region.sample(n, rng, corners=corners)
 
     def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
         """Return a new node with the same space and narrower ranges (Heck 6.3)."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
+from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
 from marey.pmg.units import display_unit
 
@@ -23,9 +24,10 @@ __all__ = ["FunctionSpace", "Space", "as_space"]
 class Space(Protocol):
     """Protocol of a space: a motion for every parameter vector (d,) from `low` to `high`.
 
-    Similar parameter vectors must give similar motions. A space may also have ``fps``, the frame rate of its motions,
-    and ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of the
-    motions for targets (B, d). If they are missing, a graph generates motions to find out.
+    Similar parameter vectors must give similar motions. A space may also have ``region``, the part of the box from
+    `low` to `high` that its motions reach (by default all of it); ``fps``, the frame rate of its motions; and
+    ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of the
+    motions for targets (B, d). If ``fps`` or ``paths`` are missing, a graph generates motions to find out.
     """
 
     @property
@@ -118,6 +120,10 @@ class _ParametricSpace:
     def fps(self) -> float:
         return self.motion.registration.fps
 
+    @property
+    def region(self) -> Region:
+        return self.motion.reachable().region
+
     def __call__(self, target: Floats) -> Motion:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
@@ -146,6 +152,12 @@ def as_space(
         given, (names,) if isinstance(names, str) else tuple(names), np.atleast_1d(low), np.atleast_1d(high),
         tuple(units),
     )  # fmt: skip
+
+
+def find_region(space: Space) -> Region:
+    """Return the parameters that the motions of a space can have: its ``region``, or else all between low and high."""
+    own = getattr(space, "region", None)
+    return Region.from_box(space.low, space.high) if own is None else own
 
 
 def check_box(

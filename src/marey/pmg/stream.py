@@ -88,7 +88,7 @@ class ControlState(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The next clip: a node name and requested parameters (d,), which the stream clamps to the allowed box."""
+    """The next clip: a node name and requested parameters (d,); the stream plays the nearest allowed ones."""
 
     node: str
     parameters: Floats
@@ -161,7 +161,7 @@ class CharacterStream(PlayedStream):
         self._node = graph[first if settings.start is None else settings.start]
         here = np.zeros(3) if settings.place is None else freeze_array(settings.place, "place", (3,))
         given = settings.parameters
-        self._parameters = self._node.clip_parameters(self._choose_first(here) if given is None else given)
+        self._parameters = self._node.project(self._choose_first(here) if given is None else given)
         self._clip = self._node.motion(self._parameters)
         floor = self._clip.source.floor
         super().__init__(self._clip.skeleton, self._clip.fps, self._find_points(), 0.0 if floor is None else floor)
@@ -238,7 +238,8 @@ class CharacterStream(PlayedStream):
 
     def _choose_first(self, place: Floats) -> Floats:
         """Let the controller choose the parameters (d,) of the first clip from the node's full ranges."""
-        anything = TransitionRange(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
+        node = self._node
+        anything = TransitionRange(node.low, node.high, 0.0, 0.0, node.middle, node.region)
         option = TransitionOption(self._node, anything, place)
         choice = self.controller.choose(ControlState(self._node.name, self._node.middle, (option,), 0.0, self.graph))
         return np.asarray(choice.parameters)
@@ -256,13 +257,13 @@ class CharacterStream(PlayedStream):
         )
 
     def _candidates(self, option: TransitionOption, requested: Floats) -> Iterator[Floats]:
-        """Yield parameters to try: the requested ones clamped to the box, others closer to its middle, the fallback."""
-        box = option.range
-        wanted = np.clip(requested, box.low, box.high)
+        """Yield parameters to try: the nearest allowed to the request, others closer to the middle, the fallback."""
+        node, allowed = option.node, option.range.region
+        wanted, middle = allowed.project(requested, node.scale), allowed.middle
         for k in range(_HALVINGS + 2):
             away = 0.5**k if k <= _HALVINGS else 0.0
-            yield option.node.clip_parameters(box.middle + away * (wanted - box.middle))
-        yield option.node.clip_parameters(box.fallback)
+            yield node.project(middle + away * (wanted - middle))
+        yield node.project(option.range.fallback)
 
     def _blend_into(self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
         """Queue the transition into the best of the clips that were tried."""
