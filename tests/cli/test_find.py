@@ -199,7 +199,7 @@ def test_the_grid_is_drawn(web, tmp_path):
         (
             ["search", "WEB", "QUERY", "--threshold", "0.07", "--plot", "PNG", "--plot-graph", "PNG"],
             2,
-            "a different file name",
+            "two outputs have this name",
         ),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "CLIPS"], 2, "is not empty; give --cut a new"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "WEB"], 2, "is a file; give --cut a new"),

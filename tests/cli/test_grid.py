@@ -141,7 +141,7 @@ def test_the_options_know_all_sets_of_markers():
         (["walk.npz", "none.bvh"], "none.bvh: no such file"),
         (["walk.npz", "-o", "grid.pdf"], "a plot is saved as .png or .svg"),
         (["walk.npz", "--npz", "walk.npz"], "walk.npz: this is an input file"),
-        (["walk.npz", "--npz", "out", "--csv", "out"], "must be different files"),
+        (["walk.npz", "--npz", "out", "--csv", "out"], "two outputs have this name"),
         (["walk.npz", "--window", "-1"], "--window must be at least 0 seconds"),
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),
         (["walk.npz", "--markers", ","], "markers must name at least one marker, got none"),

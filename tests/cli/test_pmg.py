@@ -193,9 +193,9 @@ def test_reach(char, folder, capsys):
         (["info", "{folder}/nothing.json"], "nothing.json"),
         (["add", "{char}", "run"], "give either --clips or --space"),
         (["add", "{char}", "run", "--clips", "{folder}/gone.bvh"], "gone.bvh"),
-        (["add", "{char}", "walk", "--space", "{folder}/small.walk.npz"], "already has a node 'walk'"),
+        (["add", "{char}", "walk", "--space", "{space}"], "already has a node 'walk'"),
         (
-            ["add", "{char}", "w", "--space", "{folder}/small.walk.npz", "--low", "1,2"],
+            ["add", "{char}", "w", "--space", "{space}", "--low", "1,2"],
             "--low must have one number for each",
         ),
         (["connect", "{char}", "walk", "wlak"], "no node 'wlak' in 'small'; similar: 'walk'"),
@@ -219,7 +219,7 @@ def test_reach(char, folder, capsys):
 def test_wrong_use_gives_one_sentence_and_writes_nothing(char, folder, arguments, message, capsys):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     capsys.readouterr()
-    assert main(["pmg", *(each.format(char=char, folder=folder) for each in arguments)]) == 2
+    assert main(["pmg", *(each.format(char=char, folder=folder, space=space_of(char)) for each in arguments)]) == 2
     assert message in capsys.readouterr().err
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
@@ -262,18 +262,21 @@ def test_a_recipe_that_connects_nothing_writes_nothing_and_one_that_does_tells_w
     assert report["failed"] == report["pruned"] == []
 
 
-def test_a_given_space_is_not_written_over(folder, char, capsys):
+def space_of(char):
+    return char.with_name(json.loads(char.read_text())["nodes"][0]["space"]["file"])
+
+
+def test_a_given_space_stays(folder, char, capsys):
     space = folder / "mine.walk.npz"
-    space.write_bytes((folder / "small.walk.npz").read_bytes())
+    space.write_bytes(space_of(char).read_bytes())
     before = space.read_bytes()
     assert main(["pmg", "new", str(folder / "mine.json")]) == 0
-    assert main(["pmg", "add", str(folder / "mine.json"), "walk", "--space", str(space)]) == 2
-    assert (
-        "mine.walk.npz: this is an input file, and saving the character would overwrite it" in capsys.readouterr().err
-    )
-    assert space.read_bytes() == before
-    assert not [path for path in folder.iterdir() if ".part." in path.name]
-    assert main(["pmg", "add", str(folder / "mine.json"), "stroll", "--space", str(space)]) == 0
+    for node, given in (("walk", space), ("stroll", space_of(char))):
+        assert main(["pmg", "add", str(folder / "mine.json"), node, "--space", str(given)]) == 0
+    assert space.read_bytes() == space_of(char).read_bytes() == before
+    assert main(["pmg", "walk", str(char), "--seconds", "1", "-o", str(space_of(char))]) == 2
+    assert "this is an input file" in capsys.readouterr().err
+    assert space_of(char).read_bytes() == before
 
 
 def test_a_heading_is_met_on_the_first_visit(char, folder, capsys):

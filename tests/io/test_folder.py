@@ -53,6 +53,6 @@ def test_a_copy_overwrites_only_on_request_and_follows_no_link(tmp_path: Path) -
     os.symlink(victim, target)
     copy_file(source, target, replace=True)
     assert victim.read_bytes() == b"safe"
-    with pytest.raises(UnwritableFile, match="cannot be written"):
+    with pytest.raises(UnwritableFile, match="does not exist; create it first"):
         copy_file(source, tmp_path / "missing" / "t", replace=True)
     assert sorted(os.listdir(tmp_path)) == ["s", "t", "v"]

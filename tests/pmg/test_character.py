@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -146,8 +147,15 @@ def test_parts_use_one_file(tmp_path):
     char = fresh_walker()
     char.restrict("left", "walk", [0.5], char["walk"].high)
     char.save(tmp_path / "c.json")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["c.json", "c.walk.npz"]
+    assert len(list(tmp_path.iterdir())) == 2
+    assert re.fullmatch(r"c\.walk\.[0-9a-f]{12}\.npz", space_file(tmp_path / "c.json").name)
     assert ParametricMotionGraph.load(tmp_path / "c.json")["left"].parent == "walk"
+
+
+def space_file(path):
+    """The file of a character's only space."""
+    (name,) = {node["space"]["file"] for node in json.loads(path.read_text())["nodes"]}
+    return path.with_name(name)
 
 
 def everything(folder):
@@ -180,9 +188,9 @@ def test_a_character_takes_its_spaces_along(tmp_path):
     (tmp_path / "other").mkdir()
     for path in (tmp_path / "other" / "c.json", tmp_path / "d.json"):
         char.save(path)
-        own = path.with_name(f"{path.stem}.walk.npz")
-        assert own.read_bytes() == (tmp_path / "c.walk.npz").read_bytes()
-    (tmp_path / "d.walk.npz").unlink()
+        assert space_file(path).read_bytes() == space_file(tmp_path / "c.json").read_bytes()
+    old = space_file(tmp_path / "d.json")
+    old.unlink()
     char.save(tmp_path / "d.json")
     assert ParametricMotionGraph.load(tmp_path / "d.json").nodes.keys() == {"walk"}
     char.remove("walk")
@@ -190,6 +198,35 @@ def test_a_character_takes_its_spaces_along(tmp_path):
     char.save(tmp_path / "d.json")
     assert ParametricMotionGraph.load(tmp_path / "d.json")["walk"].names == ("turn", "speed")
     assert ParametricMotionGraph.load(tmp_path / "c.json")["walk"].names == ("turn",)
+    assert not old.exists(), "no character needs it any more"
+
+
+def test_files_of_others_are_neither_replaced_nor_removed(tmp_path):
+    path, clip = tmp_path / "c.json", tmp_path / "c.walk.npz"
+    clip.write_bytes(b"a clip")
+    fresh_walker().save(path)
+    first = space_file(path)
+    (tmp_path / "copy.json").write_bytes(path.read_bytes())
+    foreign = tmp_path / "c.walk.0123456789ab.npz"
+    foreign.write_bytes(b"not made by marey")
+    char = ParametricMotionGraph("c")
+    char.add("walk", two_speed_walker()["walk"].space)
+    char.save(path)
+    assert clip.read_bytes() == b"a clip"
+    assert foreign.exists()
+    assert first.exists(), "copy.json needs it"
+    ParametricMotionGraph.load(tmp_path / "copy.json")
+    second = space_file(path)
+    (tmp_path / "me.toml").write_text(f'space = "{second.name}"')
+    fresh_walker().save(path)
+    assert second.exists(), "a recipe needs it"
+    second.write_bytes(b"changed")
+    first.write_bytes(b"changed by hand")
+    (tmp_path / "copy.json").unlink()
+    fresh_walker().save(path)
+    assert first.read_bytes() == b"changed by hand"
+    assert space_file(path).name == first.name.replace(".npz", "-2.npz")
+    ParametricMotionGraph.load(path)
 
 
 def test_a_failure_leaves_the_character_that_was_there(tmp_path, monkeypatch):
@@ -261,6 +298,6 @@ def test_bad_files_are_refused(tmp_path):
         ParametricMotionGraph.load(path)
     path.write_text(json.dumps(report))
     small = two_speed_walker()["walk"].space
-    small.save(tmp_path / "walker.walk.npz")
+    small.save(space_file(path))
     with pytest.raises(ParseError, match="is not the file that 'walker.json' was saved with"):
         ParametricMotionGraph.load(path)

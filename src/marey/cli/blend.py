@@ -123,7 +123,7 @@ def command(
         raise InvalidValue(f"--compare takes two files, not {plural(len(files), 'file')}")
     if options["cyclic"] and options["crop"] == "none":
         raise InvalidValue("--crop none does not apply to --cyclic, which always uses complete loops; omit one of them")
-    check_output(output, [*files, *([weights] if weights else [])])
+    check_output(output)
     given, shown = read_weights(weights, len(files))
     into = make_plot_folder(folder)  # before long work, and before anything is written
     clock = Clock()

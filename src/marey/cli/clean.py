@@ -77,7 +77,7 @@ def command(
     from marey.clean.settings import CleanSettings, PlantAt
     from marey.io import save
 
-    check_output(output, [file])
+    check_output(output)
     how = reading_options(options)
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")

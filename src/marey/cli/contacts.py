@@ -166,7 +166,7 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
     from marey.io.sidecar import sidecar_path, write_sidecar
 
     if output is not None:
-        check_output(output, [file], remedy="choose another name, or use --write to annotate it")
+        check_output(output, remedy="choose another name, or use --write to annotate it")
         save(motion, output)
     elif write:
         if len(clip_names(file)) > 1:

@@ -32,7 +32,7 @@ def command(inputs: tuple[str, ...], output: str, to_unit: str | None, to_up: st
     """
     from marey.io import SaveSettings, save
 
-    check_output(output, inputs)
+    check_output(output)
     how = reading_options(options)
     motions = [read_motion(path, how) for path in inputs]
     save(motions, output, settings=read_settings(SaveSettings, options, unit=to_unit, up=to_up))

@@ -50,7 +50,7 @@ def _edit(
 
         def run(output: str, **options: Any) -> int:
             files = [options.pop(f"input{k}") for k in range(len(inputs))]
-            check_output(output, files)
+            check_output(output)
             kept = {name: options.pop(name) for name in own if name in options}
             how = reading_options(options)
             return _write(function(*(read_motion(file, how) for file in files), {**options, **kept}), output)

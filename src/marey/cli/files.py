@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,15 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
 
 
+# The arguments and options of all commands that name a file or folder to write. All others may name inputs.
+OUTPUTS = (
+    *("output", "--output", "--plot", "--plot-graph", "--plot-threshold", "--csv", "--npz", "--save-map"),
+    *("--save-registration", "--report", "--cut"),
+)
+
+
 def check_output(
     output: str,
-    inputs: Iterable[str] = (),
     *,
     what: str = "",
     suffixes: tuple[str, ...] = (),
@@ -22,32 +29,80 @@ def check_output(
 ) -> None:
     """Raise an error if the output cannot be written, before any work is done.
 
+    It must not be an input of the running command: a file that one of its arguments or options names, a clip in a
+    folder that one names, the sidecar of such a file, or a space of a character. Nor may two outputs have one name.
+
     Parameters
     ----------
     output : the file to write.
-    inputs : files that it must not overwrite.
     what, suffixes : what is written, such as "a graph", and the suffixes that it may have; any by default.
     remedy : what to do if it would overwrite an input.
     """
     from marey.errors import UnwritableFile
+    from marey.io.files import check_file_name
 
-    target = Path(output)
-    if target.exists() and any(Path(path).exists() and Path(path).samefile(target) for path in inputs):
-        raise UnwritableFile(f"this is an input file; {remedy}", path=output)
+    inputs, outputs = _named_files()
+    for name in dict.fromkeys([output, *outputs]):
+        target = Path(name)
+        if target.exists() and any(_is_input(target, path) for path in inputs):
+            raise UnwritableFile(f"this is an input file; {remedy}", path=name)
+        if target.name and outputs.count(name) > 1:
+            raise UnwritableFile("two outputs have this name; choose another name", path=name)
     if suffixes:
         from marey.io.archive import check_suffix
 
         check_suffix(output, suffixes, what)
+    check_file_name(output)
+    target = Path(output)
     if not target.parent.is_dir():
         raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=output)
 
 
-def check_plot(output: str | None, inputs: Iterable[str] = ()) -> None:
+def _named_files() -> tuple[list[str], list[str]]:
+    """Return the existing files and folders that the running command line names, except outputs; and its outputs."""
+    context = click.get_current_context(silent=True)
+    inputs: list[str] = []
+    outputs: list[str] = []
+    for param in context.command.get_params(context) if context is not None else ():
+        values = context.params.get(str(param.name)) if context is not None else None
+        is_output = not {param.name, *param.opts}.isdisjoint(OUTPUTS)
+        for value in values if isinstance(values, tuple | list) else (values,):
+            name = getattr(value, "file", value)
+            if isinstance(name, str) and name and is_output:
+                outputs.append(name)
+            elif isinstance(name, str) and name and os.path.exists(name):
+                inputs.append(name)
+    return inputs, outputs
+
+
+def _is_input(target: Path, path: str) -> bool:
+    """Return whether an existing file is the input `path`, belongs to it, or is a clip in the folder `path`."""
+    from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX
+
+    given = Path(path)
+    if not given.exists():
+        return False
+    if given.is_dir():
+        if target.suffix.lower() not in (*MOTION_SUFFIXES, *MARKER_SUFFIXES) or not target.is_file():
+            return False
+        from marey.io.folder import result_kind
+
+        is_inside = given.resolve() in target.resolve().parents
+        return is_inside and (target.suffix.lower() != ".npz" or result_kind(target) is None)
+    files = [given, given.with_suffix(SIDECAR_SUFFIX)]
+    if given.suffix.lower() == ".json":
+        from marey.pmg.node_files import named_files
+
+        files += [given.with_name(name) for name, _ in named_files(given)]
+    return any(file.exists() and file.samefile(target) for file in files)
+
+
+def check_plot(output: str | None) -> None:
     """Raise an error if a plot cannot be drawn or written, before any work is done. None means no plot."""
     if output is not None:
         import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
 
-        check_output(output, inputs, what="a plot", suffixes=(".png", ".svg"))
+        check_output(output, what="a plot", suffixes=(".png", ".svg"))
 
 
 def make_plot_folder(folder: str | None) -> Path | None:

@@ -168,7 +168,7 @@ def search(
     from marey.find import MatchWeb
 
     outputs = [options[name] for name in ("picture", "graph_picture", "threshold_picture") if options[name]]
-    _check_outputs(file, outputs, options["folder"])
+    _check_outputs(outputs, options["folder"])
     web = MatchWeb.load(file)
     query = make_query(web, clip, start, stop)
     if suggest or threshold is None:
@@ -211,7 +211,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     from marey.find import MatchWeb
     from marey.plot.web import web_grid
 
-    check_plot(output, [file])
+    check_plot(output)
     web = MatchWeb.load(file)
     p = web.index(_number_or_name(first))
     q = p if second is None else web.index(_number_or_name(second))
@@ -244,14 +244,12 @@ def _number_or_name(text: str) -> int | str:
     return int(text) if text.isdigit() else text
 
 
-def _check_outputs(file: str, pictures: list[str], folder: str | None) -> None:
+def _check_outputs(pictures: list[str], folder: str | None) -> None:
     """Check all outputs before anything is written."""
     from marey.errors import UnwritableFile
 
     for picture in pictures:
-        check_plot(picture, [file])
-    if len(set(pictures)) < len(pictures):
-        raise click.UsageError("give each plot a different file name")
+        check_plot(picture)
     if folder is not None and Path(folder).exists():
         if not Path(folder).is_dir():
             raise UnwritableFile("is a file; give --cut a new folder", path=folder)

@@ -101,7 +101,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         raise click.UsageError(
             "no goal given; use --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
         )
-    check_output(output, [file, *([options["map_file"]] if options["map_file"] else [])])
+    check_output(output)
     into = make_plot_folder(folder)
     how = reading_options(options)
     clock = Clock()
@@ -169,7 +169,7 @@ def map_command(
 
     takes = read_takes(files)
     check_suffix(output, ".json", "a gaze map")
-    check_output(output, [take.file for take in takes])
+    check_output(output)
     into = make_plot_folder(folder)
     marked = None if triads is None else load_triads(triads)
     how = reading_options(options)

@@ -71,7 +71,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
 
     from marey.graph import DirectionSettings, MotionGraph, response_time
 
-    check_output(output, [file], what="a table", suffixes=(".npz",))
+    check_output(output, what="a table", suffixes=(".npz",))
     settings = read_settings(DirectionSettings, options)
     directions, graph = settings.n_directions, MotionGraph.load(file)
     directions_table = graph.direction_table(settings=settings)
@@ -114,7 +114,7 @@ def thin(file: str, output: str, loss: float, as_json: bool, **options: Any) -> 
 
     if not 0.0 <= loss < 100.0:
         raise click.UsageError(f"--loss must be at least 0 and below 100 percent, not {loss:g}")
-    check_output(output, [file], what="a graph", suffixes=(".npz",))
+    check_output(output, what="a graph", suffixes=(".npz",))
     graph = MotionGraph.load(file)
     result = graph.reduce_transitions(settings=read_settings(ReductionSettings, options, loss=loss / 100.0))
     result.graph.save(output)
@@ -147,7 +147,7 @@ def plot(file: str, output: str, kind: str) -> None:
     from marey.graph import MotionGraph
     from marey.plot import graph as plots
 
-    check_plot(output, [file])
+    check_plot(output)
     draw = plots.graph if kind == "graph" else plots.threshold
     draw(MotionGraph.load(file), output)
     click.echo(f"wrote {output}")

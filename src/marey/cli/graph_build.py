@@ -151,7 +151,7 @@ def register(file: str, output: str, lengths: tuple[float, ...] | None, as_json:
     from marey.cli.progress import bar
     from marey.graph import MotionGraph, RegisteredSettings
 
-    check_output(output, [file], what="a graph", suffixes=(".npz",))
+    check_output(output, what="a graph", suffixes=(".npz",))
     settings = read_settings(RegisteredSettings, options, lengths=lengths)
     with bar("adding registered transitions") as progress:
         graph = MotionGraph.load(file).with_registered_transitions(settings=settings, progress=progress)

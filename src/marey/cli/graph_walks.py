@@ -63,12 +63,11 @@ def _read_landing(options: dict[str, Any], target: tuple[float, ...] | None) -> 
     return Landing(position, read_settings(LandingSettings, options, heading=None, feet=feet), heading)
 
 
-def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
+def _open_graph(file: str, output: str) -> MotionGraph:
     """Check that OUT can be written, then load the graph."""
     from marey.graph import MotionGraph
 
-    inputs = [file, *(each for each in others if each is not None)]
-    check_output(output, inputs, what="a motion", suffixes=_MOTIONS)
+    check_output(output, what="a motion", suffixes=_MOTIONS)
     return MotionGraph.load(file)
 
 
@@ -157,7 +156,7 @@ def path(file: str, output: str, path_file: str | None, word: str | None, **opti
         raise click.UsageError("--length applies to --path; scale a word with --width")
     check_plot(options["picture"])
     others, avoid = options.pop("other_characters"), list(options["avoid"])
-    graph = _open_graph(file, output, path_file, *others)
+    graph = _open_graph(file, output)
     settings = read_settings(
         GraphPathSettings,
         options,
@@ -290,7 +289,7 @@ def search(file: str, output: str, **options: Any) -> int:
     """
     from marey.graph import GraphSearchSettings
 
-    graph = _open_graph(file, output, options["path_file"])
+    graph = _open_graph(file, output)
     settings = read_settings(GraphSearchSettings, options, start=options.pop("start"))
     found = graph.search(_make_objective(graph, options), settings=settings)
     code = write(found.walk, output, options, search=found)
@@ -393,7 +392,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     target = Path(output)
     single = target.suffix.lower() == ".glb"
     if target.suffix.lower() in _MOTIONS:
-        check_output(output, [file], what="a crowd in one file", suffixes=(".glb",))
+        check_output(output, what="a crowd in one file", suffixes=(".glb",))
     elif target.exists() and not target.is_dir():
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
     elif target.is_dir() and any(target.glob("*.bvh")):

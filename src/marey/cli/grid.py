@@ -90,7 +90,7 @@ def command(
     if not with_path and (end is not None or slope_limit is not None):
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
-    _check_outputs(files, output, csv_file, npz_file)
+    _check_outputs(output, csv_file, npz_file)
     clips = [load(file, settings=how) for file in files]
     for file, clip in zip(files, clips, strict=True):
         note_rest_pose(file, clip)
@@ -118,15 +118,13 @@ def command(
     return 0 if no_path is None else 1
 
 
-def _check_outputs(files: list[str], output: str | None, csv_file: str | None, npz_file: str | None) -> None:
+def _check_outputs(output: str | None, csv_file: str | None, npz_file: str | None) -> None:
     """Reject wrong options before reading any file."""
     from marey.cli.files import check_output, check_plot
 
-    given = [path for path in (output, csv_file, npz_file) if path is not None]
-    if len(set(given)) != len(given):
-        raise click.UsageError("-o, --csv and --npz must be different files")
-    for path in given:
-        check_output(path, files)
+    for path in (csv_file, npz_file):
+        if path is not None:
+            check_output(path)
     check_plot(output)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural
+from marey.cli.files import plural
 from marey.cli.settings import add_settings, read_settings
 from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
 
@@ -201,8 +201,7 @@ def of_folder(function: Command) -> Command:
 def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     """Open a folder as a motion set. Removes the options of `of_folder` from the command's arguments `values`.
 
-    Raises an error if the output would overwrite one of the clips, and prints a note on built results, which are not
-    clips and are skipped.
+    Prints a note on built results, which are not clips and are skipped.
     """
     from marey.io.folder import result_kind
     from marey.store import MotionSet, OpenSettings
@@ -211,7 +210,6 @@ def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     clips = MotionSet.open(folder, settings=read_settings(OpenSettings, values, labels=labels))
     archives = [clips.folder / file for file in clips.files if file.lower().endswith(".npz")]
     results = {path: kind for path in archives if (kind := result_kind(path)) is not None}
-    check_output(output, [str(clips.folder / file) for file in clips.files if clips.folder / file not in results])
     for path, kind in results.items():
         if not (Path(output).exists() and path.samefile(output)):
             click.echo(f"marey: skipping {path}, which is a {kind}, not a clip", err=True)

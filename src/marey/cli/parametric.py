@@ -93,7 +93,7 @@ def build(sources: tuple[str, ...], output: str, threshold: float | None, as_jso
     from marey.errors import MareyWarning
     from marey.parametric import ParametricMotion
 
-    check_output(output, sources, what="a space", suffixes=(".npz",))
+    check_output(output, what="a space", suffixes=(".npz",))
     settings = _read_space_settings(options)
     examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:
@@ -200,8 +200,8 @@ def make(
     from marey.io import save
     from marey.parametric import ParametricMotion, SynthesisSettings
 
-    check_output(output, [file])
-    check_plot(picture, [file, output])
+    check_output(output)
+    check_plot(picture)
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
     begin = None if start is None else (math.radians(start[2]), *start[:2])  # placement (theta, x, z)
@@ -232,7 +232,7 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
     """
     from marey.parametric import ParametricMotion
 
-    check_plot(picture, [file])
+    check_plot(picture)
     space = ParametricMotion.load(file)
     written = []
     if picture is not None:

@@ -103,7 +103,7 @@ def command(
     how = reading_options(options)
     _check(kind, files, output, options)
     assert output is not None
-    check_plot(output, files)
+    check_plot(output)
 
     from marey import plot
     from marey.plot.cloud import cloud_window

@@ -62,9 +62,9 @@ def new(char: str, as_json: bool, **options: Any) -> None:
     from marey.errors import UnwritableFile
     from marey.pmg import CharacterSettings, ParametricMotionGraph
 
-    check_output(char, what="a character", suffixes=(".json",))
     if Path(char).exists():
         raise UnwritableFile("already exists; remove it first, or choose another name", path=char)
+    check_output(char, what="a character", suffixes=(".json",))
     options["name"] = options["name"] or Path(char).stem
     graph = ParametricMotionGraph(settings=read_settings(CharacterSettings, options))
     graph.save(char)
@@ -201,7 +201,7 @@ def connect(char: str, source: str, target: str, picture: str | None, as_json: b
 
     graph = open_character(char)
     settings = _read_edge_settings(EdgeSettings, options)
-    check_plot(picture, [char])
+    check_plot(picture)
     comparison = graph.compare(source, target, **settings.select(CompareSettings))
     try:
         edge = graph.connect(source, target, settings=settings, compared=comparison)
@@ -280,7 +280,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     from marey.pmg import build_recipe, read_recipe
     from marey.store import run_on
 
-    check_output(output, [recipe], what="a character", suffixes=(".json",))
+    check_output(output, what="a character", suffixes=(".json",))
     read = read_recipe(recipe)
     with bar("building") as progress:
         found: list[AutoReport] = []

@@ -105,7 +105,7 @@ def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **opt
     from marey.control import RandomWalk
     from marey.io import save
 
-    check_output(output, [char])
+    check_output(output)
     graph = open_character(char, empty=False)
     stream = graph.stream(RandomWalk(seed), settings=_read_stream_settings(graph, options))
     played = stream.record(seconds)
@@ -145,7 +145,7 @@ def go(
     from marey.core.placement import find_facing
     from marey.io import save
 
-    check_output(output, [char])
+    check_output(output)
     graph = open_character(char, empty=False)
     nodes = options.pop("nodes")
     aiming = read_settings(GoToSettings, options, nodes=None if nodes is None else nodes.split(","))
@@ -234,7 +234,7 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     from marey.control.reach import reach as find
     from marey.plot.reach import reach as draw
 
-    check_plot(output, [char])
+    check_plot(output)
     found = find(open_character(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
     draw(found, output)
     metrics = found.to_dict()

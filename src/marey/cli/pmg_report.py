@@ -147,7 +147,7 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
     """
     from marey.errors import NoResult
 
-    check_plot(output, [char])
+    check_plot(output)
     if ends is not None and kind != "boxes":
         raise click.UsageError("--edge requires --kind boxes")
     graph = open_character(char, empty=False)

@@ -49,7 +49,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
       marey splice stairs.bvh carry.bvh -o up.bvh --upper-from 2 --upper-to 6 --report up/
     """
 
-    check_output(output, [lower, upper])
+    check_output(output)
     into = make_plot_folder(folder)
     how = reading_options(options)
     clock = Clock()

@@ -59,7 +59,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     """
     from marey.blend import TransitionSettings, transition
 
-    check_output(output, [first, second])
+    check_output(output)
     into = make_plot_folder(folder)  # before long computations and before anything is written
     how = reading_options(options)
     clock = Clock()

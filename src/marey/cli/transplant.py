@@ -42,7 +42,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     """
     from marey.layer import TransplantSettings, transplant
 
-    check_output(output, [base, donor])
+    check_output(output)
     how = reading_options(options)
     body, limb = (read_motion(path, how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):

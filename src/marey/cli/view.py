@@ -32,7 +32,7 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
 
     if not output.lower().endswith((".html", ".htm")):
         raise UnknownFormat("expected an HTML file name, such as walk.html", path=output)
-    check_output(output, files)
+    check_output(output)
     how = reading_options(options)
     motions = [load(path, settings=how) for path in files]
     for path, motion in zip(files, motions, strict=True):

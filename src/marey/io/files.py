@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import NamedTuple
 
 from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
 MARKER_SUFFIXES = (".c3d",)
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
+# Temporary files and folders, which also begin with a dot.
+PART_SUFFIX = ".marey-part"
+# Seconds without a change after which a temporary file was abandoned.
+_STALE_SECONDS = 3600.0
+# Characters of the target's name in the name of a temporary file.
+_MAX_BASE = 40
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -51,41 +57,147 @@ def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
 
 
-def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Write `parts` to a temporary file in the same folder, then rename it: a failure leaves the old file in place."""
-    import tempfile  # imported here because readers do not need them
-    from pathlib import Path
+def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview], *, replace: bool = True) -> None:
+    """Write `parts` to a temporary file in the same folder, then rename it: a failure leaves the old file in place.
 
-    target = Path(path)
-    temporary: str | None = None
+    Raises `FileExistsError` if there is a file already, unless `replace`.
+    """
+    with Writing() as files:
+        files.commit(files.stage(path, parts), replace=replace)
+
+
+class Staged(NamedTuple):
+    """A complete file under a temporary name in the folder of its `target`."""
+
+    target: str
+    temporary: str
+
+    @property
+    def sha256(self) -> str:
+        """The digest of its content."""
+        return file_digest(self.temporary)
+
+
+class Writing:
+    """Context manager that writes files which belong together: `stage` all of them, then `commit` them in order.
+
+    Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Whoever reads
+    the files must accept each state between two renames; `io.sidecar` and `pmg.files` say how. Temporary files that a
+    killed process left are removed after an hour.
+    """
+
+    def __init__(self) -> None:
+        self._staged: list[Staged] = []
+
+    def __enter__(self) -> Writing:
+        return self
+
+    def stage(self, path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> Staged:
+        """Write a file under a temporary name, with the mode of the file that it will replace."""
+        target = os.fspath(path)
+        check_file_name(target)
+        folder, name = os.path.split(target)
+        folder = folder or os.curdir
+        with _reporting(target):
+            if os.path.isdir(target):
+                raise UnwritableFile("is a folder, expected a file name to write to", path=path)
+            if not os.path.isdir(folder):
+                raise UnwritableFile(f"the folder {folder!r} does not exist; create it first", path=path)
+            temporary = os.path.join(folder, f".{name[:_MAX_BASE]}.{os.urandom(4).hex()}{PART_SUFFIX}")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # follows no link
+            with os.fdopen(os.open(temporary, flags, 0o666), "wb") as stream:
+                self._staged.append(Staged(target, temporary))
+                for part in parts:
+                    stream.write(part)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if os.path.exists(target):
+                os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+        return self._staged[-1]
+
+    def commit(self, *staged: Staged, replace: bool = True) -> None:
+        """Rename staged files to their targets, one after the other; each is on the disk before the next."""
+        for k, file in enumerate(staged):
+            with _reporting(file.target):
+                (os.replace if replace else place_new)(file.temporary, file.target)
+                if k + 1 < len(staged):
+                    sync_folder(os.path.dirname(file.target))
+            sweep_parts(os.path.dirname(os.path.abspath(file.target)))
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._staged:
+            with suppress(OSError):
+                os.unlink(file.temporary)
+
+
+def place_new(temporary: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Move a file to a new name. Raises `FileExistsError` if the name is taken."""
     try:
-        if target.is_dir():
-            raise UnwritableFile("is a folder, expected a file name to write to", path=path)
-        if not target.parent.is_dir():
-            raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=path)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
-        with os.fdopen(handle, "wb") as stream:
-            for part in parts:
-                stream.write(part)
-        os.chmod(temporary, new_file_mode(target))
+        os.link(temporary, target)  # unlike a rename, a hard link never overwrites
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: creating an empty file reserves the name
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         os.replace(temporary, target)
-        temporary = None
-    except MareyError:
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Wait until renames in a folder are on the disk, where the system can tell."""
+    if os.name != "nt":
+        with suppress(OSError):
+            handle = os.open(folder or os.curdir, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+@cache
+def sweep_parts(folder: str) -> None:
+    """Remove temporary files and folders that killed processes left in a folder more than an hour ago.
+
+    Looks into each folder once per process. Only names that `Writing` and `hidden_folder` give are removed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            parts = [entry for entry in entries if entry.name[:1] == "." and entry.name.endswith(PART_SUFFIX)]
+        for entry in parts:
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime < _STALE_SECONDS:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                import shutil
+
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)
+    except OSError:  # another process has just removed it, or the folder cannot be listed
+        return
+
+
+def check_file_name(path: str) -> None:
+    """Raise UnwritableFile for a file name that is not text, which JSON and NPZ files cannot hold."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UnwritableFile("the name is not valid UTF-8; choose another name", path=ascii(path)) from None
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 digest of a file."""
+    import hashlib
+
+    return hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+@contextmanager
+def _reporting(path: str) -> Iterator[None]:
+    """Report errors of the system as UnwritableFile."""
+    try:
+        yield
+    except (MareyError, FileExistsError):
         raise
     except (OSError, ValueError) as error:
         raise UnwritableFile(f"cannot be written ({_reason(error)})", path=path) from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def new_file_mode(target: Path) -> int:
-    """Return the mode of the replaced file, or the default mode of a new file."""
-    if target.exists():
-        return target.stat().st_mode & 0o7777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
 
 
 def _reason(error: Exception) -> str:

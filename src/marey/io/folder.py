@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from marey.errors import InvalidValue, UnwritableFile
+from marey.errors import InvalidValue
 from marey.io.archive import read_format
-from marey.io.files import MOTION_SUFFIXES, new_file_mode
+from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, sweep_parts, write_bytes
 
-__all__ = ["CLIP_SUFFIXES", "copy_file", "free_name", "place_new", "result_kind", "walk_files"]
+__all__ = ["CLIP_SUFFIXES", "copy_file", "free_name", "hidden_folder", "result_kind", "walk_files"]
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
 _MAX_TRIED = 10_000
 # Characters of a name that are kept when a number is added.
 _MAX_BASE = 114
+_CHUNK = 2**20
 
 
 def walk_files(
@@ -57,38 +57,18 @@ def free_name(name: str, is_taken: Callable[[str], bool], fit: Callable[[str], s
     raise InvalidValue(f"the folder already has {_MAX_TRIED} files named {name!r}; choose another name")
 
 
-def place_new(temporary: Path, target: Path) -> None:
-    """Move a file to a new name. Raises `FileExistsError` if the name is taken."""
-    try:
-        os.link(temporary, target)  # unlike a rename, a hard link never overwrites
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links: creating an empty file reserves the name
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        os.replace(temporary, target)
-
-
-def copy_file(source: str | os.PathLike[str], target: Path, *, replace: bool) -> None:
+def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *, replace: bool) -> None:
     """Copy a file to `target`, which appears complete or not at all.
 
     Raises `FileExistsError` if the name is taken, unless `replace`.
     """
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)
-        with os.fdopen(handle, "wb") as stream, open(source, "rb") as content:
-            shutil.copyfileobj(content, stream)
-        os.chmod(temporary, new_file_mode(target))
-        if replace:
-            os.replace(temporary, target)
-        else:
-            place_new(Path(temporary), target)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UnwritableFile(f"cannot be written ({reason})", path=target.name) from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                os.unlink(temporary)
+    with open(source, "rb") as stream:
+        write_bytes(target, iter(lambda: stream.read(_CHUNK), b""), replace=replace)
+
+
+@contextmanager
+def hidden_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Create a hidden folder in `folder` for files that are moved when they are complete; remove it at the end."""
+    sweep_parts(os.path.abspath(folder))
+    with tempfile.TemporaryDirectory(prefix=".", suffix=PART_SUFFIX, dir=folder) as hidden:
+        yield Path(hidden)

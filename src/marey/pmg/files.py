@@ -7,7 +7,6 @@ node made from a function must be passed again when the character is loaded.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ import numpy as np
 
 from marey.errors import ParseError, UnknownName, UnknownVersion
 from marey.io import archive
-from marey.io.files import read_bytes, write_bytes
+from marey.io.files import Writing, file_digest
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
@@ -45,22 +44,19 @@ def save_character(
 ) -> None:
     """Write the character as `.json`, and each space that can be saved as `.npz` next to it.
 
-    Space files that are up to date are not written again. The others are first written under temporary names, and the
-    `.json` is written last, so a failure leaves the previous character intact.
+    Space files are named by their content. Those that are up to date are not written again, and none is overwritten.
+    The `.json` is renamed last, so a failure at any time leaves the previous character intact. Spaces that only the
+    previous character needed are then removed.
 
     Parameters
     ----------
-    spare : files that must not be overwritten, such as the source file of a node.
+    spare : files that must stay, such as the source file of a node.
     """
-    target = Path(path)
     archive.check_suffix(path, ".json", archive.KINDS[FORMAT])
-    files = SpaceFiles(target, graph._space_files, spare)
-    try:
+    with Writing() as writing:
+        files = SpaceFiles(Path(path), graph._space_files, writing, spare)
         described = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
-        files.commit()
-    finally:
-        files.discard()
-    write_bytes(path, [described.encode(), b"\n"])
+        files.commit(writing.stage(path, [described.encode(), b"\n"]))
 
 
 def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
@@ -188,7 +184,7 @@ def _map_files(known: Mapping[str, Any], path: Path) -> dict[int, SpaceFile]:
 
 def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     file = path.with_name(Path(about["file"]).name)
-    if hashlib.sha256(read_bytes(file)).hexdigest() != about["sha256"]:
+    if file_digest(file) != about["sha256"]:
         raise ParseError(
             f"is not the file that {path.name!r} was saved with, so the edges may be invalid; save the character again",
             path=file,

@@ -13,9 +13,9 @@ from marey.core.labels import Labels
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
-from marey.io.files import SIDECAR_SUFFIX
+from marey.io.files import SIDECAR_SUFFIX, place_new
 from marey.io.folder import free_name as find_free_name
-from marey.io.folder import place_new
+from marey.io.folder import hidden_folder
 from marey.io.rest import annotations_in_file
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.motions import Opened
@@ -63,8 +63,8 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
     target = folder.inside(f"{name}.{suffix}")
     placed: list[Path] = []
     try:
-        with tempfile.TemporaryDirectory(prefix=".marey-", dir=folder.root) as hidden:
-            temporary = Path(hidden) / target.name
+        with hidden_folder(folder.root) as hidden:
+            temporary = hidden / target.name
             save(motion, temporary)
             for part in (sidecar_path(temporary), temporary):
                 if part.is_file():

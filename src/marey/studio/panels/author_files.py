@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile
 from marey.io.files import SIDECAR_SUFFIX
-from marey.io.folder import copy_file, result_kind, walk_files
+from marey.io.folder import result_kind, walk_files
+from marey.pmg.node_files import copy_character, named_files
 from marey.studio.folder import Folder
 from marey.studio.panels.author_messages import AuthoredFile, FileKind
 from marey.studio.places import Places
@@ -87,24 +87,23 @@ def find_authored(places: Places, path: str, kind: FileKind) -> Path:
 def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
     """Copy a file, and the files that it refers to, into the open folder. Return their names there.
 
-    If the folder already has a file of that kind and name, the file and those it refers to are overwritten if `replace`
-    is True, otherwise `InvalidValue` is raised. Other files are never overwritten: they always raise `InvalidValue`.
+    A file of that kind and name is overwritten if `replace` is True, otherwise `InvalidValue` is raised. Files of other
+    kinds are never overwritten: they always raise `InvalidValue`.
     """
     folder = opened_folder(places)
-    names = [*_referenced_files(file), file.name]
-    targets = {name: folder.inside(name) for name in names}
-    there = [name for name in names if targets[name].exists()]
-    if there:
-        is_same_kind = kind_in_folder(targets[file.name], _KINDS) == kind
-        before = {file.name, *_referenced_files(targets[file.name])} if is_same_kind else set()
-        foreign = next((name for name in there if name not in before), None)
-        if foreign is not None:
-            raise InvalidValue(f"{foreign} already exists and is a different kind of file; choose another name")
-        if not replace:
-            raise InvalidValue(f"{file.name} already exists; check “Overwrite”, or choose another name")
+    names = _referenced_files(file)
     for name in names:
-        copy_file(file.with_name(name), targets[name], replace=True)
-    return tuple(reversed(names))
+        folder.inside(name)
+    target = folder.inside(file.name)
+    if target.exists() and kind_in_folder(target, _KINDS) != kind:
+        raise InvalidValue(f"{file.name} already exists and is a different kind of file; choose another name")
+    if target.exists() and not replace:
+        raise InvalidValue(f"{file.name} already exists; check “Overwrite”, or choose another name")
+    try:
+        copy_character(file, target)
+    except FileExistsError as error:
+        raise InvalidValue(f"{error} and is a different kind of file; choose another name") from None
+    return (file.name, *reversed(names))
 
 
 def check_name(name: str) -> str:
@@ -116,9 +115,4 @@ def check_name(name: str) -> str:
 
 def _referenced_files(path: Path) -> list[str]:
     """Return the unique names of the files that a character refers to."""
-    try:
-        content: Any = json.loads(path.read_bytes())
-        named = [node["space"].get("file") for node in content.get("nodes", ())]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return []  # errors are reported when the character is loaded
-    return sorted({Path(name).name for name in named if isinstance(name, str) and Path(name).name})
+    return sorted({name for name, _ in named_files(path)})
