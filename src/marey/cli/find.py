@@ -133,7 +133,12 @@ def info(file: str, as_json: bool) -> None:
 @add_settings("marey.find.settings:SearchSettings")
 @renamed_option("--most", "--max-matches", type=int)
 @renamed_option("--tiers", "--max-tiers", type=int)
-@click.option("--cut", "folder", metavar="DIR", help="Write each match as a separate file to a new folder.")
+@click.option(
+    "--cut",
+    "folder",
+    metavar="DIR",
+    help="Write each match as a separate file to a new folder, at the frame rate of the clip's own file.",
+)
 @click.option("--format", "suffix", type=click.Choice(["bvh", "glb", "npz"]), default="bvh", show_default=True,
               help="--cut: file format.")  # fmt: skip
 @click.option("--plot", "picture", metavar="OUT", help="Plot the matches as rows of poses: PNG or SVG.")
@@ -222,8 +227,9 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
 
 
 def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
-    """Write every match, the query first, to a new folder. Returns the file names."""
+    """Write every match, the query first, to a new folder, at the rate of its clip's file. Returns the file names."""
     from marey.errors import UnwritableFile
+    from marey.find import cut_originals
     from marey.io import save
 
     try:
@@ -232,9 +238,10 @@ def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
         raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=str(folder)) from None
     written = []
     digits = len(str(len(found) - 1))
-    for k, (match, motion) in enumerate(zip(found.matches, found.motions, strict=True)):
+    for k, (match, part, motion) in enumerate(zip(found.matches, found.motions, cut_originals(found), strict=True)):
+        start = round(match.start / part.fps * motion.fps)
         name = "".join(c if c.isalnum() or c in "-_." else "_" for c in match.clip)
-        path = folder / f"{k:0{digits}}_{name}_{match.start}-{match.stop}.{suffix}"
+        path = folder / f"{k:0{digits}}_{name}_{start}-{start + len(motion)}.{suffix}"
         save(motion, path)
         written.append(str(path))
     return written

@@ -4,6 +4,7 @@ from marey.deprecation import renamed_names
 from marey.find.cells import Cells
 from marey.find.grid_part import grid_part
 from marey.find.match_web import MatchWeb, WebStatistics
+from marey.find.originals import cut_originals
 from marey.find.result import Match, MatchEdge, MatchResult
 from marey.find.settings import SearchSettings, SuggestSettings, WebSettings
 from marey.find.suggest import Suggestion
@@ -19,6 +20,7 @@ __all__ = [
     "Suggestion",
     "WebSettings",
     "WebStatistics",
+    "cut_originals",
     "grid_part",
 ]
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from marey.core.motion import Motion
 from marey.find.cells import Cells
 from marey.find.match_web import MatchWeb
 from marey.find.settings import NUMBERS, WebSettings
@@ -20,6 +24,8 @@ _CELLS = {
     "run_bases": Part("integer", ("runs",), is_raw=True),
     "rises": Part("integer", ("rises",), is_raw=True),
 }
+# The file of each clip and how it was read, for `cut_originals`; paths are relative to the folder of the web.
+_SOURCE = ("path", "format", "fps", "unit", "up", "evidence", "provenance")
 _FILE = FileFormat(
     "marey.web", 2,
     {
@@ -29,6 +35,7 @@ _FILE = FileFormat(
         "numbers": Part("float", (len(NUMBERS),)),
         "web_labels": Part("text", ("web labels",)),
         "has_labels": Part("flag"),
+        "sources": Part("json", optional=True),
         **_CELLS,
     },
     has_clips=True,
@@ -48,6 +55,7 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "numbers": options.numbers,
         "web_labels": options.labels or (),
         "has_labels": options.labels is not None,
+        "sources": _describe_sources(web.clips, path),
         **{name: np.concatenate([cells.arrays[k] for cells in halves]) for k, name in enumerate(_CELLS)},
     }
     _FILE.write(path, parts)
@@ -57,7 +65,37 @@ def load_web(path: str | os.PathLike[str]) -> MatchWeb:
     """Load a web from a file that `save_web` wrote."""
     with _FILE.open(path) as parts:
         clips = parts["clips"]
+        if parts["sources"] is not None:
+            clips = tuple(_add_source(*pair, path) for pair in zip(clips, parts["sources"], strict=True))
         return MatchWeb(clips, _read_options(parts), _read_pairs(parts, [len(clip) for clip in clips]))
+
+
+def _describe_sources(clips: Sequence[Motion], web: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
+    """Return where the clips came from; None if no clip came from a file."""
+    if not any(clip.source.path for clip in clips):
+        return None
+    out = []
+    for clip in clips:
+        source = {name: getattr(clip.source, name) for name in _SOURCE} if clip.source.path else {}
+        if source:
+            source["path"] = _relative_path(source["path"], os.path.dirname(os.path.abspath(web)))
+            source["provenance"] = [dict(step) for step in source["provenance"]]
+        out.append(source)
+    return out
+
+
+def _relative_path(path: str, folder: str) -> str:
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return os.path.abspath(path)
+
+
+def _add_source(clip: Motion, source: dict[str, Any], web: str | os.PathLike[str]) -> Motion:
+    if not source:
+        return clip
+    path = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(web)), source["path"]))
+    return replace(clip, source=replace(clip.source, **{**source, "path": path}))
 
 
 def _read_options(parts: dict[str, Any]) -> WebSettings:
