@@ -9,7 +9,6 @@ import pytest
 
 import marey
 from marey.cli.main import main
-from marey.errors import MareyWarning
 from marey.samples import sample
 
 
@@ -81,8 +80,7 @@ def test_options_reach_the_splice(clips, capsys):
 
 
 def test_a_clip_without_steps_is_spliced_with_a_warning(clips, capsys):
-    with pytest.warns(MareyWarning, match="the lower clip 'stand' has no 2 consecutive steps"):
-        assert main(["splice", "stand.bvh", "carry.bvh", "-o", "still.bvh", "--json"]) == 0
+    assert main(["splice", "stand.bvh", "carry.bvh", "-o", "still.bvh", "--json"]) == 0
     assert "so hips and knees alone align the clips" in json.loads(capsys.readouterr().out)["warning"]
     assert (clips / "still.bvh").exists()
 
