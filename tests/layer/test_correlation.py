@@ -1,10 +1,15 @@
 """The correlation study: what samples are made to do is found again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from marey.errors import NotBlendable
+from marey.io import load_motion
 from marey.layer import find_correlations
+from marey.layer.gait import find_gait
+from marey.maths import quat
 from marey.plot.layer import draw_correlation, draw_neck
 from marey.samples import sample
 
@@ -58,6 +63,47 @@ def test_held_arms_do_not_swing():
     skeleton = carried.motion.skeleton
     arm = f"{skeleton.names[skeleton.roles['left_upper_arm']]} pitch"
     assert arm not in names(carried, "in phase", "local") | names(carried, "counter-phase", "local")
+
+
+def test_slow_changes_of_the_trunk_do_not_hide_what_moves_with_the_steps(found):
+    """In long takes, the trunk leans and turns by more than it moves with the legs."""
+    motion = found.motion
+    chest = motion.skeleton.roles["chest"]
+    lean = 0.3 * np.sin(np.linspace(0.0, 3.0 * np.pi, len(motion)))[:, None] * np.array([1.0, 0.7, 0.7])
+    rotations = motion.rotations.copy()
+    rotations[:, chest] = quat.mul(rotations[:, chest], quat.exp(lean))
+    leaning = find_correlations(replace(motion, rotations=rotations))
+    for relation in ("in phase", "counter-phase"):
+        before, after = (names(each, relation, "local") for each in (found, leaning))
+        assert len(before & after) >= 0.9 * len(before)
+
+
+def test_a_body_that_sways_from_leg_to_leg_moves_with_each_stride(found):
+    motion = found.motion
+    gait = find_gait(motion, "it")
+    phase = np.nan_to_num(gait.run_phase()[0])
+    sway = 0.2 * np.sin(2.0 * np.pi * (phase + 0.25 - _swing_phase(found, phase)))
+    rotations = motion.rotations.copy()
+    head = motion.skeleton.roles["head"]
+    rotations[:, head] = quat.mul(quat.exp(sway[:, None] * np.array([0.0, 0.0, 1.0])), rotations[:, head])
+    got = find_correlations(replace(motion, rotations=rotations))
+    assert f"{motion.skeleton.names[head]} roll" in names(got, "with each stride", "local")
+
+
+def _swing_phase(found, phase):
+    """Phase of the wave in the hips' swing, in cycles."""
+    swing = found.hips[0].curve - found.hips[1].curve
+    return float(np.angle(np.sum(swing * np.exp(2j * np.pi * phase))) / (2.0 * np.pi)) + 0.25
+
+
+def test_carrying_is_correlated_in_a_long_take_with_a_turn(data_folder):
+    """Heck 4.1: correlations are strongest where the upper body is constrained."""
+    motion = load_motion(data_folder / "cmu" / "111" / "111_36.bvh")
+    got = find_correlations(motion)
+    related = [trend for trend in got.trends if trend.kind == "global" and trend.relation]
+    assert len(related) >= 0.6 * sum(trend.kind == "global" for trend in got.trends)
+    for joint in motion.skeleton.roles.spine:
+        assert f"{motion.skeleton.names[joint]} roll" in names(got, "with each stride", "global")
 
 
 def test_a_clip_without_steps_is_refused():

@@ -143,15 +143,16 @@ def command(
 def _correlations(motion: Motion, output: str) -> list[str]:
     """Plot the correlations. Returns lines that list the correlated joints."""
     from marey.layer import find_correlations
+    from marey.layer.correlation import RELATIONS
     from marey.plot.layer import correlation
 
     found = find_correlations(motion)
     correlation(found, output)
     lines = []
     for kind in ("global", "local"):
-        for relation in ("in phase", "counter-phase", "with each step"):
+        for relation in RELATIONS:
             names = [f"{trend.joint} {trend.axis}" for trend in found.select(relation, kind)]
-            reference = "" if relation == "with each step" else "with the left hip, "
+            reference = "" if relation.startswith("with") else "with the left hip, "
             lines.append(f"  {relation} {reference}{kind}: {', '.join(names) or 'none'}")
     return lines
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from marey.layer.correlation import RELATIONS
 from marey.plot import style
 
 if TYPE_CHECKING:
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from marey.layer.correlation import Correlations, Trend
 
 _PARTS = ("to the left, cm", "up, cm", "ahead, cm")
-_LOOKS = {"in phase": "-", "counter-phase": (0, (5, 1.6)), "with each step": (0, (1.2, 1.4))}
+_LOOKS = {
+    "in phase": "-",
+    "counter-phase": (0, (5, 1.6)),
+    "with each step": (0, (1.2, 1.4)),
+    "with each stride": (0, (6, 1, 1, 1)),
+}
 _MOST_CURVES = 8
 
 
@@ -96,7 +102,7 @@ draw_correlation = correlation
 def _shown(found: Correlations, kind: str) -> list[Trend]:
     """Select the strongest of each relation, no joint twice in one, and no two lines that coincide."""
     out: list[Trend] = []
-    for relation, most in (("in phase", 3), ("counter-phase", 3), ("with each step", 2)):
+    for relation, most in zip(RELATIONS, (3, 3, 2, 2), strict=True):
         seen: set[str] = set()
         for trend in found.select(relation, kind):
             same = any(float(np.abs(trend.curve - other.curve).max()) < 0.05 * trend.swing for other in out)
