@@ -11,7 +11,8 @@ import pytest
 from marey.clean import CleanSettings
 from marey.cli.clean import command
 from marey.cli.main import main
-from marey.cli.settings import name_option, read_settings
+from marey.cli.settings import name_option, read_settings, word_options
+from marey.cli.usage import find_command, word_usage
 from marey.core.settings import options_of
 from marey.errors import InvalidValue
 
@@ -79,12 +80,38 @@ def test_seeds_and_options_that_none_switches_off() -> None:
     from click.testing import CliRunner
 
     globals()["Search"] = Search
+    refused = CliRunner().invoke(run, ["--window", "two"], standalone_mode=False).exception
+    assert isinstance(refused, click.BadParameter)
+    assert word_usage(refused) == "--window must be a number or none, not 'two'"
     for arguments, expected in (
         (["--seed", "3"], Search(rng=3)),
         (["--window", "none"], Search(window=None)),
         (["--window", "2"], Search(window=2.0)),
     ):
         assert CliRunner().invoke(run, arguments).output.strip() == str(expected)
+
+
+def test_retarget_takes_a_file_after_an_equals_sign_only() -> None:
+    import click
+    from click.testing import CliRunner
+
+    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.edit.settings import SkeletonSettings
+
+    @click.command(cls=SettingsCommand)
+    @click.argument("files", nargs=-1)
+    @add_settings("marey.edit.settings:SkeletonSettings")
+    def run(files: tuple[str, ...], **options: str) -> None:
+        click.echo(f"{' '.join(files)} {read_settings(SkeletonSettings, options).retarget}")
+
+    for arguments, expected in (
+        (["a.bvh", "b.bvh"], "a.bvh b.bvh False"),
+        (["--retarget", "a.bvh", "b.bvh"], "a.bvh b.bvh True"),
+        (["--retarget=c.bvh", "a.bvh", "b.bvh"], "a.bvh b.bvh c.bvh"),
+        (["a.bvh", "b.bvh", "--retarget"], "a.bvh b.bvh True"),
+    ):
+        assert CliRunner().invoke(run, arguments).output.strip() == expected
+    assert "--retarget[=FILE]" in CliRunner().invoke(run, ["--help"]).output
 
 
 def test_messages_name_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,6 +131,7 @@ def test_references_to_parameters() -> None:
     )
     assert str(error) == "crop must be 'auto' or None, not 3; use `crop=None` or `max_stretch=`"
     assert error.word(name_option) == "--crop must be 'auto' or None, not 3; use --crop none or --max-stretch"
+    assert word_options("loop it with `marey.edit.cycle`") == "loop it with `marey edit cycle`"
     assert name_option("force", "True") == "--force"
     assert name_option("smooth", "False") == "--no-smooth"
 
@@ -137,6 +165,7 @@ def test_the_library_refers_to_options_by_parameters() -> None:
         docs = {id(node.body[0].value) for node in ast.walk(tree)
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
                 and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+        raised = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)}
         for node in messages:
             if id(node) in docs:
                 continue
@@ -144,3 +173,5 @@ def test_the_library_refers_to_options_by_parameters() -> None:
             assert not re.search(r"(?<![\w-])--[a-z]", node.value), where
             for name, value in re.findall(r"`(\w+)=(\w*)`", node.value):
                 assert name_option(name, value).split()[0] in known, f"{where}: {name}"
+            for name in re.findall(r"`marey\.([\w.]+)`", node.value) if id(node) in raised else ():
+                assert find_command(cli, name.split(".")).name == name.split(".")[-1], f"{where}: marey.{name}"

@@ -39,11 +39,15 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert a number; leave none as it is."""
-        return value if value == "none" else self.kind.convert(value, param, ctx)
+        try:
+            return value if value == "none" else self.kind.convert(value, param, ctx)
+        except click.BadParameter as error:
+            what = "an integer" if self.kind is click.INT else "a number"
+            raise click.BadParameter(f"expected {what} or none, got {value!r}", ctx, param) from error
 
 
 # The one option that is an object and works alike in all commands: without a file, it is True.
-_RETARGET = "retarget"
+_RETARGET = "--retarget"
 _RETARGET_HELP = (
     "Retarget motions with another skeleton, with planted feet: onto the most frequent skeleton, or that of FILE."
 )
@@ -61,8 +65,19 @@ class _Placeholder(click.Option):
 
         module, _, name = self.kind.partition(":")
         options = options_of(getattr(importlib.import_module(module), name))
-        wanted = (each for each in options if each.kind != "object" or each.name == _RETARGET)
+        wanted = (each for each in options if each.kind != "object" or each.name == "retarget")
         return [_make_option(each, self.prefix) for each in wanted if each.name not in self.skip]
+
+
+class _RetargetOption(click.Option):
+    """--retarget or --retarget=FILE. Only "=" adds a file, so the option never takes the next argument for it."""
+
+    def __init__(self) -> None:
+        super().__init__([_RETARGET], metavar="[=FILE]", help=_RETARGET_HELP)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        record = super().get_help_record(ctx)
+        return record and (record[0].replace(" [=", "[="), record[1])
 
 
 class SettingsCommand(click.Command):
@@ -79,6 +94,9 @@ class SettingsCommand(click.Command):
         if any(isinstance(each, _Placeholder) for each in self.params):
             self.params = self._load_params()
         return super().get_params(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f"{each}=" if each == _RETARGET else each for each in args])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; meanwhile `name_option` knows its options."""
@@ -157,8 +175,8 @@ def word_options(text: str) -> str:
 
 
 def _make_option(each: Option, prefix: str = "") -> click.Option:
-    if each.name == _RETARGET:
-        return click.Option(["--retarget"], is_flag=False, flag_value="", metavar="[FILE]", help=_RETARGET_HELP)
+    if each.name == "retarget":
+        return _RetargetOption()
     parameter = prefix + each.name
     name = name_option(parameter)
     text = each.help + _describe_default(each, name)
@@ -196,7 +214,7 @@ def _show(each: Option, value: float) -> str:
 
 def _convert(each: Option, value: Any) -> Any:
     """Convert degrees to radians, and report an angle that is out of range in degrees."""
-    if each.name == _RETARGET:
+    if each.name == "retarget":
         return value or True
     if each.unit != "rad":
         return value
