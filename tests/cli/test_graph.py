@@ -177,6 +177,9 @@ def test_objectives_are_searched(built, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["complete"]
     assert 60 <= len(load_motion(out)) == told["frames"]
+    budget = ["--speed", "1", "--seconds", "2", "--window", "none", "--max-expanded", "20"]
+    assert main([*arguments, *budget]) == 0
+    assert "complete, a budget ran out before the best walk was known;" in capsys.readouterr().out
     first = load_motion(out).travel[0, [0, 2]]
     (tmp_path / "p.csv").write_text("0,0\n0,3\n")
     start = ["--start", f"0,{-first[0]},{-first[1]},0"]

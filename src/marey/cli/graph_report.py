@@ -225,9 +225,10 @@ def write(
     for line in _describe_cleanup(cleanup):
         click.echo(line)
     if search is not None:
-        result = "complete" if search.complete else "incomplete: a budget ran out"
+        result = "complete" if search.complete else "incomplete"
+        cut = ", a budget ran out before the best walk was known" if search.is_cut else ""
         proven = ", proven optimal" if search.proven else ""
-        click.echo(f"cost {search.cost:.4g}, {result}{proven}; {search.n_expanded} partial walks expanded")
+        click.echo(f"cost {search.cost:.4g}, {result}{cut}{proven}; {search.n_expanded} partial walks expanded")
     if missed:
         click.echo(
             "  ! the path is not followed well: the clips cannot turn like that, or there are too few transitions"

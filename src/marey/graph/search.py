@@ -126,6 +126,7 @@ class SearchResult:
     cost : its cost.
     complete : whether it satisfies the stopping condition; False if a budget ran out first.
     proven : whether the walk is proven optimal: it was searched in a single window and no budget ran out.
+    is_cut : whether a budget ran out before the search ended; a complete walk may then cost more than the best one.
     n_expanded : number of partial walks that were expanded.
     """
 
@@ -133,6 +134,7 @@ class SearchResult:
     cost: float
     complete: bool
     proven: bool
+    is_cut: bool
     n_expanded: int
 
     def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
@@ -145,6 +147,7 @@ class SearchResult:
             "cost": self.cost,
             "complete": self.complete,
             "proven": self.proven,
+            "budget_ran_out": self.is_cut,
             "expanded": self.n_expanded,
         }
 
@@ -217,7 +220,8 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
         done = objective.complete(best)
         if done or hunt.is_spent:
             walk = graph.walk(best.edges, best.parts()[0].place)
-            return SearchResult(walk, best.cost, done, done and n_window is None and not hunt.is_cut, hunt.n_expanded)
+            proven = done and n_window is None and not hunt.is_cut
+            return SearchResult(walk, best.cost, done, proven, hunt.is_cut, hunt.n_expanded)
         trail.append([_cut_back(best, heads[0].n_frames + n_step)])
     if hunt.is_spent:
         raise NoResult(f"no walk was found within {hunt.n_expanded} steps", remedy="raise `max_expanded=`")

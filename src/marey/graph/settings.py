@@ -110,7 +110,9 @@ class RegisteredSettings(ProgressSettings):
         help="Maximum number of new transitions; each direction counts as one and is stored as two short clips.",
         min=1,
     )
-    markers: str = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.", advanced=True)
+    markers: str = option(
+        default="body", help="Points to compare: body, upper, lower, large or root_knees.", advanced=True
+    )
 
 
 class ReductionSettings(Settings):

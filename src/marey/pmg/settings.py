@@ -33,7 +33,7 @@ class SeamSettings(Settings):
         label="Transition region", unit="fraction", above=0, max=0.5,
     )  # fmt: skip
     markers: str = option(
-        default="body", help="Set of points to compare poses by; see `marey.compare.point_clouds`.",
+        default="body", help="Points to compare: body, upper, lower, large or root_knees.",
         advanced=True,
     )  # fmt: skip
 

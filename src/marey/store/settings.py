@@ -33,8 +33,8 @@ class OpenSettings(SkeletonSettings, ReadSettings):
     )
     group: str | int | None = option(
         default=None,
-        help="Clips to use if they have different skeletons: the number of a group, the largest first, or the "
-        "name of any clip in it.",
+        help="Clips to use if they have different skeletons: the number of a group, or the name of any clip in "
+        "it. Group 0 has the most frames.",
         label="Skeleton", advanced=True,
     )  # fmt: skip
     pattern: str = option(default="*", help='Files to use, such as "*.bvh" or "walks/*".', label="Files", advanced=True)
