@@ -168,9 +168,10 @@ def test_loops_are_reported_from_the_frame_where_they_begin(clips, capsys):
 
 
 @pytest.mark.parametrize("method", ["linear", "discrete", "cubic"])
-def test_simpler_methods(clips, method):
+def test_simpler_methods(clips, capsys, method):
     assert main([*BLEND, "--method", method]) == 0
     assert marey.load("jog.bvh").source.provenance[0]["op"].startswith(method)
+    assert f"the method {method!r} checks no limits and does not clean the feet" in capsys.readouterr().out
     assert main([*BLEND, "--method", method, "--seconds", "1"]) == 2
 
 

@@ -46,6 +46,15 @@ def reported(capsys, *more):
     return json.loads(capsys.readouterr().out)
 
 
+def test_the_linear_method_says_what_it_leaves_out_and_refuses_limits(clips, capsys):
+    assert main([*COMMAND, "--method", "linear", "--region-a", "1", "2"]) == 0
+    assert "the method 'linear' checks no limits and does not clean the feet" in capsys.readouterr().out
+    assert 1.0 <= marey.load("both.bvh").source.provenance[0]["at"][0] <= 2.0
+    for arguments in (["--max-distance", "0.1"], ["--force"], ["--boundaries", "integer"]):
+        assert main([*COMMAND, "--method", "linear", *arguments]) == 2
+        assert f"{arguments[0]} does not apply to the method 'linear'" in told(capsys)
+
+
 # Refused --------------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from marey.compare.settings import MarkerSettings
 from marey.core.feet import feet_option
-from marey.core.settings import Settings, option
+from marey.core.settings import Settings, option, options_of
 from marey.errors import InvalidValue
 from marey.register.settings import PairSettings
 
@@ -23,7 +23,7 @@ class BlendSettings(Settings):
         default="registered",
         help='"registered" averages timing, path, posture and contacts. The others are simpler, for comparison: '
         '"linear" averages frame by frame without matching times; "discrete" and "cubic" match the times of two '
-        "motions, along the cells of a path and along a spline through them.",
+        "motions, along the cells of a path and along a spline through them; they leave the feet as they are.",
     )
     fps: float | None = option(
         default=None,
@@ -77,6 +77,12 @@ class TransitionPointSettings(MarkerSettings):
     )  # fmt: skip
 
 
+# Options of transitions that the method "linear" does not use.
+_REGISTERED_ONLY = frozenset(
+    {"slope_limit", "window", "max_distance", "max_opposite", "force", "boundaries", "max_middle_distance"}
+)
+
+
 class TransitionSettings(TransitionPointSettings, PairSettings):
     """Settings of `transition`."""
 
@@ -88,7 +94,7 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
     method: Literal["registered", "linear"] = option(
         default="registered",
         help='"registered" aligns the motions in time around the point; "linear" is simpler, for comparison: it blends '
-        "frame by frame.",
+        "frame by frame, whatever the distance of the motions, and leaves the feet as they are.",
     )
     boundaries: Literal["resample", "integer"] = option(
         default="resample",
@@ -109,7 +115,11 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
     name: str | None = option(default=None, help="Name of the result.", advanced=True)
 
     def check(self) -> None:
-        """Refuse options of the search if the point is given."""
+        """Refuse options that do not apply to the method, and options of the search if the point is given."""
+        for each in options_of(type(self)):
+            is_default = getattr(self, each.name) == each.default
+            if self.method == "linear" and each.name in _REGISTERED_ONLY and not is_default:
+                raise InvalidValue(f"{each.name} does not apply to the method 'linear'", parameter=each.name)
         for name in ("region_a", "region_b", "contacts"):
             if self.at is not None and getattr(self, name) is not None:
                 raise InvalidValue(

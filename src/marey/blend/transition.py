@@ -61,14 +61,13 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     NotBlendable : if the motions are too far apart, in the middle or over the transition, or stand on opposite feet; or
         if one would have to rotate faster than bodies do, which `force` does not override.
     """
+    (first, second), notes = _prepare_pair(a, b, settings.retarget)
     if settings.method == "linear":
         from marey.blend.baselines import linear_transition
 
-        return linear_transition(
-            a, b, settings.at, settings.length, window=settings.search_window,
-            name=settings.name or f"{a.name} to {b.name} (linear)",
-        )  # fmt: skip
-    (first, second), notes = _prepare_pair(a, b, settings.retarget)
+        at = settings.at or _find_candidates(first, second, settings)[0][:2]
+        name = settings.name or f"{a.name} to {b.name} (linear)"
+        return linear_transition(first, second, at, settings.length, window=settings.search_window, name=name)
     if settings.length * first.fps < 2.0:
         raise InvalidValue(
             f"length must cover at least 2 frames, not {settings.length:g} s at {first.fps:g} fps", parameter="length"

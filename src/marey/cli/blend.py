@@ -128,11 +128,13 @@ def command(
     into = make_plot_folder(folder)  # before long work, and before anything is written
     clock = Clock()
     keys = shown["keys"] if isinstance(shown, dict) else None
+    method = options["method"] or "registered"
     reg, result = _blend_files(files, given, clock, options, until=keys[-1][0] if keys else None)
     with clock("save"):
         result = save_as(result, output, options["rigid"], options["name"])
     report = {
         "op": "blend",
+        "method": method,
         "written": output,
         "weights": shown,
         **registration_report(reg, files),
@@ -340,6 +342,14 @@ def written(report: Mapping[str, Any]) -> str:
     return f"wrote {report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
 
 
+def describe_notes(report: Mapping[str, Any]) -> list[str]:
+    """List the limits that were overridden, and what the method leaves out."""
+    notes = [note for note in report["notes"] if note.startswith("accepted by force")]
+    if report["method"] != "registered":
+        notes.append(f"the method {report['method']!r} checks no limits and does not clean the feet")
+    return [f"  {note}" for note in notes]
+
+
 def _text(report: Mapping[str, Any]) -> str:
     """Format a report as text."""
     lines = [
@@ -348,7 +358,7 @@ def _text(report: Mapping[str, Any]) -> str:
         f"  distance after registration {report['distance_m']:.3f} m (root mean square), "
         f"{plural(report['matches'], 'matched contact')}",
     ]
-    lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
+    lines += describe_notes(report)
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]

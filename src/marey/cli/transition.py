@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, format_metrics, result_report, save_as, written
+from marey.cli.blend import Clock, describe_notes, format_metrics, result_report, save_as, written
 from marey.cli.files import check_output, make_plot_folder, write_report
 from marey.cli.options import contacts_option, markers_option, read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -69,12 +69,14 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
         options[each] = _seconds(options[each], *pair)
     name = options.pop("name")
     with clock("transition"):
-        result = transition(a, b, settings=read_settings(TransitionSettings, options))
+        settings = read_settings(TransitionSettings, options)
+        result = transition(a, b, settings=settings)
     with clock("save"):
         result = save_as(result, output, options["rigid"], name)
     step = next(step for step in result.source.provenance if step["op"].endswith("transition"))
     report: dict[str, Any] = {
         "op": "transition",
+        "method": settings.method,
         "written": output,
         "inputs": [
             {"file": path, "name": motion.name, "frames": len(motion), "fps": motion.fps}
@@ -144,7 +146,7 @@ def _text(report: dict[str, Any]) -> str:
             f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along "
             f"the transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)"
         )
-    lines += [f"  {note}" for note in report["notes"] if note.startswith("accepted by force")]
+    lines += describe_notes(report)
     lines += format_metrics(report["metrics"], [a, b], "result")
     if "pictures" in report:
         lines.append(f"plots: {', '.join(report['pictures'])}")
