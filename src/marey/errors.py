@@ -22,8 +22,9 @@
     MareyWarning (UserWarning)           the result is usable, but the input had a problem
 
 Every message is one sentence: what was expected, what was found, where, and how to fix it. Where it refers to a
-parameter, it writes the name as Python does, in backticks: ```max_stretch=```, or ```crop=None``` with a value. The
-command line and the studio replace these references by their own names (`word_parameters`). A message has at most
+parameter or a function, it writes the name as Python does, in backticks: ```max_stretch=```, ```crop=None``` with a
+value, ```marey.edit.cycle```. The command line and the studio replace parameters by their own names, and functions by
+the command of the same name (`word_parameters`). A message has at most
 `MAX_MESSAGE` characters, whatever values it quotes: longer ones lose their middle.
 """
 
@@ -120,7 +121,12 @@ def _shorten(message: str) -> str:
 
 
 def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
-    """Replace references to parameters, such as ```crop=None```, by ``name("crop", "None")``; the value may be ""."""
+    """Replace references to parameters and functions by those of a front end.
+
+    ```crop=None``` becomes ``name("crop", "None")``; the value may be "". ```marey.edit.cycle``` becomes the command
+    ```marey edit cycle```.
+    """
+    text = re.sub(r"`(marey(?:\.\w+)+)`", lambda match: f"`{match[1].replace('.', ' ')}`", text)
     return re.sub(r"`(\w+)=([\w.]*)`", lambda match: name(match[1], match[2]), text)
 
 

@@ -95,7 +95,8 @@ def test_unknown_and_old_names() -> None:
         work("a", wait=1)  # type: ignore[call-arg]
     with pytest.warns(DeprecationWarning, match="weight"):
         assert work("a", heavy=0.1)[1].weight == 0.1  # type: ignore[call-arg]
-    with pytest.raises(InvalidValue, match="settings must be Example, not int"):
+    expected = "settings must be Example, not int; import the class from tests.core.test_settings, or pass the options"
+    with pytest.raises(InvalidValue, match=expected):
         work("a", settings=3)  # type: ignore[arg-type]
     with pytest.warns(DeprecationWarning, match="use weight="):
         assert work("a", 0.3)[1].weight == 0.3  # type: ignore[call-arg]

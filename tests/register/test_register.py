@@ -219,7 +219,7 @@ def test_a_loop_and_the_same_loop_begun_elsewhere() -> None:
 
 
 def test_what_is_no_loop_is_refused_with_the_remedy(walk: Motion, run: Motion) -> None:
-    with pytest.raises(InvalidValue, match=r"'walk' is not a loop: .* 0\.\d+ m from its first.*marey edit cycle"):
+    with pytest.raises(InvalidValue, match=r"'walk' is not a loop: .* 0\.\d+ m from its first.*marey.edit.cycle"):
         register([walk, run], cyclic=True)
     two = cycle(sample("walk", variation=0.0).motion, 10, 76, repeats=2)
     with pytest.raises(NotBlendable, match="the same number of gait half cycles.* 'walk' 4"):

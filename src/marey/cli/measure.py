@@ -67,7 +67,8 @@ def _text(report: dict[str, Any], full: bool) -> str:
         lines.append(line)
         if full and name:
             metric = report["metrics"][name]
-            lines.append(f"      {name}, {metric['unit']} = {metric['definition']}")
+            lines.append(f"      in JSON: {name}, unit {metric['unit']}")
+            lines.append(f"      definition: {metric['definition']}")
             lines.append(f"      source: {metric['source']}")
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@ import click
 from marey.cli.blend import save_as, written
 from marey.cli.files import check_output, warn_of_rate
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import to_seconds
 
 
@@ -85,5 +85,5 @@ def _text(report: dict[str, Any]) -> str:
     lines = [written(report), f"  frames {first} to {stop}: {', '.join(replaced) or 'no joint'} from the donor"]
     if graded:
         lines.append(f"  blended, with the donor's weight: {', '.join(graded)}")
-    lines += [f"  {note}" for note in report["notes"]]
+    lines += [f"  {word_options(note)}" for note in report["notes"]]
     return "\n".join(lines)

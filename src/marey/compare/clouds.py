@@ -196,7 +196,7 @@ def check_pair(a: Clouds, b: Clouds) -> None:
     if a.fps != b.fps:
         raise InvalidValue(
             f"{describe_clip(a, 'a')} has {a.fps:.6g} frames per second, {describe_clip(b, 'b')} has {b.fps:.6g}; "
-            "resample one of them with marey.edit.resample or `marey edit resample`"
+            "resample one of them with `marey.edit.resample`"
         )
     if a.names and b.names and a.names != b.names:
         only_a = [name for name in a.names if name not in b.names]

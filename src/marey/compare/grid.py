@@ -82,7 +82,7 @@ class DistanceGrid(FrozenRecord):
 
 @operation(GridSettings)
 def distance_grid(a: Recording, b: Recording | None = None, *, settings: GridSettings) -> DistanceGrid:
-    """Compare all frames of a with all frames of b.
+    """Compare all frames of a with all frames of b. For clips that are too long for one grid, use `grid_blocks`.
 
     Parameters
     ----------
@@ -93,8 +93,7 @@ def distance_grid(a: Recording, b: Recording | None = None, *, settings: GridSet
     if 8 * n_a * n_b > LARGEST_GRID:
         raise InvalidValue(
             f"a grid of {n_a} x {n_b} frames would take {8 * n_a * n_b / 1024**3:.1f} GB (maximum "
-            f"{LARGEST_GRID / 1024**3:g}); process it in blocks with marey.compare.grid_blocks, or resample the clips "
-            "to a lower rate"
+            f"{LARGEST_GRID / 1024**3:g}); resample the clips to a lower rate, or compare parts of them"
         )
     values = np.empty((n_a, n_b))
     pairing.fill(values, (0, n_a, 0, n_b))
@@ -134,7 +133,7 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     if contacts == "refuse":
         return float(np.inf)
     if isinstance(contacts, str) or not (np.isfinite(contacts) and contacts >= 0):
-        raise InvalidValue(f"contacts must be None, 'refuse', or a penalty of at least 0 m, not {contacts!r}")
+        raise InvalidValue(f"contacts must be 'refuse' or a penalty of at least 0 m, not {contacts!r}")
     return float(contacts) ** 2
 
 

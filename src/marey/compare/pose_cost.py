@@ -58,7 +58,7 @@ def pose_cost(
     if a.fps != second.fps:
         raise InvalidValue(
             f"{a.name!r} has {a.fps:.6g} frames per second, {second.name!r} has {second.fps:.6g}; resample one of them "
-            "with marey.edit.resample or `marey edit resample`"
+            "with `marey.edit.resample`"
         )
     names = tuple(weight)
     joints_a, joints_b = (choose_joints(motion.skeleton, names)[1] for motion in (a, second))

@@ -245,8 +245,10 @@ def _get_values(settings: Any) -> tuple[Any, ...]:
 def _set_options(self: Any, *values: Any, settings: Settings | None = None, **options: Any) -> None:
     kind = type(self)
     if settings is not None and not isinstance(settings, kind):
-        name = type(settings).__name__
-        raise InvalidValue(f"settings must be {kind.__name__}, not {name}", parameter="settings")
+        raise InvalidValue(
+            f"settings must be {kind.__name__}, not {type(settings).__name__}", parameter="settings",
+            remedy=f"import the class from {kind.__module__}, or pass the options by name",
+        )  # fmt: skip
     options |= _name_values(kind, values, options)
     known = {each.name for each in options_of(kind)}
     for name in options.keys() - known:

@@ -92,7 +92,7 @@ class Gait:
         return set_readonly(still)
 
 
-def find_gait(motion: Motion, what: str, instead: str = "transplant the joints instead (marey.transplant)") -> Gait:
+def find_gait(motion: Motion, what: str, instead: str = "transplant the joints with `marey.transplant`") -> Gait:
     """Find the gait of a motion; raise an error if it has none.
 
     what : description of the motion for the error message. instead : remedy for the error message.

@@ -140,7 +140,7 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
             f"the upper clip {upper.clouds.name!r} ({have:.2f} s) is too short for the lower one ({need:.2f} s) and "
             "has no full gait cycle to loop",
             parameter="upper",
-            remedy="use a longer part of it, or loop it first with marey.edit.cycle",
+            remedy="use a longer part of it, or loop it first with `marey.edit.cycle`",
         )
     n_aligned = min(len(lower.clouds), int(rows[-1]) + every)
     times = step * interpolate_path(found.columns, np.arange(n_aligned) / every)

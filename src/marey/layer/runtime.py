@@ -300,7 +300,7 @@ def _check_set(clips: Sequence[Motion]) -> None:
         if clip.fps != clips[0].fps:
             raise InvalidValue(
                 f"clips must have the same frame rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
-                f"{clips[0].fps:g}; resample one of them with marey.edit.resample"
+                f"{clips[0].fps:g}; resample one of them with `marey.edit.resample`"
             )
     names = [clip.name for clip in clips]
     if len(set(names)) != len(names):

@@ -185,7 +185,7 @@ def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> l
     if any(weights[joint] >= _MOSTLY for joint in _find_leg_joints(base.skeleton)):
         notes.append(
             "the transplanted feet skate, because the hips above them move as in the base motion: put the upper_body "
-            "of the base motion on the donor instead, or clean what stands still enough (marey.clean, or `marey clean`)"
+            "of the base motion on the donor instead, or clean what stands still enough with `marey.clean`"
         )
     return notes
 

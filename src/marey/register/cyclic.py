@@ -44,7 +44,7 @@ def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
         raise InvalidValue(
             f"{name_clip(motion, k)} is not a loop: continued by one frame, it would be {residual:.3f} m "
             f"from its first frame (limit {allowed:.3f} m at its speed); make a loop with "
-            "marey.edit.cycle or `marey edit cycle`"
+            "`marey.edit.cycle`"
         )
     noted = _get_noted_travel(motion)
     if noted is not None:

@@ -168,5 +168,5 @@ def _check_half_cycles(motions: Sequence[Motion], loops: Floats, force: bool) ->
         )
         raise NotBlendable(
             f"the loops must have the same number of gait half cycles, not {listed}; make loops of one "
-            "stride each with marey.edit.cycle or `marey edit cycle`"
+            "stride each with `marey.edit.cycle`"
         )

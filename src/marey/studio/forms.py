@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from marey.core.settings import Option, Settings, options_of
@@ -55,6 +55,11 @@ def word_error(error: MareyError, message: type[Message]) -> str:
 def word_text(text: str, message: type[Message]) -> str:
     """Return a warning or note for the page: labels of controls stand for parameters."""
     return word_parameters(text, _name_control(message))
+
+
+def word_notes(notes: Iterable[str], message: type[Message]) -> tuple[str, ...]:
+    """Return notes for the page; see `word_text`."""
+    return tuple(word_text(note, message) for note in notes)
 
 
 def _name_control(message: type[Message]) -> Callable[[str, str], str]:

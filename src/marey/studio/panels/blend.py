@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
-from marey.studio.forms import word_text
+from marey.studio.forms import word_notes
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
@@ -63,7 +63,7 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
     )
     return messages.Fitted(
         session.info(session.motions.add_result(done["motion"], message.motion)),
-        tuple(word_text(note, messages.FitMotion) for note in done["notes"]),
+        word_notes(done["notes"], messages.FitMotion),
     )
 
 
@@ -127,7 +127,7 @@ async def compare_blends(session: Session, message: messages.CompareBlends) -> m
         tuple(found["names"]),
         tuple(found["units"]),
         tuple(messages.BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
-        tuple(word_text(note, messages.CompareBlends) for note in found["notes"]),
+        word_notes(found["notes"], messages.CompareBlends),
     )
 
 
@@ -165,7 +165,7 @@ async def _make(
     done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=message.settings.to_dict(), **arguments)
     shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
     at = done["at"]
-    notes = tuple(word_text(note, type(message)) for note in done["notes"])
+    notes = word_notes(done["notes"], type(message))
     return messages.Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
 
 

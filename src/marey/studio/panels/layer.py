@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from marey.errors import InvalidValue
 from marey.layer.settings import GazeSettings, SpliceSettings, TransplantSettings
+from marey.studio.forms import word_notes
 from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.replace_result import replace_dragged
@@ -117,7 +118,7 @@ async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
     done = await session.jobs.run(f"{_WORK}:splice", lower=lower, upper=upper, settings=message.settings.to_dict())
     result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
-    return SpliceDone(session.info(result), notes=tuple(done.pop("notes")), **done)
+    return SpliceDone(session.info(result), notes=word_notes(done.pop("notes"), type(message)), **done)
 
 
 @command(TransplantLimb)
@@ -127,9 +128,8 @@ async def transplant_limb(session: Session, message: TransplantLimb) -> Transpla
     settings = {"joints": message.part, **message.settings.to_dict()}
     done = await session.jobs.run(f"{_WORK}:transplant", base=base, donor=donor, settings=settings)
     result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
-    return TransplantDone(
-        session.info(session.motions.add_result(result, message.base, message.donor)), tuple(done["notes"])
-    )
+    name = session.motions.add_result(result, message.base, message.donor)
+    return TransplantDone(session.info(name), word_notes(done["notes"], type(message)))
 
 
 @command(LookAt)
@@ -157,7 +157,7 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
         done["step"],
         tuple(done["places"]),
         tuple(done["directions"]),
-        tuple(done["notes"]),
+        word_notes(done["notes"], type(message)),
     )
 
 
