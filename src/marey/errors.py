@@ -127,7 +127,7 @@ def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
     ```marey edit cycle```.
     """
     text = re.sub(r"`(marey(?:\.\w+)+)`", lambda match: f"`{match[1].replace('.', ' ')}`", text)
-    return re.sub(r"`(\w+)=([\w.]*)`", lambda match: name(match[1], match[2]), text)
+    return re.sub(r"`(\w+)=([^`]*)`", lambda match: name(match[1], match[2]), text)
 
 
 class InvalidValue(MareyError, ValueError):

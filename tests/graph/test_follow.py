@@ -172,5 +172,5 @@ def test_an_obstacle_is_named():
     with pytest.raises(InvalidValue, match="start must be .node, placement"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)
     apart = MotionGraph.build(graph.clips, 0.06)
-    with pytest.raises(NoResult, match="no transition leads from 'walk' to 'sneak'; raise the threshold"):
+    with pytest.raises(NoResult, match="the styles cannot change: no transition leads directly from 'walk' to 'sneak'"):
         apart.follow([[0.0, 0.0], [0.0, 5.0]], styles=[(2.0, "walk"), (5.0, "sneak")])

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from marey.cli.files import plural
+from marey.cli.tables import format_table
 
 if TYPE_CHECKING:
     from marey.core.feet import Feet
     from marey.core.motion import Motion
     from marey.graph import (
         GraphStatistics,
+        LabelPair,
         LandingResult,
         LandingSettings,
         MotionGraph,
@@ -86,7 +88,7 @@ def print_graph(
     click.echo(f"{plural(len(found.parts), 'connected component')}: {parts}")
     latency = "" if answer is None else f"; median response time to a new direction {answer[0]:.1f} s"
     click.echo(f"{found.choices_per_second:.1f} transition points per second{latency}")
-    for line in _labels(graph, found):
+    for line in (*_labels(graph, found), *_pairs(found)):
         click.echo(line)
     for finding in _findings(graph):
         click.echo(f"  ! {finding}")
@@ -134,6 +136,24 @@ def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
         length = f"{each.n_frames / graph.fps:.1f} of {each.of_frames / graph.fps:.1f} s can be played forever"
         out.append(f"  {each.label:<{wide}}  {length}{'; ' + times + more if times else ''}")
     return out
+
+
+def _pairs(found: GraphStatistics) -> list[str]:
+    """Format a table of the direct transitions from label (row) to label (column), with the least distance of each."""
+    labels = list(dict.fromkeys(before for before, _ in found.pairs))
+    if not 1 < len(labels) <= _LISTED:
+        return []
+    rows = [["from \\ to", *labels]]
+    for before in labels:
+        cells = [found.pairs.get((before, after)) for after in labels]
+        rows.append([before, *("" if cell is None else _format_pair(cell) for cell in cells)])
+    return ["direct transitions, and the distance of the best one, with any threshold:", *format_table(rows, 0)]
+
+
+def _format_pair(pair: LabelPair) -> str:
+    unknown, none = math.isnan(pair.min_distance), math.isinf(pair.min_distance)
+    best = "" if unknown else ", -" if none else f", {100 * pair.min_distance:.1f} cm"
+    return f"{pair.transitions}{best}"
 
 
 def _findings(graph: MotionGraph) -> list[str]:

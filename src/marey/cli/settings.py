@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import math
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -161,6 +163,9 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], *, prefix: st
 
 def name_option(parameter: str, value: str = "") -> str:
     """Return the option that stands for a parameter in the library's messages: "--crop none" for `crop=None`."""
+    if value.startswith("{("):  # a map of pairs of labels
+        pairs = ast.literal_eval(value).items()
+        return " ".join(f"--pair {shlex.quote(f'{before}:{after}={limit:g}')}" for (before, after), limit in pairs)
     if f"{parameter}={value}" in _OTHER_NAMES:
         return _OTHER_NAMES[f"{parameter}={value}"]
     name = _running_names.get(parameter, f"--{parameter.replace('_', '-')}")

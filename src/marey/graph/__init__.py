@@ -6,6 +6,7 @@ from marey.graph.build import BuildInfo
 from marey.graph.crowd import Crowd, crossing_paths, crowd
 from marey.graph.direction_table import DirectionTable, direction_table
 from marey.graph.follow import PathResult, follow, measure_path
+from marey.graph.label_pairs import LabelPair
 from marey.graph.landing import LandingResult, land_at
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
@@ -66,6 +67,7 @@ __all__ = [
     "KeepOut",
     "KeepSpeed",
     "KeepStyle",
+    "LabelPair",
     "LandingResult",
     "LandingSettings",
     "MotionGraph",

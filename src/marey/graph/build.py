@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult
+from marey.graph.label_pairs import find_pair_distances
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, compact, connect_clips
 from marey.graph.prune import UNLABELED, components, findings, prune
@@ -167,7 +169,7 @@ def assemble_graph(
             return build(directed.select(directed.distances <= limit), 0.0, BuildInfo()) is not None
 
         raise NoResult(_explain_no_graph(found, threshold, works))
-    return graph
+    return replace(graph, pair_distances=find_pair_distances(graph, directed, frame_labels))
 
 
 def collect_labels(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from marey.graph.build import BuildInfo
+from marey.graph.label_pairs import N_DISTANCES
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import UNLABELED, Component
@@ -34,6 +35,7 @@ _FILE = FileFormat(
         "findings": Part("text", ("findings",)),
         "built_by": Part("text"),
         "threshold": Part("float", is_finite=False),
+        "pair_distances": Part("float", ("graph labels", "graph labels", N_DISTANCES), optional=True, is_finite=False),
         "component_labels": Part("text", ("components",)),
         "component_frames": Part("integer", ("components", 2)),
         "component_reaches": Part("flag", None),
@@ -56,6 +58,7 @@ def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
         "findings": graph.findings,
         "built_by": graph.build_info.kind,
         "threshold": float(graph.build_info.threshold),
+        "pair_distances": graph.pair_distances,
         "component_labels": names,
         "component_frames": np.array([(c.n_frames, c.of_frames) for c in found], dtype=np.int64).reshape(-1, 2),
         "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
@@ -88,6 +91,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
             found,
             parts["findings"],
             how,
+            parts["pair_distances"],
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from marey.graph.follow_kernels import (
     FollowSettings,
     search_follow,
 )
+from marey.graph.label_pairs import explain_styles
 from marey.graph.settings import GraphPathSettings, count_frames
 from marey.maths import rigid2d
 
@@ -161,8 +163,11 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
             break
         beam_width *= 2
     if best is None:
+        listed = [] if styles is None or isinstance(styles, str) else [label for _, label in styles]
         what = "" if styles is None else " in these styles"
-        raise NoResult(f"no walk covers this path of {total:.1f} m{what}{_why(course, circles, graph)}")
+        scarce = explain_styles(graph, listed) if listed and not len(circles) else ""
+        why = f": {scarce}" if scarce else _why(course, circles, graph)
+        raise NoResult(f"no walk covers this path of {total:.1f} m{what}{why}")
     return measure_path(best[1], path, best[0])
 
 
@@ -249,21 +254,22 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
             parameter="styles",
         )
     columns = []
-    reaches = {each.label: each.reaches for each in graph.components}
-    for number, (_, label) in enumerate(listed):
+    for _, label in listed:
         k = graph.index(label=label)
         inside = graph.members[k]
         if not inside.any():
             raise NoResult(
                 f"no motion with label {label!r} can continue forever; {graph.build_info.remedy}, or omit this style"
             )
-        before = listed[number - 1][1] if number else label
-        if before != label and before in reaches and label not in reaches[before]:
-            raise NoResult(
-                f"no transition leads from {before!r} to {label!r}; {graph.build_info.remedy}, or change the styles"
-            )
         # The head must be in the label's component, so the style can always continue.
         columns.append(edges.labels[:, k] & inside[edges.heads])
+    for k, (one, other) in enumerate(itertools.pairwise(columns)):
+        # A style ends at a node where an edge of the next one begins.
+        if not np.isin(edges.heads[one], edges.tails[other]).any():
+            raise NoResult(
+                f"the styles cannot change: {explain_styles(graph, [listed[k][1], listed[k + 1][1]])}",
+                parameter="styles",
+            )
     return ends, np.stack(columns, axis=1)
 
 

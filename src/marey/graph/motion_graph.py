@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core.arrays import Bools, Ints, freeze_array, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, freeze_array, set_readonly
 from marey.core.clips import SharedClips
 from marey.core.motion import Motion
 from marey.core.settings import operation
@@ -58,6 +58,8 @@ class MotionGraph(SharedClips):
     components : for each label, how much of it the graph keeps and which other labels can be reached from it.
     findings : warnings as sentences, such as labels with little motion or labels that cannot be reached.
     build_info : how the graph was built.
+    pair_distances : (K, K, 12) distances in meters of the best possible transitions from label (row) to label (column),
+        also of those beyond the threshold; infinite if there are fewer. None if unknown.
     first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
     """
 
@@ -70,6 +72,7 @@ class MotionGraph(SharedClips):
     components: tuple[Component, ...] = ()
     findings: tuple[str, ...] = ()
     build_info: BuildInfo = _UNKNOWN
+    pair_distances: Floats | None = None
     first_out: Ints = field(init=False, repr=False)
     _edge_paths: list[EdgePaths] = field(init=False, repr=False, default_factory=list)
 

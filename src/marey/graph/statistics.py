@@ -11,6 +11,7 @@ from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Floats, Ints
 from marey.graph.bridges import count_recorded_clips, plays_own_clips
 from marey.graph.build import collect_labels
+from marey.graph.label_pairs import LabelPair, summarize_pairs
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, connect_clips
 from marey.graph.prune import components, prune
@@ -43,6 +44,7 @@ class GraphStatistics:
     choices_per_second : number of nodes with at least one outgoing transition, per second of clip.
     parts : strongly connected components, largest first: the seconds of clips in each, and the labels whose component
         has nodes in it.
+    pairs : keyed by pairs of labels (from, to): the direct transitions between them.
     to_label : keyed by pairs of labels (from, to): time in seconds by the shortest route, as the mean over the nodes of
         the first label's component; infinite if unreachable.
     """
@@ -58,6 +60,7 @@ class GraphStatistics:
     mean_distance: float
     choices_per_second: float
     parts: tuple[tuple[float, tuple[str, ...]], ...]
+    pairs: dict[tuple[str, str], LabelPair]
     to_label: dict[tuple[str, str], float]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,6 +77,15 @@ class GraphStatistics:
             "mean_distance_m": self.mean_distance,
             "places_to_leave_per_s": self.choices_per_second,
             "components": [{"seconds": length, "labels": list(labels)} for length, labels in self.parts],
+            "label_pairs": [
+                {
+                    "from": before,
+                    "to": after,
+                    "transitions": pair.transitions,
+                    "min_distance_m": pair.min_distance if np.isfinite(pair.min_distance) else None,
+                }
+                for (before, after), pair in self.pairs.items()
+            ],
             "seconds_to_label": [
                 {"from": before, "to": after, "seconds": seconds if np.isfinite(seconds) else None}
                 for (before, after), seconds in self.to_label.items()
@@ -109,6 +121,7 @@ def graph_statistics(graph: MotionGraph) -> GraphStatistics:
         mean_distance=float(edges.distances[edges.blends].mean()) if edges.blends.any() else 0.0,
         choices_per_second=leaves / seconds_kept if seconds_kept else 0.0,
         parts=_parts(graph),
+        pairs=summarize_pairs(graph),
         to_label=times,
     )
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -68,6 +69,9 @@ def _name_control(message: type[Message]) -> Callable[[str, str], str]:
 
     def name_control(name: str, value: str) -> str:
         label = f"“{labels.get(name, name.replace('_', ' '))}”"
+        if value.startswith("{("):  # a map of pairs of labels
+            pairs = ast.literal_eval(value).items()
+            return f"{label}: {', '.join(f'{before} to {after}, {limit:g} m' for (before, after), limit in pairs)}"
         if value[:1].isdigit():
             return f"{label} {value}"
         return f"{label} (off)" if value in ("None", "False") and name not in own else label
