@@ -18,7 +18,8 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.glb_body import build_body_mesh
-from marey.io.gltf_chunks import pack_glb, unique_names
+from marey.io.gltf_chunks import pack_glb
+from marey.io.node_tree import unique_names
 from marey.maths import quat
 
 # Skeletons whose offsets agree to this many meters are considered equal.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import LimitExceeded, ParseError
 from marey.io import limits
+from marey.io.node_tree import Nodes, build_nodes
 from marey.maths import quat
 
 MAGIC = b"glTF"
@@ -382,48 +383,12 @@ class Gltf:
             )
 
 
-@dataclass(slots=True)
-class Nodes:
-    """The node graph: parents (-1 for roots), children, depths; `order` has parents before children."""
-
-    parents: list[int]
-    children: list[list[int]]
-    depths: list[int]
-    order: list[int]
-
-    def chain(self, node: int) -> list[int]:
-        """Return the nodes from a root down to `node`, both included."""
-        path = []
-        while node >= 0:
-            path.append(node)
-            node = self.parents[node]
-        return path[::-1]
-
-
 def read_nodes(gltf: Gltf) -> Nodes:
     entries = gltf.objects("nodes")
     if not entries:
         gltf.fail("the file has no nodes and therefore no skeleton")
-    parents = [-1] * len(entries)
     children = [gltf.indices(entry, "children", f"nodes[{i}]", len(entries)) for i, entry in enumerate(entries)]
-    for i, below in enumerate(children):
-        for child in below:
-            if parents[child] >= 0:
-                gltf.fail(f"node {child} is a child of node {parents[child]} and of node {i}; expected a tree")
-            parents[child] = i
-    depths = [0] * len(entries)
-    order: list[int] = []
-    stack = [i for i in reversed(range(len(entries))) if parents[i] < 0]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        for child in reversed(children[node]):
-            depths[child] = depths[node] + 1
-            stack.append(child)
-    if len(order) < len(entries):
-        lost = min(set(range(len(entries))) - set(order))
-        gltf.fail(f"node {lost} is in a cycle or a descendant of one; expected a tree")
-    return Nodes(parents, children, depths, order)
+    return build_nodes(children, gltf.fail)
 
 
 def shown(value: object) -> str:
@@ -436,18 +401,3 @@ def shown(value: object) -> str:
         return "an object"
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Make names unique, in order: a second ``Bone`` becomes ``Bone_2``."""
-    used = set(taken)
-    result: list[str] = []
-    counts: dict[str, int] = {}
-    for name in names:
-        new = name
-        while new in used:
-            counts[name] = counts.get(name, 1) + 1
-            new = f"{name}_{counts[name]}"
-        used.add(new)
-        result.append(new)
-    return result

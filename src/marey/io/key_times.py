@@ -1,0 +1,67 @@
+"""Times of keys in files that store animation as curves: the rate they were sampled at, and the frames they lie on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core.arrays import Floats
+
+DEFAULT_FPS = 30.0
+# Below this rate, keys were set by hand rather than sampled, so the motion between them must be sampled too.
+SLOWEST_FPS = 10.0
+COMMON_FPS = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0, 100.0)
+# Rates this close to a whole number are rounded to it: 1/30 s in float32 is off by 1e-7, 29.97 Hz by 1e-3.
+WHOLE_FPS = 1e-4
+_FLOAT32 = 2.0**-24
+
+
+def times_to_frames(times: Floats, start: float, fps: float) -> tuple[Floats, float]:
+    """Convert times to frames; also return the possible error, in frames, from float32 storage."""
+    slack = 1e-3 + 2.0 * _FLOAT32 * float(np.abs(times).max()) * fps
+    return (times - start) * fps, min(slack, 0.25)
+
+
+def snap_to_frames(times: Floats, start: float, fps: float) -> Floats:
+    """Convert times to frames, snapping those that differ from a whole frame only by rounding errors."""
+    frames, slack = times_to_frames(times, start, fps)
+    nearest = np.rint(frames)
+    return np.where(np.abs(frames - nearest) <= slack, nearest, frames)
+
+
+def count_frames(times: Floats, fps: float) -> int:
+    """Return the number of frames from the first of the sorted times to the last."""
+    frames, slack = times_to_frames(times, float(times[0]), fps)
+    return int(np.floor(frames[-1] + slack)) + 1
+
+
+def recognize_rate(times: Floats, stated: float | None = None) -> tuple[float, str]:
+    """Infer the rate at which keys at `times` (sorted, seconds) were sampled; also return the reason.
+
+    stated : the rate of the file's scene, used for keys that were set by hand.
+    """
+    apart = np.diff(times) > max(1e-5, 4.0 * _FLOAT32 * float(np.abs(times).max()))
+    keys = times[np.concatenate([[True], apart])]
+    usual = DEFAULT_FPS if stated is None else stated
+    which = "assumed" if stated is None else "of the scene"
+    if len(keys) == 1:
+        return usual, f"rate {usual:g} Hz {which}: the file has fewer than two keys"
+    steps = np.diff(keys)
+    guesses = [(len(keys) - 1) / (keys[-1] - keys[0])]
+    for step in (np.median(steps), steps.min()):
+        guesses += [1.0 / step, float(np.rint(1.0 / step))]
+    for guess in guesses:
+        integer = float(np.rint(guess))
+        rate = integer if abs(guess - integer) <= WHOLE_FPS * guess else float(guess)
+        if rate >= SLOWEST_FPS and (fraction := _fraction_on_frames(keys, rate)) > 0.95:
+            most = "the" if fraction == 1.0 else "most"
+            return rate, f"rate {rate:.6g} Hz: {most} keys lie 1/{rate:.6g} s or multiples of it apart"
+    for rate in COMMON_FPS if stated is None else (stated,):
+        if _fraction_on_frames(keys, rate) == 1.0:
+            kind = "this common rate" if stated is None else "the rate of the scene"
+            return rate, f"rate {rate:g} Hz: the keys are sparse, and each lies on a frame at {kind}"
+    return usual, f"rate {usual:g} Hz {which}: the keys lie on no uniform grid"
+
+
+def _fraction_on_frames(keys: Floats, rate: float) -> float:
+    frames, slack = times_to_frames(keys, float(keys[0]), rate)
+    return float(np.mean(np.abs(frames - np.rint(frames)) <= slack))

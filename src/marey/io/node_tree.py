@@ -1,0 +1,298 @@
+"""Trees of nodes with local transforms, as glTF and FBX files have them, converted to the joints of a skeleton.
+
+A node has its own rest rotation and scale; a `Skeleton` has neither. Let t and r be a node's local translation and
+rotation, G its rest rotation in the world, A its rest rotation and scale in the world, and p its parent. A joint is
+then read as
+
+    offset' = A_p t        rotation' = G_p r inv(G)        (root: world rotation times inv(G), world position)
+
+which leaves every joint where it was in the world and gives all joints zero rotation in the rest pose.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from marey.core.arrays import Floats
+from marey.errors import format_list
+from marey.maths import quat
+
+# Translations that vary by less than this fraction of the body's size (10 µm for a person) are rounding errors:
+# exporters leave up to 3 µm between a node's translation and the keys that repeat it.
+STILL = 4e-6
+# Scales along the axes count as uniform if their relative difference is below this.
+EVEN = 1e-4
+
+
+@dataclass(slots=True)
+class Nodes:
+    """The node graph: parents (-1 for roots), children, depths; `order` has parents before children."""
+
+    parents: list[int]
+    children: list[list[int]]
+    depths: list[int]
+    order: list[int]
+
+    def chain(self, node: int) -> list[int]:
+        """Return the nodes from a root down to `node`, both included."""
+        path = []
+        while node >= 0:
+            path.append(node)
+            node = self.parents[node]
+        return path[::-1]
+
+
+def build_nodes(children: list[list[int]], fail: Callable[[str], NoReturn]) -> Nodes:
+    """Build the tree from the children of each node; call `fail` with a message if it is not a tree."""
+    parents = [-1] * len(children)
+    for i, below in enumerate(children):
+        for child in below:
+            if parents[child] >= 0:
+                fail(f"node {child} is a child of node {parents[child]} and of node {i}; expected a tree")
+            parents[child] = i
+    depths = [0] * len(children)
+    order: list[int] = []
+    stack = [i for i in reversed(range(len(children))) if parents[i] < 0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for child in reversed(children[node]):
+            depths[child] = depths[node] + 1
+            stack.append(child)
+    if len(order) < len(children):
+        lost = min(set(range(len(children))) - set(order))
+        fail(f"node {lost} is in a cycle or a descendant of one; expected a tree")
+    return Nodes(parents, children, depths, order)
+
+
+def order_joints(nodes: Nodes, rank: Mapping[int, int], name: Callable[[int], str], warnings: list[str]) -> list[int]:
+    """Return the joints of the tree with the most wanted nodes: parents first, otherwise by rank.
+
+    Parameters
+    ----------
+    rank : position of each wanted node. Nodes between wanted ones become joints too.
+    name : returns the name of a node, for a warning about other trees.
+    """
+    n_nodes = len(nodes.parents)
+    # Bottom up: the number of wanted nodes in each node's subtree, and the first rank among them.
+    counts, first = [0] * n_nodes, [n_nodes] * n_nodes
+    for node in reversed(nodes.order):
+        if node in rank:
+            counts[node] += 1
+            first[node] = min(first[node], rank[node])
+        parent = nodes.parents[node]
+        if parent >= 0:
+            counts[parent] += counts[node]
+            first[parent] = min(first[parent], first[node])
+    tops = [node for node in nodes.order if nodes.parents[node] < 0 and counts[node]]
+    tops.sort(key=lambda node: (-counts[node], first[node]))
+    roots = [_common_root(nodes, counts, rank, top) for top in tops]
+    if len(roots) > 1:
+        others = list_names([name(root) for root in roots[1:]])
+        warnings.append(
+            f"the joints hang from {len(roots)} separate roots; the tree of {name(roots[0])!r} is read, not {others}"
+        )
+    ready, joints = [(first[roots[0]], roots[0])], []
+    while ready:
+        _, node = heapq.heappop(ready)
+        joints.append(node)
+        for child in nodes.children[node]:
+            if counts[child]:
+                heapq.heappush(ready, (first[child], child))
+    return joints
+
+
+def add_descendants(nodes: Nodes, wanted: set[int]) -> dict[int, int]:
+    """Return the rank of the wanted nodes and of all nodes below them, in the order of the tree."""
+    for node in nodes.order:
+        if nodes.parents[node] in wanted:
+            wanted.add(node)
+    return {node: i for i, node in enumerate(n for n in nodes.order if n in wanted)}
+
+
+def _common_root(nodes: Nodes, counts: Sequence[int], wanted: Container[int], top: int) -> int:
+    """Return the lowest node in the subtree of `top` whose own subtree has all wanted nodes."""
+    while top not in wanted:
+        below = [child for child in nodes.children[top] if counts[child]]
+        if len(below) != 1:
+            break
+        top = below[0]
+    return top
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Make names unique, in order: a second ``Bone`` becomes ``Bone_2``."""
+    used = set(taken)
+    result: list[str] = []
+    counts: dict[str, int] = {}
+    for name in names:
+        new = name
+        while new in used:
+            counts[name] = counts.get(name, 1) + 1
+            new = f"{name}_{counts[name]}"
+        used.add(new)
+        result.append(new)
+    return result
+
+
+def name_joints(given: Sequence[str], warnings: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return unique joint names, and the file's own names if any had to change."""
+    names = tuple(unique_names(given))
+    if names == tuple(given):
+        return names, ()
+    changed = [f"{old!r} is called {new!r}" for old, new in zip(given, names, strict=True) if old != new]
+    warnings.append(f"duplicate joint names: the second {format_list(changed, 5)}")
+    return names, tuple(given)
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Format names for a message."""
+    return format_list([*map(repr, names)], 8)
+
+
+@dataclass(slots=True)
+class LocalTransform:
+    """A node's transform relative to its parent: at rest and, if it differs from that, over time.
+
+    translation, rotation : (3,) and (4,) at rest. stretch : (3, 3) scale and shear, constant.
+    translations, rotations : (F, 3) and (F, 4); None if they have the values of the rest pose in all frames.
+    inherits_scale : whether the scale of the parent applies to this node too.
+    """
+
+    translation: Floats
+    rotation: Floats
+    stretch: Floats
+    translations: Floats | None = None
+    rotations: Floats | None = None
+    inherits_scale: bool = True
+
+    @property
+    def linear(self) -> Floats:
+        """Rotation and scale at rest as a matrix (3, 3)."""
+        return np.asarray(quat.to_matrix(self.rotation) @ self.stretch)
+
+    def is_uneven(self) -> bool:
+        """Return whether the scale differs between axes."""
+        size = float(np.trace(self.stretch)) / 3.0
+        return bool(np.abs(self.stretch - size * np.eye(3)).max() > EVEN * abs(size))
+
+
+def split_scale(scale: Floats) -> tuple[Floats, Floats]:
+    """Split a scale into a rotation followed by a stretch that is all positive or all negative.
+
+    Flipping two axes is a half turn. Flipping one axis is a half turn followed by flipping all three. A scale of -1
+    along all axes commutes with rotations, like any uniform scale. So mirrored nodes are exact too.
+    """
+    signs = np.where(scale < 0.0, -1.0, 1.0)
+    signs *= signs.prod()
+    after = quat.identity() if signs.min() > 0.0 else np.concatenate([[0.0], np.maximum(signs, 0.0)])
+    return after, np.diag(scale * signs)
+
+
+class _Rest(NamedTuple):
+    """Rest pose of a node in the world: rotation (4,), rotation and scale (3, 3), position (3,)."""
+
+    rotation: Floats
+    linear: Floats
+    position: Floats
+
+
+class BakedJoints(NamedTuple):
+    """Joints in the conventions of `Skeleton` and `Motion`, in the file's unit.
+
+    offsets : (J, 3). root_positions : (F, 3). rotations : (F, J, 4). bone_offsets : (F, J, 3), or None if bones do not
+    move.
+    """
+
+    offsets: Floats
+    root_positions: Floats
+    rotations: Floats
+    bone_offsets: Floats | None
+
+
+def bake_joints(
+    nodes: Nodes,
+    above: Sequence[int],
+    joints: Sequence[int],
+    transforms: Mapping[int, LocalTransform],
+    n_frames: int,
+) -> BakedJoints:
+    """Convert nodes to joints.
+
+    Parameters
+    ----------
+    above : the nodes above the first joint, from the top; their motion becomes part of the root's.
+    joints : the nodes that become joints, parents first.
+    transforms : the transforms of all these nodes.
+    """
+    rest = {-1: _Rest(quat.identity(), np.eye(3), np.zeros(3))}
+    for node in (*above, *joints):
+        here, parent = transforms[node], nodes.parents[node]
+        before = rest[parent]
+        rotation = quat.mul(before.rotation, here.rotation)
+        inherited = before.linear
+        if not here.inherits_scale and parent >= 0:
+            inherited = inherited / (np.trace(transforms[parent].stretch) / 3.0)
+        position = before.position + before.linear @ here.translation
+        rest[node] = _Rest(rotation / np.linalg.norm(rotation), inherited @ here.linear, position)
+    positions = np.array([rest[node].position for node in joints])
+    offsets = positions.copy()
+    for j, node in enumerate(joints[1:], start=1):
+        offsets[j] = rest[nodes.parents[node]].linear @ transforms[node].translation
+
+    rotations = np.empty((n_frames, len(joints), 4))
+    root, rotation = _compose([transforms[node] for node in (*above, joints[0])])
+    rotations[:, 0] = quat.mul_inv(rotation, rest[joints[0]].rotation)
+    moved: dict[int, Floats] = {}
+    still = STILL * float(np.linalg.norm(np.ptp(positions, axis=0)))
+    for j, node in enumerate(joints[1:], start=1):
+        here, before = transforms[node], rest[nodes.parents[node]]
+        local = here.rotation if here.rotations is None else here.rotations
+        rotations[:, j] = quat.mul(before.rotation, quat.mul_inv(local, rest[node].rotation))
+        if here.translations is not None:
+            path = here.translations @ before.linear.T
+            if np.abs(path - offsets[j]).max() > still:
+                moved[j] = path
+    bone_offsets: Floats | None = None
+    if moved:
+        bone_offsets = np.repeat(offsets[None], n_frames, axis=0)
+        for j, path in moved.items():
+            bone_offsets[:, j] = path
+    roots = np.broadcast_to(root, (n_frames, 3)).copy()
+    return BakedJoints(offsets, roots, quat.unroll(rotations), bone_offsets)
+
+
+def _compose(chain: Sequence[LocalTransform]) -> tuple[Floats, Floats]:
+    """Return world position (F, 3) and rotation (F, 4) of the last node of a chain; (3,) and (4,) if it is static."""
+    position, rotation = np.zeros(3), quat.identity()
+    for i, here in enumerate(reversed(chain)):
+        translation = here.translation if here.translations is None else here.translations
+        local = here.rotation if here.rotations is None else here.rotations
+        position = translation if i == 0 else translation + quat.rotate(local, position @ here.stretch.T)
+        rotation = quat.mul(local, rotation)
+    return position, rotation
+
+
+def warn_of_scales(
+    nodes: Nodes,
+    transforms: Mapping[int, LocalTransform],
+    animated: Container[int],
+    name: Callable[[int], str],
+    warnings: list[str],
+) -> None:
+    """Warn about nodes whose scale, inherited by their children, cannot be represented in a skeleton.
+
+    animated : nodes whose scale changes over time.
+    """
+    carriers = sorted({nodes.parents[node] for node in transforms} & transforms.keys())
+    uneven = [name(node) for node in carriers if transforms[node].is_uneven()]
+    changing = [name(node) for node in carriers if node in animated]
+    if uneven:
+        warnings.append(f"non-uniform scale, which shears the nodes below, is exact only at rest: {list_names(uneven)}")
+    if changing:
+        warnings.append(f"animated scale is ignored; the rest size is kept: {list_names(changing)}")
