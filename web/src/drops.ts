@@ -2,7 +2,7 @@
 
 /** Maximum number of files read from a folder. */
 const MOST = 2000;
-const MOTION = /\.(bvh|amc|glb|npz|c3d)$/i;
+const MOTION = /\.(bvh|amc|fbx|glb|npz|c3d)$/i;
 /** Companion files of motions: the skeleton of an AMC file, and sidecars. */
 const COMPANION = /\.(asf|marey\.json)$/i;
 

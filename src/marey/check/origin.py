@@ -14,7 +14,7 @@ from marey.measure.subject import Subject
 # Meters: people are this tall, from children to giants.
 _SHORTEST, _TALLEST = 0.9, 2.4
 # Formats whose frame rate can be overridden.
-_WITH_RATE = ("bvh", "amc", "asf", "glb")
+_WITH_RATE = ("bvh", "amc", "asf", "fbx", "glb")
 
 
 def check_origin(subject: Subject) -> Iterator[Finding]:

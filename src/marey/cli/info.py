@@ -65,8 +65,9 @@ def _report(path: str, how: LoadSettings) -> dict[str, Any]:
 def _first_clip(path: str, how: LoadSettings) -> LoadSettings:
     """Choose the first of several animations explicitly, because `load` would otherwise warn about its choice."""
     from marey.io import LoadSettings, clip_names
+    from marey.io.files import MULTI_CLIP_SUFFIXES
 
-    if how.clip is not None or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
+    if how.clip is not None or not path.lower().endswith(MULTI_CLIP_SUFFIXES) or len(clip_names(path)) < 2:
         return how
     return LoadSettings(settings=how, clip=0)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from marey.pmg.auto import AutoReport
 
 S = TypeVar("S")
-_SUFFIXES = (".bvh", ".amc", ".glb", ".gltf", ".npz")
+_SUFFIXES = (".bvh", ".amc", ".fbx", ".glb", ".gltf", ".npz")
 _LIMITS = NumberList("numbers", "40 or -40,0.8")
 # The earlier form of --n-source and --n-target.
 _SAMPLES = click.option(

@@ -18,14 +18,13 @@ from marey.io.bvh_rows import parse_motion
 from marey.io.files import split_name
 from marey.io.rate import rate_from_text
 from marey.io.raw import RawMotion
+from marey.io.rest import choose_rest_offset, mean_bone_length
 from marey.io.threads import run_in_halves
 
 # Minimum number of joint poses for which two threads are faster than one.
 _LARGE = 100_000
 
 _AXES = "XYZ"
-# A joint's OFFSET is its rest position if its position channels deviate by at most this fraction of it, in most frames.
-_MAX_STRETCH = 0.3
 # The first bytes of UTF-16 and UTF-32 text, with or without a byte-order mark.
 _WIDE = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
@@ -157,7 +156,7 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
     offsets = file_offsets.copy()
     moving: dict[int, Floats] = {}
     root_positions = np.broadcast_to(file_offsets[0], (n_frames, 3))
-    size = float(np.linalg.norm(file_offsets[1:], axis=1).mean()) if len(tree) > 1 else 0.0
+    size = mean_bone_length(file_offsets)
     for j, joint in enumerate(tree):
         placed = [(k, name) for k, name in enumerate(joint.channels) if name.endswith("position")]
         if not placed:
@@ -168,9 +167,7 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
         if j == 0:
             root_positions = path
             continue
-        away = float(np.sort(np.linalg.norm(path - file_offsets[j], axis=1))[n_frames // 2])
-        if away > _MAX_STRETCH * (float(np.linalg.norm(file_offsets[j])) + 0.1 * size):
-            offsets[j] = path[0]
+        offsets[j] = choose_rest_offset(file_offsets[j], path, size)
         if np.abs(path - offsets[j]).max() > 1e-9 * max(1.0, float(np.abs(path[0]).max())):
             moving[j] = path
     if not moving:

@@ -72,7 +72,7 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
         evidence.append(f"{up.upper()} up as given")
         return up
     if raw.up is not None:
-        evidence.append(f"{raw.up.upper()} up by the format's definition")
+        evidence.append(f"{raw.up.upper()} up {raw.up_reason}")
         return raw.up
     guess = recognize.recognize_up(skeleton, raw.root_positions, raw.rotations, raw.bone_offsets)
     evidence.append(guess.evidence)
@@ -90,7 +90,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
         size = "" if height is None else f", which makes a body {height * raw.unit:.2f} m tall"
         evidence.append(f"unit {recognize.unit_name(raw.unit)} from the file{size}")
         return raw.unit
-    guess = recognize.recognize_unit(skeleton)
+    guess = recognize.recognize_unit(skeleton, raw.stated_unit)
     evidence.append(guess.evidence)
     return float(guess.value)
 

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
 
-MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
+MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz")
+# Files that may hold several motions, of which `clip=` chooses one.
+MULTI_CLIP_SUFFIXES = (".fbx", ".glb")
 MARKER_SUFFIXES = (".c3d",)
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.

@@ -13,7 +13,7 @@ from marey.core.source import Source
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.io import limits
 from marey.io.gltf_chunks import Gltf, Json, Track, read_nodes
-from marey.io.key_times import count_frames, recognize_rate, snap_to_frames
+from marey.io.key_times import count_frames, recognize_rate, round_rate, snap_to_frames
 from marey.io.node_tree import (
     EVEN,
     LocalTransform,
@@ -23,6 +23,7 @@ from marey.io.node_tree import (
     list_names,
     name_joints,
     order_joints,
+    split_linear,
     split_scale,
     unique_names,
     warn_of_scales,
@@ -214,7 +215,7 @@ def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple
         rate, found = recognize_rate(times)
     start = float(times[0])
     keys = {clock: snap_to_frames(own, start, rate) for clock, own in by_clock.items()}
-    return _Clock(rate, count_frames(times, rate), keys), found
+    return _Clock(round_rate(rate), count_frames(times, rate), keys), found
 
 
 def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
@@ -240,7 +241,10 @@ def _read_local(gltf: Gltf, node: int, tracks: Tracks, clock: _Clock) -> LocalTr
     if matrix is not None:
         affine = matrix.reshape(4, 4).T
         translation = affine[:3, 3]
-        rotation, stretch = _split_linear(gltf, affine[:3, :3], where)
+        try:
+            rotation, stretch = split_linear(affine[:3, :3])
+        except InvalidValue:
+            gltf.fail(f"'{where}.matrix' is degenerate and holds no rotation")
         after = quat.identity()
     else:
         given = gltf.numbers(entry, "translation", 3, where)
@@ -274,19 +278,6 @@ def _unit(gltf: Gltf, rotation: Floats, where: str) -> Floats:
         return quat.normalize(rotation)
     except InvalidValue:
         gltf.fail(f"{where} has length 0")
-
-
-def _split_linear(gltf: Gltf, linear: Floats, where: str) -> tuple[Floats, Floats]:
-    """Split a node's matrix into rotation (4,) and stretch (3, 3) by polar decomposition."""
-    sign = -1.0 if np.linalg.det(linear) < 0.0 else 1.0
-    try:
-        left, sizes, right = np.linalg.svd(sign * linear)
-        turn = left @ right
-        if np.linalg.det(turn) < 0.0:  # the smallest singular value is 0, so its direction is free
-            turn = left @ np.diag([1.0, 1.0, -1.0]) @ right
-        return quat.from_matrix(turn), sign * (right.T * sizes) @ right
-    except (np.linalg.LinAlgError, InvalidValue):
-        gltf.fail(f"'{where}.matrix' is degenerate and holds no rotation")
 
 
 def _varies(track: Track) -> bool:

@@ -34,8 +34,16 @@ def count_frames(times: Floats, fps: float) -> int:
     return int(np.floor(frames[-1] + slack)) + 1
 
 
+def round_rate(rate: float) -> float:
+    """Return the whole number that a rate stands for, or the rate itself if it is not close to one."""
+    whole = float(np.rint(rate))
+    return whole if abs(rate - whole) <= WHOLE_FPS * rate else rate
+
+
 def recognize_rate(times: Floats, stated: float | None = None) -> tuple[float, str]:
     """Infer the rate at which keys at `times` (sorted, seconds) were sampled; also return the reason.
+
+    The rate is not rounded, so that the last of many keys lies on a frame too.
 
     stated : the rate of the file's scene, used for keys that were set by hand.
     """
@@ -44,22 +52,23 @@ def recognize_rate(times: Floats, stated: float | None = None) -> tuple[float, s
     usual = DEFAULT_FPS if stated is None else stated
     which = "assumed" if stated is None else "of the scene"
     if len(keys) == 1:
-        return usual, f"rate {usual:g} Hz {which}: the file has fewer than two keys"
+        return usual, f"rate {round_rate(usual):.6g} Hz {which}: the file has fewer than two keys"
     steps = np.diff(keys)
-    guesses = [(len(keys) - 1) / (keys[-1] - keys[0])]
-    for step in (np.median(steps), steps.min()):
-        guesses += [1.0 / step, float(np.rint(1.0 / step))]
+    guesses = [(len(keys) - 1) / float(keys[-1] - keys[0])]
+    for step in (float(np.median(steps)), float(steps.min())):
+        guesses += [float(np.rint(1.0 / step)), 1.0 / step]
     for guess in guesses:
-        integer = float(np.rint(guess))
-        rate = integer if abs(guess - integer) <= WHOLE_FPS * guess else float(guess)
-        if rate >= SLOWEST_FPS and (fraction := _fraction_on_frames(keys, rate)) > 0.95:
-            most = "the" if fraction == 1.0 else "most"
-            return rate, f"rate {rate:.6g} Hz: {most} keys lie 1/{rate:.6g} s or multiples of it apart"
+        if guess < SLOWEST_FPS:
+            continue
+        for rate in (round_rate(guess), guess):
+            if (fraction := _fraction_on_frames(keys, rate)) > 0.95:
+                most, shown = "the" if fraction == 1.0 else "most", f"{round_rate(rate):.6g}"
+                return rate, f"rate {shown} Hz: {most} keys lie 1/{shown} s or multiples of it apart"
     for rate in COMMON_FPS if stated is None else (stated,):
         if _fraction_on_frames(keys, rate) == 1.0:
             kind = "this common rate" if stated is None else "the rate of the scene"
-            return rate, f"rate {rate:g} Hz: the keys are sparse, and each lies on a frame at {kind}"
-    return usual, f"rate {usual:g} Hz {which}: the keys lie on no uniform grid"
+            return rate, f"rate {round_rate(rate):.6g} Hz: the keys are sparse, and each lies on a frame at {kind}"
+    return usual, f"rate {round_rate(usual):.6g} Hz {which}: the keys lie on no uniform grid"
 
 
 def _fraction_on_frames(keys: Floats, rate: float) -> float:

@@ -12,7 +12,7 @@ from marey.core.resample import resample
 from marey.core.settings import operation
 from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
-from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
+from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, MULTI_CLIP_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
 from marey.io.raw import RawMotion
 from marey.io.rest import trim_rest_pose
 from marey.io.settings import AxesSettings, LoadSettings
@@ -25,9 +25,9 @@ StrPath = str | os.PathLike[str]
 # The formats that each option applies to; with other formats it raises an error.
 _OPTIONS = {
     "root": (".bvh",),
-    "clip": (".glb",),
+    "clip": MULTI_CLIP_SUFFIXES,
     "skeleton": (".amc",),
-    "file_fps": (".bvh", ".amc", ".asf", ".glb"),
+    "file_fps": (".bvh", ".amc", ".asf", *MULTI_CLIP_SUFFIXES),
 }
 
 
@@ -37,7 +37,7 @@ _declare: Callable[[Callable[..., Any]], Callable[..., Any]] = operation(LoadSet
 
 @_declare
 def load(path: StrPath, settings: LoadSettings) -> Any:
-    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
+    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .fbx, .glb and .npz, `Markers` from .c3d.
 
     ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
     in the file cause a `MareyWarning`.
@@ -97,11 +97,16 @@ def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
-    """Return the names of the motions in a file: the animations of a GLB, the file's own name for other formats."""
-    if _suffix(path) == ".glb":
+    """Return the names of the motions in a file: the animations of an FBX or GLB file, else the file's own name."""
+    suffix = _suffix(path)
+    if suffix == ".glb":
         from marey.io import glb_read
 
         return glb_read.clip_names(read_bytes(path), os.fspath(path))
+    if suffix == ".fbx":
+        from marey.io import fbx_read
+
+        return fbx_read.clip_names(read_bytes(path), os.fspath(path))
     return (split_name(path)[0],)
 
 
@@ -138,6 +143,10 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
         from marey.io.glb_read import read_glb
 
         return read_glb(read_bytes(path), name, fps=fps, clip=settings.clip)
+    if suffix == ".fbx":
+        from marey.io.fbx_read import read_fbx
+
+        return read_fbx(read_bytes(path), name, fps=fps, clip=settings.clip)
     if suffix == ".npz":
         from marey.io.npz import read_npz
 

@@ -19,7 +19,8 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import format_list
+from marey.errors import InvalidValue, format_list
+from marey.io.rest import choose_rest_offset, mean_bone_length
 from marey.maths import quat
 
 # Translations that vary by less than this fraction of the body's size (10 µm for a person) are rounding errors:
@@ -161,7 +162,6 @@ class LocalTransform:
 
     translation, rotation : (3,) and (4,) at rest. stretch : (3, 3) scale and shear, constant.
     translations, rotations : (F, 3) and (F, 4); None if they have the values of the rest pose in all frames.
-    inherits_scale : whether the scale of the parent applies to this node too.
     """
 
     translation: Floats
@@ -169,7 +169,6 @@ class LocalTransform:
     stretch: Floats
     translations: Floats | None = None
     rotations: Floats | None = None
-    inherits_scale: bool = True
 
     @property
     def linear(self) -> Floats:
@@ -192,6 +191,22 @@ def split_scale(scale: Floats) -> tuple[Floats, Floats]:
     signs *= signs.prod()
     after = quat.identity() if signs.min() > 0.0 else np.concatenate([[0.0], np.maximum(signs, 0.0)])
     return after, np.diag(scale * signs)
+
+
+def split_linear(linear: Floats) -> tuple[Floats, Floats]:
+    """Split a matrix (3, 3) into rotation (4,) and stretch (3, 3) by polar decomposition.
+
+    Raises `InvalidValue` for a matrix that holds no rotation.
+    """
+    sign = -1.0 if np.linalg.det(linear) < 0.0 else 1.0
+    try:
+        left, sizes, right = np.linalg.svd(sign * linear)
+    except np.linalg.LinAlgError as error:
+        raise InvalidValue(f"the matrix holds no rotation ({error})") from None
+    rotation = left @ right
+    if np.linalg.det(rotation) < 0.0:  # the smallest singular value is 0, so its direction is free
+        rotation = left @ np.diag([1.0, 1.0, -1.0]) @ right
+    return quat.from_matrix(rotation), sign * (right.T * sizes) @ right
 
 
 class _Rest(NamedTuple):
@@ -232,14 +247,10 @@ def bake_joints(
     """
     rest = {-1: _Rest(quat.identity(), np.eye(3), np.zeros(3))}
     for node in (*above, *joints):
-        here, parent = transforms[node], nodes.parents[node]
-        before = rest[parent]
+        here, before = transforms[node], rest[nodes.parents[node]]
         rotation = quat.mul(before.rotation, here.rotation)
-        inherited = before.linear
-        if not here.inherits_scale and parent >= 0:
-            inherited = inherited / (np.trace(transforms[parent].stretch) / 3.0)
         position = before.position + before.linear @ here.translation
-        rest[node] = _Rest(rotation / np.linalg.norm(rotation), inherited @ here.linear, position)
+        rest[node] = _Rest(rotation / np.linalg.norm(rotation), before.linear @ here.linear, position)
     positions = np.array([rest[node].position for node in joints])
     offsets = positions.copy()
     for j, node in enumerate(joints[1:], start=1):
@@ -250,12 +261,14 @@ def bake_joints(
     rotations[:, 0] = quat.mul_inv(rotation, rest[joints[0]].rotation)
     moved: dict[int, Floats] = {}
     still = STILL * float(np.linalg.norm(np.ptp(positions, axis=0)))
+    size = mean_bone_length(offsets)
     for j, node in enumerate(joints[1:], start=1):
         here, before = transforms[node], rest[nodes.parents[node]]
         local = here.rotation if here.rotations is None else here.rotations
         rotations[:, j] = quat.mul(before.rotation, quat.mul_inv(local, rest[node].rotation))
         if here.translations is not None:
             path = here.translations @ before.linear.T
+            offsets[j] = choose_rest_offset(offsets[j], path, size)
             if np.abs(path - offsets[j]).max() > still:
                 moved[j] = path
     bone_offsets: Floats | None = None

@@ -14,8 +14,10 @@ class RawMotion:
 
     Arrays have the shapes of `Skeleton` and `Motion` (unit quaternions, wxyz), with lengths in the file's unit and
     vectors in the file's axes. `unit` (meters per unit) and `up` are set if the format defines them; if None, they are
-    inferred later. `fps` is None if the file has no rate. `evidence` explains what the reader inferred, `warnings`
-    lists problems in the file that did not prevent reading it.
+    inferred later. `stated_unit` is a unit that the file states but may not have been written in: it is used unless it
+    makes the body implausibly large or small. `up_reason` says why `up` is known. `fps` is None if the file has no
+    rate. `evidence` explains what the reader inferred, `warnings` lists problems in the file that did not prevent
+    reading it.
     """
 
     names: tuple[str, ...]
@@ -29,5 +31,7 @@ class RawMotion:
     bone_offsets: Floats | None = None
     unit: float | None = None
     up: str | None = None
+    stated_unit: float | None = None
+    up_reason: str = "by the format's definition"
     evidence: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

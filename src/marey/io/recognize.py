@@ -25,6 +25,8 @@ _UNIT_WORDS = {
 # Thigh and shin together are this fraction of stature (Winter, Biomechanics and Motor Control of Human Movement).
 LEG_SHARE = 0.491
 STATURE = 1.7
+# Statures in meters, of a child and of a tall or stylized character, between which a stated unit is believed.
+_SMALLEST, _TALLEST = 0.6, 3.0
 
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
@@ -91,9 +93,15 @@ def stature(skeleton: Skeleton) -> float | None:
     return leg / LEG_SHARE if leg > 0 else None
 
 
-def recognize_unit(skeleton: Skeleton) -> Guess:
-    """Infer the unit in which the body's height is closest to a person's."""
+def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
+    """Infer the unit in which the body's height is closest to a person's.
+
+    stated : meters per unit as the file states; used if it makes the body as tall as a person may be, or if the body's
+        height is not known.
+    """
     height = stature(skeleton)
+    if stated is not None:
+        return _check_stated_unit(height, stated)
     if height is None:
         extent = float(np.ptp(skeleton.rest_positions, axis=0).max())
         candidates = {name: UNITS[name] for name in ("m", "cm", "mm")}
@@ -110,6 +118,28 @@ def recognize_unit(skeleton: Skeleton) -> Guess:
     if not is_sure:
         evidence += f" (not certain; {_UNIT_WORDS[second]} would give {height * candidates[second]:.2f} m)"
     return Guess(candidates[best], evidence, is_sure)
+
+
+def _check_stated_unit(height: float | None, stated: float) -> Guess:
+    """Keep the stated unit, or find one that fits the body of this height (in units) better.
+
+    Programs that write one unit for another often take it for meters: a file of CMU units may state centimeters after
+    its numbers were multiplied by 100.
+    """
+    named = unit_name(stated)
+    if height is None or height <= 0:
+        return Guess(stated, f"unit {named} from the file")
+    if _SMALLEST <= height * stated <= _TALLEST:
+        return Guess(stated, f"unit {named} from the file, which makes a body {height * stated:.2f} m tall")
+    candidates = {meters: _UNIT_WORDS[name] for name, meters in UNITS.items()}
+    candidates |= {
+        meters * stated: f"{_UNIT_WORDS[name]} written as meters" for name, meters in UNITS.items() if name != "m"
+    }
+    best = min(candidates, key=lambda meters: abs(math.log(height * meters / STATURE)))
+    if not _SMALLEST <= height * best <= _TALLEST:
+        return Guess(stated, f"unit {named} from the file, though it makes a body {height * stated:.3g} m tall", False)
+    evidence = f"unit {candidates[best]}, from legs of a body {height:.4g} units tall: {height * best:.2f} m"
+    return Guess(best, f"{evidence} (the file states {named}, which would give {height * stated:.3g} m)")
 
 
 def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:

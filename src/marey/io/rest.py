@@ -1,4 +1,4 @@
-"""Find and skip the rest pose that some collections insert before the first frame."""
+"""Rest poses: the rest offset of a joint that moves, and rest poses inserted before the first frame."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from marey.core.arrays import Floats
 from marey.core.contacts import Contacts
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.maths import quat
 
+# A joint's stated offset is that at rest if it deviates by at most this fraction of it, in most frames.
+_MAX_STRETCH = 0.3
 # In an inserted pose most joints are exactly at rest, and the next frame is far from it.
 _STIFF_SHARE = 0.5
 _STIFF_ANGLE = 1e-6
@@ -19,6 +22,25 @@ _JUMP_RATIO = 4.0
 _N_LOOKS = 32
 # In `Source.evidence` of a motion whose first frame was skipped.
 REST_NOTE = "frame 0 is a rest pose and is skipped"
+
+
+def mean_bone_length(offsets: Floats) -> float:
+    """Return the mean length of the bones, for offsets (J, 3); 0 for a single joint."""
+    return float(np.linalg.norm(offsets[1:], axis=1).mean()) if len(offsets) > 1 else 0.0
+
+
+def choose_rest_offset(stated: Floats, path: Floats, size: float) -> Floats:
+    """Return a joint's offset (3,) at rest: the stated one, or that of the first frame if most frames contradict it.
+
+    Parameters
+    ----------
+    stated : (3,) the offset that the file states.
+    path : (F, 3) the offset in each frame; stretched limbs scatter around the stated offset.
+    size : mean length of the bones.
+    """
+    away = float(np.sort(np.linalg.norm(path - stated, axis=1))[len(path) // 2])
+    is_stated = away <= _MAX_STRETCH * (float(np.linalg.norm(stated)) + 0.1 * size)
+    return stated if is_stated else np.asarray(path[0])
 
 
 def starts_with_rest_pose(motion: Motion) -> bool:

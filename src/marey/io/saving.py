@@ -15,13 +15,14 @@ from marey.io.files import split_name, write_bytes
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import plan_sidecar, write_sidecar
 
-SUFFIXES = (".bvh", ".glb", ".npz")
+SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
+_BODY_SUFFIXES = (".fbx", ".glb")
 
 
 @renamed_parameters(figure="body")
 @operation(SaveSettings)
 def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settings: SaveSettings) -> None:
-    """Write a motion to .bvh, .glb or .npz; several motions go into one .glb.
+    """Write a motion to .bvh, .fbx, .glb or .npz; several motions go into one .glb.
 
     The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar next to it.
 
@@ -40,8 +41,8 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     if len(motions) > 1 and suffix != ".glb":
         raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
     if suffix != ".bvh" and (settings.unit is not None or settings.up is not None):
-        raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file is in meters, Y up")
-    if not settings.body and suffix != ".glb":
+        raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file has its own")
+    if not settings.body and suffix not in _BODY_SUFFIXES:
         raise InvalidValue(f"a {suffix} file has no body mesh to omit")
     if len(motions) == 1:
         plan_sidecar(motions[0], path)  # raises before anything is written
@@ -63,14 +64,18 @@ def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> It
 
         source = motions[0].source
         own = source.unit if source.format else recognize.UNITS["cm"]
-        # glTF and NPZ are always in meters, but programs that read BVH usually expect centimeters.
-        own = own if source.format not in ("glb", "npz") else recognize.UNITS["cm"]
+        # FBX, glTF and NPZ have units of their own, but programs that read BVH usually expect centimeters.
+        own = own if source.format not in ("fbx", "glb", "npz") else recognize.UNITS["cm"]
         meters = own if settings.unit is None else recognize.parse_unit(settings.unit)
         return write_bvh(motions[0], unit=meters, up=settings.up or source.up, rigid=settings.rigid)
     if suffix == ".glb":
         from marey.io.glb_write import write_glb
 
         return [write_glb(motions, body=settings.body)]
+    if suffix == ".fbx":
+        from marey.io.fbx_write import write_fbx
+
+        return [write_fbx(motions[0], body=settings.body)]
     from marey.io.npz import write_npz
 
     return [write_npz(motions[0])]

@@ -41,8 +41,8 @@ class ReadSettings(AxesSettings):
     )  # fmt: skip
     file_fps: float | None = option(
         default=None,
-        help="Frames per second of the recording, if the file states no rate or a wrong one. The curves of a GLB file "
-        "are sampled at this rate.",
+        help="Frames per second of the recording, if the file states no rate or a wrong one. The curves of FBX and GLB "
+        "files are sampled at this rate.",
         label="Recorded rate", unit="1/s", above=0, max=100_000,
     )  # fmt: skip
     roles: Mapping[str, str] | str | os.PathLike[str] | None = option(
@@ -63,7 +63,7 @@ class LoadSettings(ReadSettings):
         default=None, help="Name or index of the ROOT, for BVH files with several.", advanced=True
     )
     clip: str | int | None = option(
-        default=None, help="Name or index of the animation, for GLB files with several.", advanced=True
+        default=None, help="Name or index of the animation, for FBX and GLB files with several.", advanced=True
     )
     skeleton: str | os.PathLike[str] | None = option(
         default=None, help="The ASF file of an AMC file; by default, found in the same folder."
@@ -76,15 +76,16 @@ class SaveSettings(AxesSettings):
     unit: str | float | None = option(
         default=None,
         help="Unit of a BVH file: m, cm, mm, in, cmu, or meters per unit; by default that of the BVH, AMC or ASF file "
-        "that the motion was loaded from, else centimeters. GLB and NPZ files are always in meters.",
+        "that the motion was loaded from, else centimeters. GLB and NPZ files are always in meters, FBX files in "
+        "centimeters.",
     )
     up: Literal["y", "z", "x", "-y", "-z", "-x"] | None = option(
         default=None,
-        help="Up axis of a BVH file; by default that of the file that the motion was loaded from, else y. GLB and NPZ "
-        "files always have Y up.",
+        help="Up axis of a BVH file; by default that of the file that the motion was loaded from, else y. Other files "
+        "always have Y up.",
         label="Up axis",
     )
     rigid: bool = option(default=False, help="Keep bone lengths constant.")
     body: bool = option(
-        default=True, help="Add a simple body mesh to a GLB file; without it, viewers show joints at most."
+        default=True, help="Add a simple body mesh to an FBX or GLB file; without it, viewers show joints at most."
     )

@@ -37,7 +37,7 @@ from marey.store.settings import OpenSettings
 # Increase this whenever the same file would give a different clip.
 _PREPARED = 1
 # Formats whose frame rate may be missing or wrong; an .npz file states its own.
-_RATED = (".bvh", ".amc", ".glb")
+_RATED = (".bvh", ".amc", ".fbx", ".glb")
 _SOURCE = ("format", "unit", "up", "fps", "frame_time_text", "file_names", "channels", "floor", "evidence")
 # Arrays of a clip, and whether every clip has them.
 _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bone_offsets": False}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from marey.errors import FileError, MareyError, UnreadableFile, UnwritableFile, warn_user
-from marey.io.files import split_name
+from marey.io.files import MULTI_CLIP_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names
 from marey.io.sidecar import sidecar_path
@@ -132,7 +132,7 @@ def _read(path: Path, name: str, now: Stamp) -> FileRow:
 def _clips(path: Path) -> tuple[str, ...] | None:
     """Return the names of the motions in a file with several or none; None for one motion or an unreadable file."""
     suffix = path.suffix.lower()
-    if suffix == ".glb":
+    if suffix in MULTI_CLIP_SUFFIXES:
         try:
             names = clip_names(path)
         except MareyError:

@@ -1,0 +1,141 @@
+"""Animation curves of FBX files: keys with constant, linear and cubic segments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core.arrays import Bools, Floats, Ints
+from marey.io.fbx_document import Element, FbxDocument
+
+# Flags of a key: the segment up to the next key, and how its tangents are given.
+CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8
+_NEXT_VALUE = 0x100  # of a constant segment: the value of the next key
+_TCB, _USER, _BREAK = 0x200, 0x400, 0x800
+_VELOCITY = 0x30000000
+_WEIGHT_RIGHT, _WEIGHT_NEXT_LEFT = 0x1000000, 0x2000000
+_FULL_WEIGHT = 9999.0  # weights are stored as integers, as a fraction of the segment
+_PLAIN_WEIGHT = 1.0 / 3.0
+_NEWTON_STEPS = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """The K keys of one number.
+
+    times, values : (K,) ticks and values. flags : (K,) see the constants above. slopes : (K, 2) change per second after
+    each key, and before the next one. weights : (K, 2) length of these tangents as a fraction of the segment.
+    """
+
+    times: Ints
+    values: Floats
+    flags: Ints
+    slopes: Floats
+    weights: Floats
+
+    def sample(self, keys: Floats, frames: Floats, fps: float) -> Floats:
+        """Return the values (F,) at `frames` (F,); before the first key and after the last one they are constant.
+
+        keys : (K,) the times of the keys in frames.
+        """
+        if np.array_equal(keys, frames):  # sampled at exactly this rate, as most captures are
+            return self.values
+        if len(keys) == 1:
+            return np.full(len(frames), self.values[0])
+        at = np.clip(np.searchsorted(keys, frames, side="right") - 1, 0, len(keys) - 2)
+        span = keys[at + 1] - keys[at]
+        t = np.clip((frames - keys[at]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
+        before, after = self.values[at], self.values[at + 1]
+        flags = self.flags[at]
+        out = before + t * (after - before)
+        constant = (flags & CONSTANT) != 0
+        held = np.where((flags & _NEXT_VALUE) != 0, after, before)
+        out = np.where(constant & (t < 1.0), held, out)
+        cubic = ((flags & CUBIC) != 0) & ~constant & (t > 0.0) & (t < 1.0)
+        if cubic.any():
+            tangents = self.slopes[at[cubic]], self.weights[at[cubic]]
+            out[cubic] = _bezier(t[cubic], span[cubic] / fps, before[cubic], after[cubic], tangents)
+        return out
+
+
+def _bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tuple[Floats, Floats]) -> Floats:
+    """Return the values of cubic segments at the fractions `t` of their time."""
+    slopes, weights = tangents
+    right, left = weights[:, 0], weights[:, 1]
+    s = t.copy()
+    weighted = (right != _PLAIN_WEIGHT) | (left != _PLAIN_WEIGHT)
+    if weighted.any():
+        s[weighted] = _solve_time(t[weighted], right[weighted], left[weighted])
+    r = 1.0 - s
+    first, second = before + slopes[:, 0] * right * span, after - slopes[:, 1] * left * span
+    return np.asarray(r**3 * before + 3.0 * r * r * s * first + 3.0 * r * s * s * second + s**3 * after)
+
+
+def _solve_time(t: Floats, right: Floats, left: Floats) -> Floats:
+    """Return the parameter s of each segment at which its time is `t`; time grows with s. Newton steps, bracketed."""
+    low, high, s = np.zeros_like(t), np.ones_like(t), t.copy()
+    for _ in range(_NEWTON_STEPS):
+        r = 1.0 - s
+        error = 3.0 * r * r * s * right + 3.0 * r * s * s * (1.0 - left) + s**3 - t
+        low, high = np.where(error < 0.0, s, low), np.where(error > 0.0, s, high)
+        slope = 3.0 * r * r * right + 6.0 * r * s * (1.0 - left - right) + 3.0 * s * s * left
+        guess = s - error / np.where(np.abs(slope) > 1e-12, slope, 1.0)
+        s = np.where((guess > low) & (guess < high) & (np.abs(slope) > 1e-12), guess, 0.5 * (low + high))
+    return s
+
+
+def read_curve(document: FbxDocument, element: Element, ticks: float, what: str) -> Curve | None:
+    """Read a curve; return None if it has no keys."""
+    times = document.ints(element.child("KeyTime"), f"KeyTime of {what}")
+    values = document.floats(element.child("KeyValueFloat"), f"KeyValueFloat of {what}")
+    if len(times) != len(values):
+        document.fail(f"{what} has {len(times)} key times but {len(values)} values")
+    if not len(times):
+        return None
+    if (np.diff(times) <= 0).any():
+        document.fail(f"the keys of {what} are not in the order of time")
+    flags, data = _read_attributes(document, element, len(times), what)
+    cubic = ((flags & CUBIC) != 0) & ((flags & CONSTANT) == 0)
+    cubic[-1] = False  # the last key has no segment
+    if (cubic & ((flags & _VELOCITY) != 0)).any():
+        document.fail(
+            f"{what} has tangents with velocities, which are not read; bake the animation and export it again"
+        )
+    if (cubic & ((flags & _TCB) != 0) & ((flags & _USER) == 0)).any():
+        document.fail(f"{what} has TCB tangents, which are not read; bake the animation and export it again")
+    slopes, weights = _read_tangents(flags, data, cubic, times / ticks, values)
+    return Curve(times, values, flags, slopes, weights)
+
+
+def _read_attributes(document: FbxDocument, element: Element, n_keys: int, what: str) -> tuple[Ints, Floats]:
+    """Return the flags (K,) and the four numbers (K, 4) of each key."""
+    flags = document.ints(element.child("KeyAttrFlags"), f"KeyAttrFlags of {what}")
+    data = document.float_bits(element.child("KeyAttrDataFloat"), f"KeyAttrDataFloat of {what}")
+    counts = document.ints(element.child("KeyAttrRefCount"), f"KeyAttrRefCount of {what}")
+    if not len(flags):
+        return np.full(n_keys, LINEAR), np.zeros((n_keys, 4))
+    if len(counts) != len(flags) or len(data) != 4 * len(flags) or (counts < 0).any() or counts.sum() != n_keys:
+        document.fail(f"the attributes of the keys of {what} do not fit its {n_keys} keys")
+    return np.repeat(flags, counts), np.repeat(data.reshape(-1, 4), counts, axis=0)
+
+
+def _read_tangents(flags: Ints, data: Floats, cubic: Bools, times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Return the slopes (K, 2) and weights (K, 2) of the tangents after each key and before the next one."""
+    slopes, weights = data[:, :2].copy(), np.full((len(flags), 2), _PLAIN_WEIGHT)
+    packed = np.ascontiguousarray(data[:, 2], dtype=np.float32).view(np.uint32)
+    for side, (flag, bits) in enumerate(((_WEIGHT_RIGHT, packed & 0xFFFF), (_WEIGHT_NEXT_LEFT, packed >> 16))):
+        given = (flags & flag) != 0
+        weights[given, side] = np.clip(bits[given] / _FULL_WEIGHT, 1e-4, 1.0)
+    automatic = cubic & ((flags & (_USER | _BREAK)) == 0)
+    if automatic.any():
+        slopes[automatic, 0] = _auto_slopes(times, values)[automatic]
+        slopes[automatic, 1] = _auto_slopes(times, values)[np.flatnonzero(automatic) + 1]
+    return slopes, weights
+
+
+def _auto_slopes(times: Floats, values: Floats) -> Floats:
+    """Return the slopes (K,) of a cardinal spline: those of the line through the neighbors, 0 at both ends."""
+    out = np.zeros(len(times))
+    out[1:-1] = (values[2:] - values[:-2]) / (times[2:] - times[:-2])
+    return out
