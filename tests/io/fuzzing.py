@@ -37,6 +37,7 @@ from marey.register import RegistrationCurve, register
 from marey.samples import sample, straight_walk
 from marey.store.labels import read_label_csv
 from tests.io.make_c3d import c3d_bytes
+from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
 
 CPU_SECONDS = 4
@@ -244,6 +245,8 @@ FORMATS = [
     Format("bvh", saved("walk.bvh", walk), use_motion),
     Format("amc", make_amc, use_motion),
     Format("asf", text("stick.asf", ASF), use_motion),
+    Format("fbx", saved("walk.fbx", walk), use_motion),
+    Format("fbx_text", lambda folder: text("dance.fbx", mixamo_like(4)[0])(folder), use_motion),
     Format("glb", saved("walk.glb", walk), use_motion),
     Format("npz", saved("walk.npz", walk), use_motion),
     Format("c3d", lambda folder: text("walk.c3d", c3d_bytes())(folder), use_motion),

@@ -13,6 +13,7 @@ from marey.cli.files import plural
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
+from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # Bytes below which one process is faster than starting several.
 _SMALL = 2**25
-_SAVED = (".bvh", ".glb", ".npz")
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
 # The order in which commands fix a clip. Those that name frames come before the one that changes their number.
@@ -193,7 +193,7 @@ def suggest_command(finding: Finding, path: str = "") -> str:
 def _split_output(path: str) -> tuple[str, str]:
     """Split a path into what names of written files start with, and their suffix."""
     base, suffix = os.path.splitext(path)
-    return base, suffix if suffix.lower() in _SAVED else ".bvh"
+    return base, suffix if suffix.lower() in SAVE_SUFFIXES else ".bvh"
 
 
 def _word_command(operation: str, options: Mapping[str, Any], source: str, output: str) -> str:

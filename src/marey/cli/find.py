@@ -25,6 +25,7 @@ from marey.cli.query import (
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import Moment
+from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
@@ -139,8 +140,8 @@ def info(file: str, as_json: bool) -> None:
     metavar="DIR",
     help="Write each match as a separate file to a new folder, at the frame rate of the clip's own file.",
 )
-@click.option("--format", "suffix", type=click.Choice(["bvh", "glb", "npz"]), default="bvh", show_default=True,
-              help="--cut: file format.")  # fmt: skip
+@click.option("--format", "suffix", type=click.Choice([suffix[1:] for suffix in SAVE_SUFFIXES]), default="bvh",
+              show_default=True, help="--cut: file format.")  # fmt: skip
 @click.option("--plot", "picture", metavar="OUT", help="Plot the matches as rows of poses: PNG or SVG.")
 @click.option("--rows", type=int, default=12, show_default=True, help="--plot: maximum number of matches.")
 @click.option("--plot-graph", "graph_picture", metavar="OUT", help="Plot the match graph.")

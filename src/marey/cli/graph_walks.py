@@ -14,12 +14,12 @@ from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
+from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from marey.core.arrays import Floats
     from marey.graph import MotionGraph, Walk
 
-_MOTIONS = (".bvh", ".glb", ".npz")
 _SETTINGS = "marey.graph.settings:"
 # Seconds of the start clip to play before the route, and of the target clip after it.
 _BEFORE, _AFTER = 1.0, 2.0
@@ -67,7 +67,7 @@ def _open_graph(file: str, output: str) -> MotionGraph:
     """Check that OUT can be written, then load the graph."""
     from marey.graph import MotionGraph
 
-    check_output(output, what="a motion", suffixes=_MOTIONS)
+    check_output(output, what="a motion", suffixes=SAVE_SUFFIXES)
     return MotionGraph.load(file)
 
 
@@ -391,7 +391,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     settings = read_settings(GraphCrowdSettings, options)
     target = Path(output)
     single = target.suffix.lower() == ".glb"
-    if target.suffix.lower() in _MOTIONS:
+    if target.suffix.lower() in SAVE_SUFFIXES:
         check_output(output, what="a crowd in one file", suffixes=(".glb",))
     elif target.exists() and not target.is_dir():
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)

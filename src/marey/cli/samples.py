@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import plural
+from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from marey.samples import Sample
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "suffix",
-    type=click.Choice(["bvh", "glb", "npz"]),
+    type=click.Choice([suffix[1:] for suffix in SAVE_SUFFIXES]),
     default="bvh",
     show_default=True,
     help="File format.",

@@ -12,6 +12,7 @@ from marey.cli.graph_params import Command, Weight, schedule
 from marey.cli.options import of_folder, open_folder
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import NumberList
+from marey.io.files import SAVE_SUFFIXES
 
 _TIMES = NumberList("increasing times in seconds", "0.3,0.6,0.9", minimum=0.0, name="seconds,...")
 
@@ -79,7 +80,7 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
 
     if any(name == "label" for _, name, _ in options["command"]):
         raise click.UsageError("--command takes direction and speed; labels are for `marey graph steer`")
-    check_output(output, what="a motion", suffixes=(".bvh", ".glb", ".npz"))
+    check_output(output, what="a motion", suffixes=SAVE_SUFFIXES)
     matching, tree = (read_settings(kind, dict(options)) for kind in (MatchingSettings, BlendTreeSettings))
     clips = open_folder(folder, options, output)
     motions = [ensure_contacts(clips.motion(k)) for k in range(len(clips.names))]

@@ -12,12 +12,15 @@ from marey.io.fbx_document import Element, FbxDocument
 # Flags of a key: the segment up to the next key, and how its tangents are given.
 CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8
 _NEXT_VALUE = 0x100  # of a constant segment: the value of the next key
-_TCB, _USER, _BREAK = 0x200, 0x400, 0x800
+_TCB, _USER = 0x200, 0x400
+_TIME_INDEPENDENT, _PROGRESSIVE = 0x2000, 0x4000
 _VELOCITY = 0x30000000
 _WEIGHT_RIGHT, _WEIGHT_NEXT_LEFT = 0x1000000, 0x2000000
 _FULL_WEIGHT = 9999.0  # weights are stored as integers, as a fraction of the segment
 _PLAIN_WEIGHT = 1.0 / 3.0
 _NEWTON_STEPS = 24
+# A cubic does not overshoot if its slopes are at most this multiple of that of the segment.
+_STEEPEST = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +53,7 @@ class Curve:
         flags = self.flags[at]
         out = before + t * (after - before)
         constant = (flags & CONSTANT) != 0
-        held = np.where((flags & _NEXT_VALUE) != 0, after, before)
+        held = np.where(((flags & _NEXT_VALUE) != 0) & (t > 0.0), after, before)
         out = np.where(constant & (t < 1.0), held, out)
         cubic = ((flags & CUBIC) != 0) & ~constant & (t > 0.0) & (t < 1.0)
         if cubic.any():
@@ -127,15 +130,26 @@ def _read_tangents(flags: Ints, data: Floats, cubic: Bools, times: Floats, value
     for side, (flag, bits) in enumerate(((_WEIGHT_RIGHT, packed & 0xFFFF), (_WEIGHT_NEXT_LEFT, packed >> 16))):
         given = (flags & flag) != 0
         weights[given, side] = np.clip(bits[given] / _FULL_WEIGHT, 1e-4, 1.0)
-    automatic = cubic & ((flags & (_USER | _BREAK)) == 0)
-    if automatic.any():
-        slopes[automatic, 0] = _auto_slopes(times, values)[automatic]
-        slopes[automatic, 1] = _auto_slopes(times, values)[np.flatnonzero(automatic) + 1]
+    automatic = np.flatnonzero(cubic & ((flags & _USER) == 0))
+    if len(automatic):
+        slopes[automatic, 0] = _auto_slopes(flags, data[:, 0] / 100.0, times, values)[automatic]
+        before = np.concatenate([[0.0], data[:-1, 1]])  # the bias on the left is stored with the key before
+        slopes[automatic, 1] = _auto_slopes(flags, -before / 100.0, times, values)[automatic + 1]
     return slopes, weights
 
 
-def _auto_slopes(times: Floats, values: Floats) -> Floats:
-    """Return the slopes (K,) of a cardinal spline: those of the line through the neighbors, 0 at both ends."""
-    out = np.zeros(len(times))
-    out[1:-1] = (values[2:] - values[:-2]) / (times[2:] - times[:-2])
-    return out
+def _auto_slopes(flags: Ints, bias: Floats, times: Floats, values: Floats) -> Floats:
+    """Return the slopes (K,) of automatic tangents: the mean of those of both segments, of the only one at the ends.
+
+    bias : (K,) from -1 to 1, shifts the mean to the segment before or after. Time-independent tangents have the slope
+    of the line through the neighbors instead. Progressive ones are flat at the ends and at extremes, and do not
+    overshoot.
+    """
+    segments = np.diff(values) / np.diff(times)
+    before, after = np.concatenate([segments[:1], segments]), np.concatenate([segments, segments[-1:]])
+    out = 0.5 * ((1.0 - bias) * before + (1.0 + bias) * after)
+    line = (values[2:] - values[:-2]) / (times[2:] - times[:-2])
+    out[1:-1] = np.where((flags[1:-1] & _TIME_INDEPENDENT) != 0, line, out[1:-1])
+    limit = np.where(before * after > 0.0, _STEEPEST * np.minimum(np.abs(before), np.abs(after)), 0.0)
+    limit[[0, -1]] = 0.0
+    return np.asarray(np.where((flags & _PROGRESSIVE) != 0, np.clip(out, -limit, limit), out))

@@ -78,8 +78,8 @@ def _add_skeleton(scene: _Scene, motion: Motion) -> list[int]:
             "NodeAttribute", name, "NodeAttribute", "LimbNode", Element("TypeFlags", ["Skeleton"]),
             _properties(Size=1.0),
         )  # fmt: skip
-        offset = (motion.root_positions[0] if j == 0 else skeleton.offsets[j]) * _CENTIMETERS
-        node = scene.add("Model", name, "Model", "LimbNode", Element("Version", [232]), _local(offset))
+        local = _local(skeleton.offsets[j] * _CENTIMETERS)
+        node = scene.add("Model", name, "Model", "LimbNode", Element("Version", [232]), local)
         scene.link(node, bones[skeleton.parents[j]] if j else 0)
         scene.link(attribute, node)
         bones.append(node)
@@ -90,9 +90,7 @@ def _add_body(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
     """Add the body mesh, bound to the joints in the rest pose."""
     skeleton = motion.skeleton
     mesh = build_body_mesh(skeleton, np.ones(len(skeleton), dtype=bool))
-    # The mesh has joint 0 at its offset; in the file's rest pose it is where the motion begins.
-    shift = motion.root_positions[0] - skeleton.offsets[0]
-    points = (mesh.positions + shift) * _CENTIMETERS
+    points = mesh.positions * _CENTIMETERS
     corners = np.arange(len(points), dtype=np.int32)
     corners[2::3] = -corners[2::3] - 1  # the last corner of each polygon
     normals = Element("LayerElementNormal", [0], [
@@ -115,7 +113,7 @@ def _add_body(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
     skin = scene.add("Deformer", "body", "Deformer", "Skin", Element("Version", [101]))
     for child, parent in ((node, 0), (geometry, node), (material, node), (skin, geometry)):
         scene.link(child, parent)
-    places = (skeleton.rest_positions + motion.root_positions[0]) * _CENTIMETERS
+    places = (skeleton.rest_positions + skeleton.offsets[0]) * _CENTIMETERS
     poses = [_pose_node(node, np.zeros(3))]
     for j, (name, bone) in enumerate(zip(skeleton.names, bones, strict=True)):
         poses.append(_pose_node(bone, places[j]))

@@ -16,6 +16,7 @@ MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz")
 # Files that may hold several motions, of which `clip=` chooses one.
 MULTI_CLIP_SUFFIXES = (".fbx", ".glb")
 MARKER_SUFFIXES = (".c3d",)
+SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.
 PART_SUFFIX = ".marey-part"

@@ -55,6 +55,12 @@ def recognize_rate(times: Floats, stated: float | None = None) -> tuple[float, s
         return usual, f"rate {round_rate(usual):.6g} Hz {which}: the file has fewer than two keys"
     steps = np.diff(keys)
     guesses = [(len(keys) - 1) / float(keys[-1] - keys[0])]
+    if (
+        stated is not None
+        and abs(guesses[0] - stated) < WHOLE_FPS * stated
+        and _fraction_on_frames(keys, stated) == 1.0
+    ):
+        return stated, f"rate {round_rate(stated):.6g} Hz of the scene: each frame has keys"
     for step in (float(np.median(steps)), float(steps.min())):
         guesses += [float(np.rint(1.0 / step)), 1.0 / step]
     for guess in guesses:

@@ -11,11 +11,10 @@ from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownFormat, warn_user
 from marey.io import recognize
-from marey.io.files import split_name, write_bytes
+from marey.io.files import SAVE_SUFFIXES, split_name, write_bytes
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import plan_sidecar, write_sidecar
 
-SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
 _BODY_SUFFIXES = (".fbx", ".glb")
 
 
@@ -33,9 +32,9 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     """
     motions = [motion] if isinstance(motion, Motion) else check_list(motion, Motion, "motion")
     suffix = split_name(path)[1]
-    if suffix not in SUFFIXES:
+    if suffix not in SAVE_SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
-        raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SUFFIXES)}", path=path)
+        raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SAVE_SUFFIXES)}", path=path)
     if not motions:
         raise InvalidValue("there is nothing to save; pass at least one motion")
     if len(motions) > 1 and suffix != ".glb":

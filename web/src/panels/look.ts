@@ -189,7 +189,7 @@ export async function saveSidecar(app: App): Promise<void> {
 /** Export the selected motion: to the open folder, if there is one, or as a download. */
 function exportSection(app: App): HTMLElement {
   let format: Export["format"] = "glb";
-  const formats: [string, string][] = [["glb", "GLB"], ["bvh", "BVH"], ["npz", "NPZ"]];
+  const formats: [string, string][] = [["glb", "GLB"], ["fbx", "FBX"], ["bvh", "BVH"], ["npz", "NPZ"]];
   const pick = choice("Format", formats, format, (value) => (format = value as Export["format"]));
   const name = el("input", { type: "text", aria: { label: "File name" } });
   const said = el("p", { class: "dim", aria: { live: "polite" } });

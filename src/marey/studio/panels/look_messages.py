@@ -9,7 +9,7 @@ from marey.io.settings import LoadSettings
 from marey.studio.messages import Download, LabelSpan, Message, MotionCommand, MotionInfo, SpanCommand, Value, Where
 
 CurveKind = Literal["travel", "speed", "position", "rotation", "contact_heights", "contact_speeds"]
-ExportFormat = Literal["bvh", "glb", "npz"]
+ExportFormat = Literal["bvh", "fbx", "glb", "npz"]
 
 
 class ListFolder(Message, do="list"):
