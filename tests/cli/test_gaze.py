@@ -72,8 +72,7 @@ def test_options_reach_the_look(clips, capsys):
     assert main([*command, "--json", "--report", "told"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["looks"][0]["outside_deg"] > 10.0
-    assert report["looks"][0]["missed_deg"] == pytest.approx(20.0, abs=4.0)  # of what was asked, not of the map's edge
-    assert "outside of the gaze map" in report["notes"][0]
+    assert report["looks"][0]["missed_deg"] < 1.0  # neck and trunk follow
     assert report["pictures"] == ["shift_0.png", "look_0.png"]
     assert (clips / "told" / "look_0.png").stat().st_size > 10_000
     assert json.loads((clips / "told" / "report.json").read_text()) == report
@@ -108,9 +107,9 @@ def test_a_map_from_markers(clips, capsys):
     assert len(GazeMap.load("person.json").examples) == 3
 
 
-def test_an_unreachable_goal_reports_its_error(clips, capsys):
+def test_a_goal_behind_the_body_is_met(clips, capsys):
     assert main(["gaze", "walk.bvh", "out.bvh", "--look", "0.5:170:0"]) == 0
-    assert "20.00 degrees off because the goal is outside the gaze map" in capsys.readouterr().out
+    assert "settled at 1.86 s, 0.00 degrees off" in capsys.readouterr().out
 
 
 def test_a_look_with_the_wrong_goal_is_left_out(clips, capsys):

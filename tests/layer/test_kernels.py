@@ -92,7 +92,6 @@ def test_looks(seed: int) -> None:
         times=rng.uniform([0.2, 0.0, 0.0, 0.0, 0.0, 0.6, 0.0], [0.6, 0.3, 0.3, 0.3, 0.3, 0.9, 0.2], (n, 7)),
         points=rng.normal(size=(n, 3)),
         requests=rng.normal(size=(n, F, 2)),
-        excess=0.1 * rng.normal(size=(n, F, 2)),
         anchors=0.2 * rng.normal(size=(n, 15)),
     )
     motion = gaze_kernels.GazeMotion(
@@ -106,10 +105,11 @@ def test_looks(seed: int) -> None:
         eye_offset=body.eyes,
         heading=rng.normal(size=F),
         base=0.3 * rng.normal(size=(F, 2)),
+        follow=0.1 * rng.normal(size=(F, 12)),
         fps=30.0,
     )
     out = gaze_kernels.GazeOutput(
-        WALK.rotations.copy(), *(np.empty((F, width)) for width in (4, 3, 3, 2, 3)), np.empty(F)
+        WALK.rotations.copy(), *(np.empty((F, width)) for width in (4, 3, 3, 2, 3, 3)), np.empty(F)
     )
     assert_same_forms(gaze_kernels.apply_looks, motion, looks, table, bool(seed % 2), 0.6, out)
     assert_same_forms(gaze_kernels.blend_looks, looks, table, 0.3 * rng.normal(size=2), 0.5, np.empty(15))

@@ -324,8 +324,8 @@ def _text(report: dict[str, Any]) -> str:
             what = f"the point {', '.join(f'{x:g}' for x in goal)}"
         end = "not settled before the end" if look["settled_s"] is None else f"settled at {look['settled_s']:.2f} s"
         missed = "" if look["missed_deg"] is None else f", {look['missed_deg']:.2f} degrees off"
-        if missed and look["outside_deg"] > 0.1:
-            missed += " because the goal is outside the gaze map"
+        if missed and look["missed_deg"] > 1.0:
+            missed += " because it is out of reach"
         lines.append(f"  {look['time_s']:.2f} s: {what}; {end}{missed}, overshoot {100 * look['overshoot']:.0f} %")
     lines.append(f"  the eyes rotate in the head by up to {report['eyes_max_deg']:.0f} degrees")
     if "pictures" in report:

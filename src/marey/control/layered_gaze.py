@@ -175,7 +175,6 @@ class GazeLayer:
             np.array([look.times for look in looks]),
             np.zeros((n, 3)),
             inside[:, None],
-            np.zeros((n, 1, 2)),
             np.array([look.anchor for look in looks]),
         )
         rotations = np.zeros(15)

@@ -6,7 +6,7 @@ shift until it reaches the goal, and in `gaze_kernels.apply_looks` the eyes cove
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_facing
 from marey.edit.replant import keep_contacts
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, warn_user
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_eyes import add_eyes
+from marey.layer.gaze_follow import follow_goals
 from marey.layer.gaze_kernels import (
     ANGLES,
     BACK,
@@ -31,7 +32,6 @@ from marey.layer.gaze_kernels import (
     GazeMotion,
     GazeOutput,
     aim_row,
-    apply_looks,
     blend_looks,
 )
 from marey.layer.gaze_model import (
@@ -67,6 +67,8 @@ _ROUND = 0.1
 # Yaw in radians up to which the gaze follows a point that moves behind the body, before it switches to the other side.
 _BEHIND = np.pi + np.radians(20.0)
 _ON_EDGE = np.radians(0.1)
+# Radians: a goal that the gaze misses by more than this is reported.
+_MISSED = np.radians(1.0)
 # Radians: a head that rotates farther than this from its slow movement is looking somewhere, not bobbing.
 _BOB = np.radians(4.0)
 # Mean yaw of the head over a clip, relative to its rest pose, in radians. Above the first angle, the clip looks to the
@@ -94,6 +96,7 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
         model=np.empty((n, 3)),
         goals=np.empty((n, 2)),
         eye_positions=np.empty((n, 3)),
+        wanted=np.empty((n, 3)),
         strain=np.empty(n),
     )
     poses = GazeMotion(
@@ -107,20 +110,14 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
         eye_offset=body.eyes,
         heading=heading,
         base=base,
+        follow=np.zeros((n, 12)),
         fps=motion.fps,
     )
     limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST)
-    apply_looks(poses, _pack_looks(plans, n), gaze.grid, settings.steady, limit, out)
+    follow_goals(poses, _pack_looks(plans, n), gaze.grid, settings.steady, limit, body.ahead, out)
     looks = tuple(_make_look(plan, k, plans, motion) for k, plan in enumerate(plans))
-    notes = _make_notes(looks, out.strain, quat.angle(out.eyes), motion)
-    for note in notes:
-        # Between this function and the caller are a method of `GazeMap` and its decorator.
-        warnings.warn(note, MareyWarning, stacklevel=4)
-    result = _make_motion(motion, body, set_readonly(out.rotations), plans, settings.steady, notes)
-    if settings.eyes is not None:
-        result = add_eyes(result, body, out.eyes, set_readonly(ahead), settings.eyes)
-    return GazeTrack(
-        result,
+    track = GazeTrack(
+        replace(motion, rotations=set_readonly(out.rotations)),
         set_readonly(out.eyes),
         set_readonly(direction_to_angles(out.gaze)),
         set_readonly(direction_to_angles(out.model)),
@@ -128,8 +125,15 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
         set_readonly(heading),
         set_readonly(out.eye_positions),
         looks,
-        notes,
+        (),
     )
+    notes = _make_notes(track)
+    for note in notes:
+        warn_user(note)
+    result = _finish_motion(motion, track.motion, body, plans, settings.steady, notes)
+    if settings.eyes is not None:
+        result = add_eyes(result, body, out.eyes, set_readonly(ahead), settings.eyes)
+    return replace(track, motion=result, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,7 +316,6 @@ def _pack_looks(plans: list[_Plan], n: int) -> GazeLooks:
         np.array([plan.times for plan in plans]).reshape(-1, 7),
         np.array([plan.point for plan in plans]).reshape(-1, 3),
         np.array([plan.requests for plan in plans]).reshape(-1, n, 2),
-        np.array([plan.excess for plan in plans]).reshape(-1, n, 2),
         np.array([plan.anchor for plan in plans]).reshape(-1, 15),
     )
 
@@ -326,7 +329,7 @@ def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, t
     if not plans:
         return rotations, np.zeros(2)
     recent = plans[-_RECENT:]
-    cut = [replace(plan, requests=plan.requests[frame, None], excess=plan.excess[frame, None]) for plan in recent]
+    cut = [replace(plan, requests=plan.requests[frame, None]) for plan in recent]
     blend_looks(_pack_looks(cut, 1), gaze.grid, subject.base[frame], time, rotations)
     towards = angles_to_direction(subject.base[frame])
     for part in reversed(quat.exp(rotations.reshape(5, 3))):
@@ -357,35 +360,33 @@ def _make_look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
     return Look(plan.time, plan.goal, plan.shift, outside, settled)
 
 
-def _make_notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Motion) -> tuple[str, ...]:
+def _make_notes(track: GazeTrack) -> tuple[str, ...]:
+    """Describe the goals that a settled look misses."""
     notes = []
-    for look in looks:
-        if look.outside > _ON_EDGE and look.goal is not None:
-            what = (
-                f"yaw {np.degrees(look.goal[0]):.0f} and pitch {np.degrees(look.goal[1]):.0f} degrees"
-                if len(look.goal) == 2
-                else f"the point {', '.join(f'{x:g}' for x in look.goal)}"
-            )
-            notes.append(
-                f"the goal at {look.time:.2f} s, {what}, lies up to {np.degrees(look.outside):.1f} degrees outside of "
-                "the gaze map; the gaze goes only as far as the map does"
-            )
-    most = int(strain.argmax())
-    if strain[most] > EYE_LIMIT:
-        missed = float(np.degrees((strain - turned).max()))
-        left = f"; there the gaze misses by up to {missed:.1f}" if missed > 0.1 else ""
+    misses, fps = track.misses(), track.motion.fps
+    begins = [look.time for look in track.looks[1:]] + [math.inf]
+    for look, stop in zip(track.looks, begins, strict=True):
+        first, last = math.ceil(look.end * fps - 1e-6), min(stop * fps, float(len(misses)))
+        missed = float(np.nanmax(misses[first : math.ceil(last)], initial=0.0)) if look.goal is not None else 0.0
+        if not look.settled or look.goal is None or missed <= _MISSED:
+            continue
+        what = (
+            f"yaw {np.degrees(look.goal[0]):.0f} and pitch {np.degrees(look.goal[1]):.0f} degrees"
+            if len(look.goal) == 2
+            else f"the point {', '.join(f'{x:g}' for x in look.goal)}"
+        )
+        at = (first + int(np.nanargmax(misses[first : math.ceil(last)]))) / fps
         notes.append(
-            f"the eyes would have to turn in the head by up to {np.degrees(strain[most]):.1f} degrees, at "
-            f"{most / motion.fps:.2f} s, more than the {np.degrees(EYE_LIMIT):.0f} that eyes easily do{left}"
+            f"the goal at {look.time:.2f} s, {what}, is out of reach: at {at:.2f} s, eyes, neck and trunk cannot "
+            f"follow any further, and the gaze misses it by {np.degrees(missed):.1f} degrees"
         )
     return tuple(notes)
 
 
-def _make_motion(
-    motion: Motion, body: GazeBody, rotations: Floats, plans: list[_Plan], steady: bool, notes: tuple[str, ...]
+def _finish_motion(
+    motion: Motion, result: Motion, body: GazeBody, plans: list[_Plan], steady: bool, notes: tuple[str, ...]
 ) -> Motion:
-    """Return the motion with its new rotations; drop hand contacts that the new rotations break."""
-    result = replace(motion, rotations=rotations)
+    """Return the result with its provenance, without hand contacts of `motion` that the new rotations break."""
     if motion.contacts is not None and any(
         int(body.chain[0]) in motion.skeleton.chain(point.joint) for point in motion.contacts.points
     ):

@@ -43,6 +43,7 @@ class GazeMotion(NamedTuple):
     eye_offset : (3,) position of the eyes in the head's axes, in meters.
     heading : (F,) heading of B in the world, in radians.
     base : (F, 2) yaw and pitch in B of the slow part of f, in radians.
+    follow : (F, 12) rotation vectors by which pelvis, lower spine, upper spine and neck rotate further than the map.
     fps : frame rate.
     """
 
@@ -56,6 +57,7 @@ class GazeMotion(NamedTuple):
     eye_offset: Floats1D
     heading: Floats1D
     base: Floats2D
+    follow: Floats2D
     fps: float
 
 
@@ -67,7 +69,6 @@ class GazeLooks(NamedTuple):
     times : (S, 7) length in seconds; starts of the four parts and the peak, as fractions of the length; overshoot.
     points : (S, 3) world point in meters, or yaw and pitch in radians.
     requests : (S, F, 2) goal minus `GazeMotion.base`, clamped to the map, in radians.
-    excess : (S, F, 2) how far the goal itself is outside the map, in radians.
     anchors : (S, 15) v at the start of the look; the overshoot is relative to it.
     """
 
@@ -76,7 +77,6 @@ class GazeLooks(NamedTuple):
     times: Floats2D
     points: Floats2D
     requests: Floats3D
-    excess: Floats3D
     anchors: Floats2D
 
 
@@ -101,6 +101,7 @@ class GazeOutput(NamedTuple):
     model : (F, 3) direction m in B, according to the gaze map alone.
     goals : (F, 2) requested yaw and pitch of the latest look, in radians; NaN if there is no goal.
     eye_positions : (F, 3) world positions of the eyes, in meters.
+    wanted : (F, 3) direction in B in which the eyes would point without a limit.
     strain : (F,) rotation that the eyes would need without a limit, in radians.
     """
 
@@ -110,6 +111,7 @@ class GazeOutput(NamedTuple):
     model: Out[Floats2D]
     goals: Out[Floats2D]
     eye_positions: Out[Floats2D]
+    wanted: Out[Floats2D]
     strain: Out[Floats1D]
 
 
@@ -315,15 +317,14 @@ def _find_correction(
             goal_yaw, goal_pitch = np.nan, np.nan
             correction = vec.sub(correction, vec.scale(w, correction))
             continue
-        cut = looks.excess[i, frame]
         yaw, pitch = looks.points[i, 0], looks.points[i, 1]
         if looks.kinds[i] == POINT:
             away = vec.rotate(vec.inv(body), vec.sub(vec.get(looks.points[i], 0), eye))
-            yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0] + cut[0])
+            yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0])
             pitch = math.atan2(away[1], np.hypot(away[0], away[2]))
         goal_yaw, goal_pitch = yaw, pitch
-        # The eyes cover the rest of a goal inside the map that body and head do not reach.
-        missing = _rotation_vector_between(vec.get(reach[i], 0), _direction(yaw - cut[0], pitch - cut[1]))
+        # The eyes cover the rest of a goal that body and head do not reach.
+        missing = _rotation_vector_between(vec.get(reach[i], 0), _direction(yaw, pitch))
         correction = vec.add(correction, vec.scale(w, vec.sub(missing, correction)))
     return correction, goal_yaw, goal_pitch
 
@@ -340,7 +341,7 @@ def apply_looks(
     limit : rotation of the eyes in the head, in radians, beyond which they follow only a little farther.
     """
     n_looks = looks.begins.shape[0]
-    v = np.empty(15)
+    v, turned = np.empty(15), np.empty(15)
     reach = np.empty((max(n_looks, 1), 3))
     ahead = vec.get(motion.ahead, 0)
     head = motion.chain[motion.chain.shape[0] - 1]
@@ -352,7 +353,9 @@ def apply_looks(
         slow = _direction(base[0], base[1])
         first, busy = _blend(looks, table, base, frame, t, reach, v)
         is_looking = first < n_looks and looks.begins[0] <= t
-        rotated_head, eye = _rotate_chain(motion, frame, body, v, is_looking, out.rotations[frame])
+        for k in range(12):
+            turned[k] = v[k] + motion.follow[frame, k]
+        rotated_head, eye = _rotate_chain(motion, frame, body, turned, is_looking, out.rotations[frame])
         vec.put(out.eye_positions[frame], 0, eye)
         correction, yaw, pitch = _find_correction(motion, looks, frame, first, body, eye, reach)
         out.goals[frame, 0], out.goals[frame, 1] = yaw, pitch
@@ -362,6 +365,7 @@ def apply_looks(
             f = vec.add(f, vec.scale(busy, vec.sub(slow, f)))
             f = vec.normalize(f, f)
         gaze = vec.rotate(vec.exp(correction), _eye_direction(v, f))
+        vec.put(out.wanted[frame], 0, gaze)
         strain = _rotation_vector_between(ahead, vec.rotate(vec.inv(rotated_head), vec.rotate(body, gaze)))
         angle = vec.norm(strain)
         out.strain[frame] = angle

@@ -181,8 +181,8 @@ class GazeMap(FrozenRecord):
 
         Returns
         -------
-        GazeTrack. Goals outside the map, and eyes rotated by more than 35 degrees, cause a `MareyWarning` and are
-        listed in `notes`.
+        GazeTrack. Where the map and the eyes do not reach a goal, neck and trunk follow up to their limits. Goals that
+        are missed by more than a degree cause a `MareyWarning` and are listed in `notes`.
         """
         return trace_gaze(self, motion, goals, settings)
 
