@@ -201,7 +201,7 @@ class UnwritableFile(FileError, OSError):
 
 
 class UnknownFormat(FileError):
-    """There is no reader or writer for this suffix."""
+    """No reader or writer exists for this suffix."""
 
 
 class ParseError(FileError):

@@ -59,12 +59,12 @@ def test_a_blend_is_written_and_reported(clips, capsys):
 
 
 def test_weights_are_equal_by_default_and_may_come_in_any_form(clips, capsys):
-    made = []
+    result = []
     for given in ([], ["--weights", "0.5", "0.5"], ["--weights", "1,1"], ["--weights=2,2"]):
         assert main([*BLEND, *given, "--json"]) == 0
-        made.append(marey.load("jog.bvh").rotations)
-    for other in made[1:]:
-        np.testing.assert_array_equal(other, made[0])
+        result.append(marey.load("jog.bvh").rotations)
+    for other in result[1:]:
+        np.testing.assert_array_equal(other, result[0])
 
 
 def test_options_may_come_before_the_files(clips, capsys):
@@ -122,9 +122,9 @@ def test_three_files_have_a_grid_each(clips, capsys):
 
 def test_loops_go_on(clips, capsys):
     for name in ("walk", "run"):
-        made = sample(name, fps=30.0, variation=0.0, seconds=5.0)
-        start, stop = (int(np.argmin(np.abs(made.phase - whole))) for whole in (1.0, 2.0))
-        marey.save(cycle(made.motion, start, stop), f"{name}.bvh")
+        result = sample(name, fps=30.0, variation=0.0, seconds=5.0)
+        start, stop = (int(np.argmin(np.abs(result.phase - whole))) for whole in (1.0, 2.0))
+        marey.save(cycle(result.motion, start, stop), f"{name}.bvh")
     assert main([*BLEND, "--cyclic", "--seconds", "4"]) == 0
     assert len(marey.load("jog.bvh")) == 121
     Path("keys.csv").write_text("0,1,0\n6,0,1\n")
@@ -209,8 +209,8 @@ def test_a_point_where_the_motions_are_out_of_step_is_refused(clips, capsys):
 
 
 def test_regions_may_be_given(clips, capsys):
-    asked = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--contacts", "refuse"]
-    assert main([*TRANSITION, *asked, "--json"]) == 0
+    requested = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--contacts", "refuse"]
+    assert main([*TRANSITION, *requested, "--json"]) == 0
     at = json.loads(capsys.readouterr().out)["at"]
     assert 1.9 <= at[0] <= 2.1
     assert 1.0 <= at[1] <= 1.5
@@ -244,7 +244,7 @@ def test_regions_may_be_given(clips, capsys):
         ([*BLEND, "--cyclic", "--crop", "none"], 2, "--crop none does not apply to --cyclic"),
         ([*BLEND, "--rate", "0"], 2, "--fps must be greater than 0 frames per second"),
         ([*BLEND, "--seconds", "3"], 2, "register with --cyclic"),
-        ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: cannot create the folder"),
+        ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: this is an input file"),
         (["transition", "walk.bvh", "run.bvh", "-o", "walk.bvh"], 2, "this is an input file; choose another name"),
         ([*TRANSITION, "--at", "1", "99"], 2, "99 s is outside 'run'"),
         ([*TRANSITION, "--at", "1", "soon"], 2, "seconds such as 1.2"),
@@ -259,9 +259,9 @@ def test_wrong_use(clips, capsys, arguments, code, message):
     Path("back.csv").write_text("0,1,0\n2,0,1\n1,1,0\n")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert main(arguments) == code
-    told = capsys.readouterr()
-    assert message in " ".join(told.err.split())
-    assert "Traceback" not in told.err
+    report = capsys.readouterr()
+    assert message in " ".join(report.err.split())
+    assert "Traceback" not in report.err
     for name, data in before.items():
         assert Path(name).read_bytes() == data
     assert not list(Path().glob(".*.part"))

@@ -49,7 +49,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert marey.__version__ in capsys.readouterr().out
 
 
-def test_info_tells_what_is_in_a_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_reports_what_is_in_a_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--full", str(clip)]) == 0
     out = capsys.readouterr().out
     assert "BVH, 61 frames at 60 Hz, 1.00 s" in out
@@ -257,9 +257,9 @@ def test_several_clips_in_a_file_are_nothing_wrong(tmp_path: Path, capsys: pytes
     bare = dataclasses.replace(WALK, contacts=None, labels=marey.Labels())
     marey.save([bare, mirror(bare)], path)
     assert main(["info", str(path)]) == 0
-    told = capsys.readouterr()
-    assert "note      showing clip 'straight_walk'; choose another with --clip" in told.out
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert "note      showing clip 'straight_walk'; choose another with --clip" in output.out
+    assert output.err == ""
     assert main(["info", "--clip", "1", "--json", str(path)]) == 0
     (report,) = json.loads(capsys.readouterr().out)
     assert report["clip"] == report["clips"][1]
@@ -269,9 +269,9 @@ def test_several_clips_in_a_file_are_nothing_wrong(tmp_path: Path, capsys: pytes
 def test_one_bad_file_of_several_does_not_stop_the_others(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("info", "measure"):
         assert main([command, "nowhere.bvh", str(clip)]) == 2
-        told = capsys.readouterr()
-        assert "nowhere.bvh: no such file" in told.err
-        assert "61 frames" in told.out
+        report = capsys.readouterr()
+        assert "nowhere.bvh: no such file" in report.err
+        assert "61 frames" in report.out
 
 
 def test_a_pipe_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,5 +306,5 @@ def test_an_implausible_rate_is_reported_wherever_it_matters(
         (["clean", str(path), out], 0),
     ):
         assert main(arguments) == code
-        told = capsys.readouterr()
-        assert "so the rate of 150 Hz seems wrong" in told.out + told.err
+        report = capsys.readouterr()
+        assert "so the rate of 150 Hz seems wrong" in report.out + report.err

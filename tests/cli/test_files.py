@@ -16,7 +16,7 @@ from tests.pmg.characters import fresh_walker
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inputs")
     walk = straight_walk(seconds=1.5)
     for name in ("a.bvh", "b.npz", "c.bvh", "plain.bvh"):
@@ -40,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "edit connect a.bvh b.npz b.npz",
         "blend a.bvh b.npz -o out.bvh --save-registration b.npz",
         "blend a.bvh b.npz -o out.bvh --weights path.csv --report out --roles b.npz --save-registration b.npz",
-        "splice a.bvh b.npz -o c.bvh --retarget c.bvh",
+        "splice a.bvh b.npz -o c.bvh --retarget=c.bvh",
         "convert a.bvh c.bvh c.bvh",
         "grid a.bvh c.bvh --csv a.bvh",
         "grid a.bvh c.bvh --npz a.marey.json",
@@ -55,21 +55,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_no_input_is_overwritten(
-    made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+    inputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
 ) -> None:
-    monkeypatch.chdir(made)
-    before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
-    (space,) = made.glob("walker.walk.*.npz")
+    monkeypatch.chdir(inputs)
+    before = {path: path.read_bytes() for path in inputs.rglob("*") if path.is_file()}
+    (space,) = inputs.glob("walker.walk.*.npz")
     assert main(line.format(space=space.name).split()) == 2
     assert re.search(r"this is an input file; choose another name", capsys.readouterr().err)
-    assert {path: path.read_bytes() for path in made.rglob("*") if path.is_file()} == before
-    ParametricMotionGraph.load(made / "walker.json")
+    assert {path: path.read_bytes() for path in inputs.rglob("*") if path.is_file()} == before
+    ParametricMotionGraph.load(inputs / "walker.json")
 
 
 def test_two_outputs_have_different_names(
-    made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    inputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(made)
+    monkeypatch.chdir(inputs)
     assert main(["grid", "a.bvh", "--npz", "new.npz", "--csv", "new.npz"]) == 2
     assert "new.npz: two outputs have this name" in capsys.readouterr().err
 

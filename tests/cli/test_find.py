@@ -36,11 +36,11 @@ def query():
 
 def test_build_and_info(web, capsys):
     assert main(["find", "info", str(web), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["clips"] == 2
-    assert told["names"] == ["take0", "take1"]
-    assert {"kick", "walk", "stand"} <= set(told["labels"])
-    assert told["size_ratio"] > 0.0
+    report = json.loads(capsys.readouterr().out)
+    assert report["clips"] == 2
+    assert report["names"] == ["take0", "take1"]
+    assert {"kick", "walk", "stand"} <= set(report["labels"])
+    assert report["size_ratio"] > 0.0
     assert main(["find", "info", str(web)]) == 0
     out = capsys.readouterr().out
     assert "2 clips" in out
@@ -51,24 +51,24 @@ def test_markers_heights_and_labels_are_passed_on(folder, tmp_path, capsys):
     out = tmp_path / "w.npz"
     arguments = ["--markers", "upper", "--remove-height", "--label", "kick", "--label", "punch", "--json"]
     assert main(["find", "build", str(folder), "-o", str(out), *arguments]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["written"] == str(out)
-    assert (told["markers"], told["remove_height"], told["only"]) == ("upper", True, ["kick", "punch"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["written"] == str(out)
+    assert (report["markers"], report["remove_height"], report["only"]) == ("upper", True, ["kick", "punch"])
 
 
 def test_all_kicks_are_found(web, query, capsys):
     assert main(["find", "search", str(web), *query, "--threshold", "0.07", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     kicks = [(clip.name, label.start, label.stop) for clip in takes() for label in clip.labels if label.name == "kick"]
-    found = [told["query"], *told["matches"]]
+    found = [report["query"], *report["matches"]]
     assert len(found) == len(kicks)
     for name, start, stop in kicks:
         (match,) = [m for m in found if m["clip"] == name and m["start"] < 0.5 * (start + stop) < m["stop"]]
         assert abs(match["start"] - start) <= 5
         assert abs(match["stop"] - stop) <= 5
-    distances = [match["distance_m"] for match in told["matches"]]
+    distances = [match["distance_m"] for match in report["matches"]]
     assert distances == sorted(distances)
-    assert len(told["edges"]) >= len(told["matches"])
+    assert len(report["edges"]) >= len(report["matches"])
 
 
 def test_times_are_seconds_or_frames(web, query, capsys):
@@ -117,9 +117,9 @@ def test_an_example_from_outside(web, tmp_path, capsys):
     (label,) = kick.labels
     times = [f"{label.start}f", f"{label.stop}f"]
     assert main(["find", "search", str(web), str(tmp_path / "mine.bvh"), *times, "--threshold", "0.1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["query"]["clip"] == "mine"
-    assert len(told["matches"]) == 6
+    report = json.loads(capsys.readouterr().out)
+    assert report["query"]["clip"] == "mine"
+    assert len(report["matches"]) == 6
     assert main(["find", "search", str(web), str(tmp_path / "mine.bvh"), "--threshold", "0.2"]) == 0
 
 
@@ -131,15 +131,15 @@ def test_without_a_threshold_it_only_suggests(web, query, tmp_path, capsys):
     assert "standing still is" in out
     picture = tmp_path / "t.png"
     assert main(["find", "search", str(web), *query, "--suggest", "--json", "--plot-threshold", str(picture)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["written"] == [str(picture)]
-    arguments = [*query, "--threshold", str(told["threshold_m"]), "--json"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["written"] == [str(picture)]
+    arguments = [*query, "--threshold", str(report["threshold_m"]), "--json"]
     assert main(["find", "search", str(web), *arguments]) == 0
-    assert len(json.loads(capsys.readouterr().out)["matches"]) == told["matches"]
-    assert {"threshold_m": told["threshold_m"], "matches": told["matches"]} in told["counts"]
+    assert len(json.loads(capsys.readouterr().out)["matches"]) == report["matches"]
+    assert {"threshold_m": report["threshold_m"], "matches": report["matches"]} in report["counts"]
 
 
-def test_a_cluster_that_is_not_needed_is_said_to_be_so(web, folder, tmp_path, capsys):
+def test_a_cluster_that_is_not_needed_is_reported(web, folder, tmp_path, capsys):
     address = "tcp://127.0.0.1:1"
     out = tmp_path / "again.npz"
     assert main(["find", "build", str(folder), "-o", str(out), "--cluster", address]) == 0

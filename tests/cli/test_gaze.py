@@ -54,28 +54,28 @@ def clips(folder, tmp_path, monkeypatch):
 def test_looks_points_and_going_back(clips, capsys):
     command = ["gaze", "walk.bvh", "out.bvh", "--look", "15f:50:10", "--at", "1.8:6:1.4:9", "--back", "3.1"]
     assert main(command) == 0
-    said = capsys.readouterr().out
-    assert "out.bvh: 121 frames at 30 Hz" in said
-    assert "0.50 s: yaw 50, pitch 10 degrees; settled at 1." in said
-    assert "1.80 s: the point 6, 1.4, 9; settled at 2." in said
-    assert "3.10 s: back to the original gaze; " in said
-    assert said.count("0.00 degrees off") == 2
-    assert "the eyes rotate in the head by up to" in said
-    made, given = marey.load_motion("out.bvh"), marey.load_motion("walk.bvh")
+    message = capsys.readouterr().out
+    assert "out.bvh: 121 frames at 30 Hz" in message
+    assert "0.50 s: yaw 50, pitch 10 degrees; settled at 1." in message
+    assert "1.80 s: the point 6, 1.4, 9; settled at 2." in message
+    assert "3.10 s: back to the original gaze; " in message
+    assert message.count("0.00 degrees off") == 2
+    assert "the eyes rotate in the head by up to" in message
+    result, given = marey.load_motion("out.bvh"), marey.load_motion("walk.bvh")
     hips = given.skeleton.roles["hips"]
-    np.testing.assert_allclose(made.rotations[:, hips], given.rotations[:, hips], atol=1e-6)
-    assert made.source.provenance[-1]["op"] == "gaze"
+    np.testing.assert_allclose(result.rotations[:, hips], given.rotations[:, hips], atol=1e-6)
+    assert result.source.provenance[-1]["op"] == "gaze"
 
 
 def test_options_reach_the_look(clips, capsys):
     command = ["gaze", "apply", "walk.bvh", "out.bvh", "--look", "0.5:170:0", "--eyes", "add", "--bob"]
-    assert main([*command, "--json", "--report", "told"]) == 0
+    assert main([*command, "--json", "--report", "report"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["looks"][0]["outside_deg"] > 10.0
     assert report["looks"][0]["missed_deg"] < 1.0  # neck and trunk follow
     assert report["pictures"] == ["shift_0.png", "look_0.png"]
-    assert (clips / "told" / "look_0.png").stat().st_size > 10_000
-    assert json.loads((clips / "told" / "report.json").read_text()) == report
+    assert (clips / "report" / "look_0.png").stat().st_size > 10_000
+    assert json.loads((clips / "report" / "report.json").read_text()) == report
     assert {"Eyes", "EyesEnd"} <= set(marey.load_motion("out.bvh").skeleton.names)
     command = ["gaze", "apply", "walk.bvh", "out.bvh", "--look", "0.5:20:0", "--no-steady", "--smoothing", "0.2"]
     assert main([*command, "--forward", "0,0,1"]) == 0
@@ -86,9 +86,9 @@ def test_options_reach_the_look(clips, capsys):
 
 def test_a_map_from_clips_serves_a_look(clips, capsys):
     assert main(["gaze", "map", "looks.csv", "-o", "person.json"]) == 0
-    said = capsys.readouterr().out
-    assert "person.json: 4 looks, yaw -60 to 60, pitch -30 to 30 degrees" in said
-    assert "look0.bvh: 60, 0 degrees in 0." in said
+    message = capsys.readouterr().out
+    assert "person.json: 4 looks, yaw -60 to 60, pitch -30 to 30 degrees" in message
+    assert "look0.bvh: 60, 0 degrees in 0." in message
     assert (clips / "person.json").stat().st_size < 4_000
     assert main(["gaze", "walk.bvh", "out.glb", "--look", "0.5:30:0", "--map", "person.json"]) == 0
     assert "0.00 degrees off" in capsys.readouterr().out
@@ -96,14 +96,14 @@ def test_a_map_from_clips_serves_a_look(clips, capsys):
 
 def test_a_map_from_markers(clips, capsys):
     command = ["gaze", "map", f"left.c3d:{math.degrees(1.0)}:0", "look1.bvh:-60:0", "--triads", "triads.json"]
-    assert main([*command, "-o", "person.json", "--json", "--report", "told"]) == 0
+    assert main([*command, "-o", "person.json", "--json", "--report", "report"]) == 0
     captured = capsys.readouterr()
     assert "not certain" not in captured.err
     report = json.loads(captured.out)
     truth = gaze_take(1.0, 0.0)
     assert report["examples"][0]["overshoot"] == pytest.approx(truth.overshoot, rel=0.05)
     assert report["examples"][0]["starts_s"] == pytest.approx([s * truth.length for s in truth.starts], abs=0.02)
-    assert (clips / "told" / "example_1.png").stat().st_size > 5_000
+    assert (clips / "report" / "example_1.png").stat().st_size > 5_000
     assert len(GazeMap.load("person.json").examples) == 3
 
 

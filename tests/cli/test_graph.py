@@ -30,13 +30,13 @@ def built(folder, tmp_path_factory):
 
 def test_build_and_info(built, capsys):
     assert main(["graph", "info", str(built), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["clips"] == 5
-    assert told["transitions"] > 100
-    assert {each["label"] for each in told["labels"]} == {"walk", "sneak"}
-    assert told["labels"][0]["seconds_to"].keys() == {"walk"}
-    assert told["components"] == [{"seconds": told["seconds_kept"], "labels": ["sneak", "walk"]}]
-    assert told["response_median_s"] > 0.0
+    report = json.loads(capsys.readouterr().out)
+    assert report["clips"] == 5
+    assert report["transitions"] > 100
+    assert {each["label"] for each in report["labels"]} == {"walk", "sneak"}
+    assert report["labels"][0]["seconds_to"].keys() == {"walk"}
+    assert report["components"] == [{"seconds": report["seconds_kept"], "labels": ["sneak", "walk"]}]
+    assert report["response_median_s"] > 0.0
     assert main(["graph", "info", str(built)]) == 0
     shown = capsys.readouterr().out
     for words in (
@@ -84,9 +84,9 @@ def test_findings_of_one_kind_are_grouped(folder, tmp_path, capsys):
 def test_variations_registered_transitions_and_similarity(folder, tmp_path, capsys):
     def built_with(*options):
         code = main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--json", *options])
-        told = json.loads(capsys.readouterr().out)
-        assert told["build_s"] > 0.0
-        return code, told
+        report = json.loads(capsys.readouterr().out)
+        assert report["build_s"] > 0.0
+        return code, report
 
     assert built_with("--threshold", "0.2", "--variations", "2")[1]["clips"] == 9
     plain, more = built_with("--threshold", "0.15"), built_with("--threshold", "0.15", "--registered")
@@ -100,14 +100,14 @@ def test_an_estimate_is_printed_once(capsys):
     from marey.cli import graph_build
 
     now = [0.0]
-    told = []
+    report = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_build.time, "monotonic", lambda: now[0])
-        progress = graph_build._with_estimate(told.append, 60_000)
+        progress = graph_build._with_estimate(report.append, 60_000)
         for k in range(1, 11):
             now[0] += 10.0
             progress(k / 10)
-    assert told == [k / 10 for k in range(1, 11)]
+    assert report == [k / 10 for k in range(1, 11)]
     assert capsys.readouterr().err == "comparing 60000 frames with each other takes about 1 min 40 s\n"
     assert [graph_build.shown_time(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
 
@@ -132,8 +132,8 @@ def test_a_walk_ends_at_the_requested_place(built, tmp_path, capsys):
     out = tmp_path / "w.bvh"
     arguments = ["graph", "walk", str(built), "-o", str(out), "--seconds", "3", "--label", "walk", "--json"]
     assert main([*arguments, "--land", "-3,4,30"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["land_shift_m"] <= 0.3
+    report = json.loads(capsys.readouterr().out)
+    assert report["land_shift_m"] <= 0.3
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [-3.0, 4.0], atol=1e-4)
 
 
@@ -161,11 +161,11 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     assert "exactly at the target" in printed
     assert "limbs stretched by at most" in printed
     assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(told["cleanup"]) == {"limb_scaling_max", "residue_max"}
-    assert (told["parts"][0]["clip"], told["parts"][-1]["clip"]) == ("walk0", "sneak1")
-    assert [part["into"] for part in (told["parts"][0], told["parts"][-1])] == [None, None]
-    assert told["seconds"] > 2.5
+    report = json.loads(capsys.readouterr().out)
+    assert set(report["cleanup"]) == {"limb_scaling_max", "residue_max"}
+    assert (report["parts"][0]["clip"], report["parts"][-1]["clip"]) == ("walk0", "sneak1")
+    assert [part["into"] for part in (report["parts"][0], report["parts"][-1])] == [None, None]
+    assert report["seconds"] > 2.5
     np.testing.assert_allclose(load_motion(out).travel[0, [0, 2]], 0.0, atol=1e-6)
     assert main([*arguments, "--clip", "walk1", "--at", "1,6,0", "--label", "walk"]) == 0
 
@@ -174,9 +174,9 @@ def test_objectives_are_searched(built, tmp_path, capsys):
     out = tmp_path / "w.npz"
     arguments = ["graph", "search", str(built), "-o", str(out), "--feet", "none"]
     assert main([*arguments, "--speed", "1", "--seconds", "2", "--window", "1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["complete"]
-    assert 60 <= len(load_motion(out)) == told["frames"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["complete"]
+    assert 60 <= len(load_motion(out)) == report["frames"]
     budget = ["--speed", "1", "--seconds", "2", "--window", "none", "--max-expanded", "20"]
     assert main([*arguments, *budget]) == 0
     assert "complete, a budget ran out before the best walk was known;" in capsys.readouterr().out
@@ -237,14 +237,14 @@ def test_it_is_steered(built, tmp_path):
         "9:label=sneak",
     ]
     assert main(["graph", "steer", str(built), "-o", str(out), "--seconds", "16", *commands]) == 0
-    made = load_motion(out)
-    way = made.travel[:, [0, 2]]
-    assert len(made) == 480
+    result = load_motion(out)
+    way = result.travel[:, [0, 2]]
+    assert len(result) == 480
     np.testing.assert_allclose(way[0], 0.0, atol=0.05)
     assert way[150, 1] > 3.0
     assert way[-1, 0] > way[150, 0] + 2.0
-    assert made.labels.mask("walk", 480)[:100].all()
-    assert made.labels.mask("sneak", 480)[-30:].all()
+    assert result.labels.mask("walk", 480)[:100].all()
+    assert result.labels.mask("sneak", 480)[-30:].all()
 
 
 def test_the_old_option_for_commands_works_with_a_note(built, tmp_path, capsys):
@@ -259,10 +259,10 @@ def test_the_old_option_for_commands_works_with_a_note(built, tmp_path, capsys):
 def test_a_walk_is_written(built, tmp_path, capsys):
     out = tmp_path / "w.bvh"
     assert main(["graph", "walk", str(built), "-o", str(out), "--seconds", "5", "--label", "walk", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    made = load_motion(out)
-    assert len(made) == told["frames"] == 150
-    assert made.source.provenance[-2]["op"] == "graph walk"
+    report = json.loads(capsys.readouterr().out)
+    result = load_motion(out)
+    assert len(result) == report["frames"] == 150
+    assert result.source.provenance[-2]["op"] == "graph walk"
 
 
 def test_a_path_is_walked_and_drawn(built, tmp_path, capsys):
@@ -289,7 +289,7 @@ def test_a_graph_is_thinned(built, tmp_path, capsys):
     assert 0 < after < before
 
 
-def test_a_path_that_cannot_be_walked_is_said(built, tmp_path, capsys):
+def test_a_path_that_cannot_be_walked_is_reported(built, tmp_path, capsys):
     (tmp_path / "p.csv").write_text("0,0\n0,0.4\n0.3,0.4\n0.3,0\n0.6,0\n0.6,0.4\n9,0.4\n")
     out = tmp_path / "w.bvh"
     # Nobody can stay out of a circle that he begins in.

@@ -64,22 +64,22 @@ def test_matches_can_be_dropped(web, tmp_path, capsys):
 
 
 def test_a_space_from_files_takes_degrees(walks, tmp_path, capsys):
-    out, made = tmp_path / "s.npz", tmp_path / "turn.bvh"
+    out, result = tmp_path / "s.npz", tmp_path / "turn.bvh"
     assert main(["parametric", "build", *walks, "--feature", "turn", "--samples", "50", "-o", str(out), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["parameters"]
     assert row["unit"] == "degrees"
     assert main(["parametric", "range", str(out), "--json"]) == 0
     turns = json.loads(capsys.readouterr().out)["example_parameters"]
     assert min(turns)[0] < -20.0  # degrees, as the parameters are
-    assert main(["parametric", "make", str(out), "1", "2", "-o", str(made)]) == 2
+    assert main(["parametric", "make", str(out), "1", "2", "-o", str(result)]) == 2
     assert "a target must have 1 number (turn in degrees), not 2" in capsys.readouterr().err
     assert row["low"] < -20.0
     assert row["high"] > 20.0
-    assert main(["parametric", "make", str(out), "-15", "-o", str(made), "--refine", "4", "--json"]) == 0
+    assert main(["parametric", "make", str(out), "-15", "-o", str(result), "--refine", "4", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["target"] == pytest.approx([-15.0])
     assert abs(report["error_by_unit"]["degrees"]) < 1.0
-    assert len(load_motion(made)) == report["frames"]
+    assert len(load_motion(result)) == report["frames"]
 
 
 def test_parameters_can_be_given_by_hand(walks, tmp_path, capsys):
@@ -146,17 +146,17 @@ def test_unreachable_targets_are_reported_and_still_written(space, tmp_path, cap
 
 
 def test_what_is_moved_by_next_to_nothing_is_within_reach(space, tmp_path, capsys):
-    made = ParametricMotion.load(space)
-    high = made.samples[np.argmax(made.samples[:, 1])]
-    target = high + [0.0, made.scale[1] * 1.02, 0.0]
-    assert 1.0 < made.reachable().distance(target) < 1.1
+    result = ParametricMotion.load(space)
+    high = result.samples[np.argmax(result.samples[:, 1])]
+    target = high + [0.0, result.scale[1] * 1.02, 0.0]
+    assert 1.0 < result.reachable().distance(target) < 1.1
     arguments = [*(f"{value:.6f}" for value in target), "-o", str(tmp_path / "k.bvh")]
     assert main(["parametric", "make", str(space), *arguments]) == 0
     assert "out of reach" not in capsys.readouterr().out
     assert main(["parametric", "make", str(space), *arguments, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert not report["projected"]
-    assert 0.0 < report["moved_by_unit"]["m"] < 0.1 * made.scale[1]
+    assert 0.0 < report["moved_by_unit"]["m"] < 0.1 * result.scale[1]
 
 
 def test_a_motion_begins_at_the_given_start(space, tmp_path):
@@ -168,19 +168,19 @@ def test_a_motion_begins_at_the_given_start(space, tmp_path):
 
 
 def test_durations_are_whole_frames(tmp_path, capsys):
-    made = ParametricMotion.build(kick_space().registration.motions, "duration", samples=20)
-    made.save(tmp_path / "s.npz")
-    low, high = made.reachable().low[0], made.reachable().high[0]
+    result = ParametricMotion.build(kick_space().registration.motions, "duration", samples=20)
+    result.save(tmp_path / "s.npz")
+    low, high = result.reachable().low[0], result.reachable().high[0]
     frames = np.floor(30.0 * 0.5 * (low + high))
-    for share, count in ((0.0, 0), (0.5, 1)):
-        target = f"{(frames + share) / 30.0:.6f}"
+    for fraction, count in ((0.0, 0), (0.5, 1)):
+        target = f"{(frames + fraction) / 30.0:.6f}"
         arguments = [str(tmp_path / "s.npz"), target, "-o", str(tmp_path / "k.bvh"), "--refine", "4"]
         assert main(["parametric", "make", *arguments]) == 0
         out = capsys.readouterr().out
         assert out.count("  ! the duration is rounded to whole frames of 0.033 s") == count
 
 
-def test_what_was_left_out_is_said_once(walks, tmp_path, capsys):
+def test_skipped_frames_are_reported_once(walks, tmp_path, capsys):
     kick = replace(kick_space().registration.motions[0], name="stranger")
     save(kick, tmp_path / "stranger.npz")
     arguments = [*walks[:3], str(tmp_path / "stranger.npz"), "--feature", "turn", "--samples", "10"]

@@ -68,9 +68,9 @@ def test_options_of_each_kind(arguments: list[str], clip: str) -> None:
 
 @pytest.mark.usefixtures("_not_rendered")
 def test_from_and_to_in_seconds_and_frames(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for begin, end, told in (("0.5", "0.9", 24), ("30f", "55f", 25), ("0", "1.0", 60)):
+    for begin, end, report in (("0.5", "0.9", 24), ("30f", "55f", 25), ("0", "1.0", 60)):
         assert main(["plot", "path", clip, "-o", "out.png", "--from", begin, "--to", end]) == 0
-        assert f"path of {told} frames" in capsys.readouterr().out
+        assert f"path of {report} frames" in capsys.readouterr().out
     assert main(["plot", "path", clip, "-o", "out.png", "--from", "60f", "--to", "61f"]) == 0
     assert "path of 1 frame of" in capsys.readouterr().out
 
@@ -152,7 +152,7 @@ def test_wrong_use_is_one_sentence_and_exit_code_two(
 ) -> None:
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     assert main(["plot", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert "Traceback" not in told
+    report = capsys.readouterr().err
+    assert message in report
+    assert "Traceback" not in report
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

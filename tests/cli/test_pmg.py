@@ -52,19 +52,19 @@ def char(folder):
 def walks(folder):
     (folder / "walks").mkdir()
     for k, rate in enumerate((0.0, 0.5, 1.0)):
-        made = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=30.0, variation=0.0).motion
-        save(made, folder / "walks" / f"w{k}.bvh")
+        result = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=30.0, variation=0.0).motion
+        save(result, folder / "walks" / f"w{k}.bvh")
     return folder / "walks"
 
 
-def told(capsys):
+def read_report(capsys):
     return json.loads(capsys.readouterr().out)
 
 
 def test_a_recipe_becomes_a_character_that_is_described(char, capsys):
     capsys.readouterr()
     assert main(["pmg", "info", str(char), "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     (node,) = report["nodes"]
     assert node["parameters"][0]["unit"] == "degrees"
     assert node["parameters"][0]["high"] > 50.0
@@ -92,7 +92,7 @@ def test_a_character_step_by_step(folder, walks, capsys):
     assert path.read_bytes() == before
     capsys.readouterr()
     assert main([*connect, "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert report["from"] == report["to"] == "walk"
     assert report["worst"] <= report["good"] <= report["bad"]
     assert len(report["costs"]) == 21
@@ -124,7 +124,7 @@ def test_a_folder_of_clips_and_auto(folder, walks, capsys):
     assert main(["pmg", "add", str(path), "walk", "--clips", str(walks), "--mirror", "--fps", "30"]) == 0
     capsys.readouterr()
     assert main(["pmg", "auto", str(path), "--good", "0.15", "--bad", "0.2", "--samples", "4,20", "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert [(edge["from"], edge["to"]) for edge in report["edges"]] == [("walk", "walk")]
     assert report["failed"] == report["pruned"] == []
 
@@ -151,18 +151,18 @@ def test_a_space_of_single_actions(folder, capsys):
     assert main(["pmg", "add", str(path), "duck", "--space", str(space), "--names", "height"]) == 0
     capsys.readouterr()
     assert main(["pmg", "info", str(path), "--json"]) == 1
-    assert told(capsys)["nodes"][0]["parameters"][0]["name"] == "height"
+    assert read_report(capsys)["nodes"][0]["parameters"][0]["name"] == "height"
 
 
-def test_playing_by_chance_and_to_a_point(char, folder, capsys):
+def test_playing_at_random_and_to_a_point(char, folder, capsys):
     out = folder / "walk.bvh"
     capsys.readouterr()
     assert main(["pmg", "walk", str(char), "--seconds", "4", "--seed", "2", "-o", str(out), "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert report["frames"] == len(load_motion(out)) == 120
     assert report["worst_fraction_of_bad"] <= 1.0
     assert main(["pmg", "go", str(char), "--to", "2,4", "-o", str(folder / "go.npz"), "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert report["reached"]
     there = load_motion(folder / "go.npz").travel[-1, [0, 2]]
     assert np.linalg.norm(there - [2.0, 4.0]) < 0.3
@@ -181,7 +181,7 @@ def test_reach(char, folder, capsys):
     out = folder / "reach.svg"
     capsys.readouterr()
     assert main(["pmg", "reach", str(char), "-o", str(out), "--seconds", "2", "--cell", "0.5", "--json"]) == 0
-    assert told(capsys)["cells_reached"] > 0
+    assert read_report(capsys)["cells_reached"] > 0
     assert out.exists()
 
 
@@ -246,7 +246,7 @@ def test_a_character_without_nodes(tmp_path, arguments, capsys):
     assert not out.exists()
 
 
-def test_a_recipe_that_connects_nothing_writes_nothing_and_one_that_does_tells_what_failed(folder, capsys):
+def test_a_recipe_without_edges_writes_nothing_and_others_report_what_failed(folder, capsys):
     text = RECIPE[: RECIPE.index("[[edges]]")] + "[auto]\ngood = {}\nbad = 0.2\n"
     path, out = folder / "loose.toml", folder / "loose.json"
     path.write_text(text.format(0.0001))
@@ -258,7 +258,7 @@ def test_a_recipe_that_connects_nothing_writes_nothing_and_one_that_does_tells_w
     path.write_text(text.format(0.15))
     capsys.readouterr()
     assert main(["pmg", "build", str(path), "-o", str(out), "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert report["failed"] == report["pruned"] == []
 
 
@@ -288,7 +288,7 @@ def test_a_heading_is_met_on_the_first_visit(char, folder, capsys):
     out = folder / "turned.npz"
     capsys.readouterr()
     assert main(["pmg", "go", str(char), "--to", "2,4", "--heading", "30", "-o", str(out), "--json"]) == 0
-    report = told(capsys)
+    report = read_report(capsys)
     assert report["reached"]
     assert report["missed"] <= 0.3
     assert report["heading_off_degrees"] <= 20.0

@@ -38,24 +38,24 @@ SPLICE = ["splice", "walk.bvh", "carry.bvh", "-o", "both.bvh"]
 
 
 def test_a_splice_is_written_and_reported(clips, capsys):
-    assert main([*SPLICE, "--report", "told"]) == 0
-    said = capsys.readouterr().out
-    assert "both.bvh: 121 frames at 30 Hz" in said
-    assert "posture pitch: upper body rotated by" in said
-    assert "phase error" in said
-    assert (clips / "told" / "neck.png").stat().st_size > 10_000
-    report = json.loads((clips / "told" / "report.json").read_text())
+    assert main([*SPLICE, "--report", "report"]) == 0
+    message = capsys.readouterr().out
+    assert "both.bvh: 121 frames at 30 Hz" in message
+    assert "posture pitch: upper body rotated by" in message
+    assert "phase error" in message
+    assert (clips / "report" / "neck.png").stat().st_size > 10_000
+    report = json.loads((clips / "report" / "report.json").read_text())
     assert report["loop"]["passes"] >= 1
     assert report["seams"]["hands"] < 0.05
-    figures = report["metrics"]
-    assert figures["phase_error_p95_cycles"] < 0.08
-    assert figures["wobble_against_naive"] == pytest.approx((figures["wobble_mm"] / figures["wobble_naive_mm"]) ** 2)
-    assert f"wobble energy {figures['wobble_against_lower']:.2f} times that of 'walk', " in said
-    assert f"neck deviation {figures['neck_deviation_mm']:.1f} mm" in said
-    made = marey.load_motion("both.bvh")
-    assert len(made) == 121
-    assert {"walk", "carry_box"} <= set(made.labels.names)
-    assert [step["op"] for step in made.source.provenance][-1] == "splice"
+    metrics = report["metrics"]
+    assert metrics["phase_error_p95_cycles"] < 0.08
+    assert metrics["wobble_against_naive"] == pytest.approx((metrics["wobble_mm"] / metrics["wobble_naive_mm"]) ** 2)
+    assert f"wobble energy {metrics['wobble_against_lower']:.2f} times that of 'walk', " in message
+    assert f"neck deviation {metrics['neck_deviation_mm']:.1f} mm" in message
+    result = marey.load_motion("both.bvh")
+    assert len(result) == 121
+    assert {"walk", "carry_box"} <= set(result.labels.names)
+    assert [step["op"] for step in result.source.provenance][-1] == "splice"
 
 
 def test_options_reach_the_splice(clips, capsys):
@@ -73,7 +73,7 @@ def test_options_reach_the_splice(clips, capsys):
     assert report["op"] == "splice_naive"
     assert "phase_error_p95_cycles" not in report["metrics"]  # nothing was brought in step
     assert report["metrics"]["wobble_mm"] > 0.0
-    assert main([*SPLICE, "--naive", "--report", "told"]) == 0
+    assert main([*SPLICE, "--naive", "--report", "report"]) == 0
     assert "in step" not in capsys.readouterr().out
     assert main(["splice", "stand.bvh", "carry.bvh", "-o", "both.bvh", "--naive"]) == 0
     assert "phase error" not in capsys.readouterr().out
@@ -100,20 +100,20 @@ def test_an_implausible_rate_is_reported(clips, capsys):
 
 def test_a_transplant_reports_what_it_leaves_out(clips, capsys):
     assert main(["transplant", "stand.bvh", "walk.bvh", "-o", "legs.bvh", "--joints", "legs"]) == 0
-    said = capsys.readouterr().out
-    assert "the donor's last 2.00 s are cut off because the base motion ends earlier" in said
-    assert "the transplanted feet skate" in said
-    assert "upper_body of the base motion on the donor" in said
-    assert "marey clean" in said
+    message = capsys.readouterr().out
+    assert "the donor's last 2.00 s are cut off because the base motion ends earlier" in message
+    assert "the transplanted feet skate" in message
+    assert "upper_body of the base motion on the donor" in message
+    assert "marey clean" in message
     assert main(["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "head", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == []
 
 
 def test_correlations_need_steps(clips, capsys):
     assert main(["plot", "correlations", "stand.bvh", "-o", "with.png"]) == 1
-    said = capsys.readouterr().err
-    assert "correlations are with the legs of a clip that walks, runs or climbs" in said
-    assert "transplant" not in said
+    message = capsys.readouterr().err
+    assert "correlations are with the legs of a clip that walks, runs or climbs" in message
+    assert "transplant" not in message
 
 
 def test_an_input_is_not_written_over(clips, capsys):
@@ -124,13 +124,13 @@ def test_an_input_is_not_written_over(clips, capsys):
 def test_a_transplant_is_written_and_reported(clips, capsys):
     line = ["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "right_arm, head"]
     assert main([*line, "--falloff", "1", "--at", "1.0"]) == 0
-    said = capsys.readouterr().out
-    assert "arm.bvh: 121 frames" in said
-    assert "frames 30 to 91" in said
-    assert "blended, with the donor's weight" in said
-    made, walk = marey.load_motion("arm.bvh"), marey.load_motion("walk.bvh")
-    hand = made.skeleton.roles["right_hand"]
-    moved = np.linalg.norm(made.world().positions[:, hand] - walk.world().positions[:, hand], axis=-1)
+    message = capsys.readouterr().out
+    assert "arm.bvh: 121 frames" in message
+    assert "frames 30 to 91" in message
+    assert "blended, with the donor's weight" in message
+    result, walk = marey.load_motion("arm.bvh"), marey.load_motion("walk.bvh")
+    hand = result.skeleton.roles["right_hand"]
+    moved = np.linalg.norm(result.world().positions[:, hand] - walk.world().positions[:, hand], axis=-1)
     assert moved[:30].max() < 1e-3 < 0.05 < moved[40:80].max()
 
 
@@ -152,9 +152,9 @@ def test_a_wrong_limb_is_wrong_use(clips, capsys):
 
 def test_correlations_are_drawn_and_named(clips, capsys):
     assert main(["plot", "correlations", "walk.bvh", "-o", "with.png"]) == 0
-    said = capsys.readouterr().out
-    assert "counter-phase with the left hip, local: " in said
-    assert "LeftArm pitch" in said
+    message = capsys.readouterr().out
+    assert "counter-phase with the left hip, local: " in message
+    assert "LeftArm pitch" in message
     assert (clips / "with.png").stat().st_size > 10_000
 
 

@@ -119,7 +119,7 @@ def test_what_is_in_the_cache_is_not_looked_for_again(clouds, coarse, tmp_path):
     assert same(found[1], search(coarse, clouds, max_memory=2**26))
 
 
-def test_a_coarse_search_does_not_take_what_a_full_one_has_kept(clouds, tmp_path):
+def test_a_coarse_search_does_not_use_the_cache_of_a_full_one(clouds, tmp_path):
     cache = Cache.open(tmp_path / "cache")
     poses = [str(k) for k in range(len(clouds))]
     search(1, clouds, max_memory=2**26, cache=cache, poses=poses)

@@ -49,9 +49,9 @@ def slow_length(x, z, ahead, goal_x, goal_z, heading, radius) -> float:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_remaining_distance_is_the_shortest_dubins_path(seed):
-    chance = np.random.default_rng(seed)
-    x, z, goal_x, goal_z = chance.normal(0, 3, 4)
-    ahead, heading = chance.uniform(-3, 3, 2)
+    rng = np.random.default_rng(seed)
+    x, z, goal_x, goal_z = rng.normal(0, 3, 4)
+    ahead, heading = rng.uniform(-3, 3, 2)
     found = measure_dubins_path(x, z, ahead, goal_x, goal_z, heading, 0.9)
     assert found == pytest.approx(slow_length(x, z, ahead, goal_x, goal_z, heading, 0.9), abs=5e-3)
     # There and back is as long, and where the heading does not matter it is no longer.
@@ -71,8 +71,8 @@ def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     np.testing.assert_array_equal(longer.start, walk.start)
     landing = longer.land_at((3.0, 4.0), heading)
-    made = landing.motion()
-    end = find_placement(made, len(made) - 1)
+    result = landing.motion()
+    end = find_placement(result, len(result) - 1)
     np.testing.assert_allclose(end[1:], [3.0, 4.0], atol=1e-9)
     if heading is not None:
         np.testing.assert_allclose(end[0], heading, atol=1e-9)
@@ -111,9 +111,9 @@ def test_invalid_targets_are_refused(walk):
 def test_a_place_is_reached_from_the_origin_wherever_it_is(graph, at):
     walk = graph.reach(at[:2], at[2], rng=3)
     landing = walk.land_at(at[:2], at[2])
-    made = landing.motion()
+    result = landing.motion()
     assert landing.shift <= 0.3
-    np.testing.assert_allclose(made.travel[-1, [0, 2]], at[:2], atol=1e-9)
+    np.testing.assert_allclose(result.travel[-1, [0, 2]], at[:2], atol=1e-9)
     np.testing.assert_allclose(find_walked_path(walk)[0], 0.0, atol=1e-9)
     assert not graph.edges.blends[walk.edges[0]]
 
@@ -138,8 +138,8 @@ def test_circles_and_labels_are_kept_on_the_way():
     walk = graph.reach((0.0, 5.0), None, label="walk", avoid=circle)
     assert np.hypot(*(find_walked_path(walk) - circle[0, :2]).T).min() > 0.5
     assert walk.land_at((0.0, 5.0)).shift < 0.3
-    made = walk.motion(feet=None)
-    assert made.labels.mask("walk", len(made)).all()
+    result = walk.motion(feet=None)
+    assert result.labels.mask("walk", len(result)).all()
     with pytest.raises(NoResult, match="no walk leads to that position and avoids the circles"):
         graph.reach((0.0, 5.0), None, avoid=[[0.0, 0.0, 2.0]])
 

@@ -65,10 +65,10 @@ def test_blocks_cover_each_pair_of_frames_once_and_keep_to_the_memory():
 
 
 def test_progress_ends_at_one_and_never_goes_back():
-    told = []
-    MotionGraph.build(walks()[:1], 0.2, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1.0)
+    report = []
+    MotionGraph.build(walks()[:1], 0.2, progress=report.append)
+    assert report == sorted(report)
+    assert report[-1] == pytest.approx(1.0)
 
 
 def test_every_edge_leads_to_where_the_next_frame_is(graph):
@@ -129,8 +129,8 @@ def test_pruning_keeps_changes_of_style_between_components():
     labels = [[True, False]] * 2 + [[False, True]] * 2 + [[True, True]] + [[False, True]]
     edges = plain_edges(pairs, labels)
     keep, _ = prune(5, edges)
-    kept = {(t, h) for t, h in zip(edges.tails[keep], edges.heads[keep], strict=True)}
-    assert kept == set(pairs[:5])
+    remaining = {(t, h) for t, h in zip(edges.tails[keep], edges.heads[keep], strict=True)}
+    assert remaining == set(pairs[:5])
 
 
 def test_every_edge_goes_on_with_a_label_of_its_own():
@@ -171,7 +171,7 @@ def test_compacting_changes_no_path():
     assert played(small_nodes, small) == played(graph.nodes, graph.edges)
 
 
-def test_a_share_is_a_threshold_too():
+def test_a_percentage_is_a_threshold_too():
     clips = walks()[:2]
     by_share = MotionGraph.build(clips, "30%")
     distances = find_transitions(
@@ -227,9 +227,9 @@ def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
 def test_no_graph_says_which_threshold_would_give_one():
     with pytest.raises(
         NoResult, match=r"with threshold 0.001 the graph has only dead ends; the smallest that works is"
-    ) as said:
+    ) as message:
         MotionGraph.build(walks(), 0.001)
-    least = float(str(said.value).rsplit("is ", 1)[1].removesuffix(" m"))
+    least = float(str(message.value).rsplit("is ", 1)[1].removesuffix(" m"))
     assert MotionGraph.build(walks(), least).n_transitions > 0
 
 
@@ -287,7 +287,7 @@ def test_windows_labels_edges_and_names_that_cannot_be_are_refused(graph, tmp_pa
         graph.save(tmp_path / "g.bvh")
 
 
-def test_a_graph_knows_its_threshold_also_where_that_was_a_share(graph):
+def test_a_graph_knows_its_threshold_if_it_was_given_as_a_percentage(graph):
     found = MotionGraph.build(walks(), "20%")
     assert found.build_info.kind == "distance"
     assert found.edges.distances.max() <= found.build_info.threshold < 0.5

@@ -63,10 +63,10 @@ def test_clips_shorter_than_a_window_have_nothing(clouds, weights):
 
 
 def test_progress_ends_at_one_and_never_goes_back(clouds, weights):
-    told: list[float] = []
-    find_transitions(clouds[:2], weights, 0.05, coarse_step=2, max_memory=2**14, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1.0)
+    report: list[float] = []
+    find_transitions(clouds[:2], weights, 0.05, coarse_step=2, max_memory=2**14, progress=report.append)
+    assert report == sorted(report)
+    assert report[-1] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("coarse", "told"), [(0, "at least 1, not 0"), (-1, "at least 1, not -1"), (8, "from 2 to 7")])
@@ -83,7 +83,7 @@ def test_a_graph_built_coarsely_has_the_same_transitions():
     assert 0.99 * full.n_transitions <= coarse.n_transitions <= full.n_transitions
 
 
-def test_shares_are_of_all_places():
+def test_percentages_refer_to_all_minima():
     full, coarse = (
         MotionGraph.build(walks(), "30%"),
         MotionGraph.build(walks(), "30%", coarse_step=2),
@@ -92,13 +92,13 @@ def test_shares_are_of_all_places():
 
 
 def test_no_graph_names_the_same_threshold_as_a_full_search():
-    told = []
+    report = []
     for coarse in (1, 3):
         with pytest.raises(NoResult) as caught:
             MotionGraph.build(walks()[:1], 0.001, coarse_step=coarse)
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    assert "the smallest that works is" in told[0]
+        report.append(str(caught.value))
+    assert report[0] == report[1]
+    assert "the smallest that works is" in report[0]
 
 
 def test_a_wrong_threshold_is_refused_before_the_search():

@@ -20,21 +20,21 @@ def test_characters_that_would_meet_keep_their_distance(graph):
     paths = [np.array([[0.0, -4.0], [0.0, 4.0]]), np.array([[0.0, 4.0], [0.0, -4.0]])]
     alone = [follow(graph, path, seconds=6.0).walked_path for path in paths]
     assert nearest_pair(np.stack(alone, axis=1)) < 0.4  # they would walk through each other
-    made = crowd(graph, paths, 6.0, min_distance=0.6)
-    assert all(found is not None for found in made.found)
-    assert made.nearest >= 0.36
-    np.testing.assert_array_equal(made.places[:, 0], made.found[0].walked_path)
+    result = crowd(graph, paths, 6.0, min_distance=0.6)
+    assert all(found is not None for found in result.found)
+    assert result.nearest >= 0.36
+    np.testing.assert_array_equal(result.places[:, 0], result.found[0].walked_path)
     # The motions themselves, with the sway of the hips.
-    hips = [found.walk.motion(feet=None).travel[:, [0, 2]] for found in made.found]
+    hips = [found.walk.motion(feet=None).travel[:, [0, 2]] for found in result.found]
     assert np.hypot(*(hips[0] - hips[1]).T).min() > 0.25
 
 
 def test_a_crowd_crosses_a_circle(graph):
-    made = crowd(graph, crossing_paths(12, 5.0, rng=1), 8.0)
-    assert sum(found is not None for found in made.found) >= 11
-    assert made.nearest >= 0.36
-    assert made.nearest == pytest.approx(nearest_pair(made.places))
-    for found in made.found:
+    result = crowd(graph, crossing_paths(12, 5.0, rng=1), 8.0)
+    assert sum(found is not None for found in result.found) >= 11
+    assert result.nearest >= 0.36
+    assert result.nearest == pytest.approx(nearest_pair(result.places))
+    for found in result.found:
         if found is not None:
             assert len(found.walk) <= 240
 
@@ -46,9 +46,9 @@ def test_the_same_seed_gives_the_same_crowd(graph):
 
 def test_a_character_that_left_is_no_obstacle(graph):
     short, long = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 0.0], [3.0, 8.0]])
-    made = crowd(graph, [short, long], 6.0)
-    assert np.isnan(made.places[-1, 0]).all()
-    assert np.isfinite(made.places[-1, 1]).all()
+    result = crowd(graph, [short, long], 6.0)
+    assert np.isnan(result.places[-1, 0]).all()
+    assert np.isfinite(result.places[-1, 1]).all()
 
 
 @pytest.mark.parametrize(

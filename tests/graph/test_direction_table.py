@@ -29,8 +29,8 @@ def progress(graph, choose, seed: int, seconds: float = 20.0) -> float:
     """Meters per second along +Z, after the first five seconds."""
     from marey.graph.edge_paths import edge_paths
 
-    ways, chance = edge_paths(graph), np.random.default_rng(seed)
-    node, place = int(chance.integers(len(graph.nodes))), np.array([chance.uniform(-3.0, 3.0), 0.0, 0.0])
+    ways, rng = edge_paths(graph), np.random.default_rng(seed)
+    node, place = int(rng.integers(len(graph.nodes))), np.array([rng.uniform(-3.0, 3.0), 0.0, 0.0])
     gone = np.zeros((0, 2))
     while len(gone) < seconds * graph.fps:
         edge = choose(ways, node, place)

@@ -41,11 +41,11 @@ def test_paths_are_followed(graph, path):
 
 def test_distances_are_those_of_the_motion(graph):
     found = follow(graph, wave(), beam_width=50)
-    made = found.walk.motion(feet=None).travel[:, [0, 2]]
+    result = found.walk.motion(feet=None).travel[:, [0, 2]]
     course, _ = resample_path(wave())
-    away = np.sqrt(((made[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
+    away = np.sqrt(((result[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
     assert away.mean() == pytest.approx(found.mean_distance, abs=0.03)  # the hips sway about their way
-    assert np.abs(find_walked_path(found.walk) - made).max() < 0.12
+    assert np.abs(find_walked_path(found.walk) - result).max() < 0.12
 
 
 def frames_in_place(way, radius: float) -> int:
@@ -112,11 +112,11 @@ def test_cost_is_the_sum_of_the_definition(graph):
 def test_styles_change_where_they_should():
     graph = two_styles()
     found = follow(graph, np.array([[0.0, 0.0], [0.0, 6.0]]), styles=[(3.0, "walk"), (6.0, "sneak")])
-    made = found.walk.motion(feet=None)
-    sneaking = made.labels.mask("sneak", len(made))
-    walking = made.labels.mask("walk", len(made))
+    result = found.walk.motion(feet=None)
+    sneaking = result.labels.mask("sneak", len(result))
+    walking = result.labels.mask("walk", len(result))
     change = int(np.flatnonzero(sneaking)[0])
-    z = made.travel[:, 2]
+    z = result.travel[:, 2]
     assert 2.0 < z[change] < 3.6
     assert walking[:change].all()
     assert sneaking[change:].all()

@@ -39,50 +39,50 @@ def landing(request, walk, plain) -> tuple[Motion, LandingResult, np.ndarray]:
 
 
 def test_the_end_is_exact(landing):
-    made, _, goal = landing
-    end = end_of(made)
+    result, _, goal = landing
+    end = end_of(result)
     np.testing.assert_allclose(end[1:], goal[1:], atol=1e-9)
     assert abs(rigid2d.wrap_angle(end[0] - goal[0])) < 1e-9
 
 
 def test_the_beginning_is_untouched(landing, plain):
-    made, _, _ = landing
+    result, _, _ = landing
     n = len(plain) - 1 - round((SECONDS + 0.3) * plain.fps)
-    np.testing.assert_array_equal(made.root_positions[:n], plain.root_positions[:n])
-    np.testing.assert_array_equal(made.rotations[:n], plain.rotations[:n])
-    assert len(made) == len(plain)
+    np.testing.assert_array_equal(result.root_positions[:n], plain.root_positions[:n])
+    np.testing.assert_array_equal(result.rotations[:n], plain.rotations[:n])
+    assert len(result) == len(plain)
 
 
 def test_nothing_jumps(landing, plain):
-    made, _, _ = landing
-    speeds = [np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max() for m in (plain, made)]
-    changes = [np.linalg.norm(np.diff(m.world().positions, 2, axis=0), axis=-1).max() for m in (plain, made)]
+    result, _, _ = landing
+    speeds = [np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max() for m in (plain, result)]
+    changes = [np.linalg.norm(np.diff(m.world().positions, 2, axis=0), axis=-1).max() for m in (plain, result)]
     assert speeds[1] < 1.3 * speeds[0]
     assert changes[1] < 1.5 * changes[0]
 
 
 def test_the_size_of_the_bend_is_reported(landing, plain):
-    made, report, goal = landing
+    result, report, goal = landing
     end = end_of(plain)
     assert report.shift == pytest.approx(np.hypot(*(goal - end)[1:]), abs=1e-12)
     assert report.turn == pytest.approx(rigid2d.wrap_angle(goal[0] - end[0]), abs=1e-12)
     assert 0.0 < report.drag < 1.0
     assert report.swing == pytest.approx(1.5 * abs(report.turn) / SECONDS, rel=0.05)
-    step = made.source.provenance[-1]
+    step = result.source.provenance[-1]
     assert (step["op"], step["shift"]) == ("land", report.shift)
 
 
 def test_planted_feet_do_not_slide_more_than_they_did(landing, plain):
     from marey.clean import point_paths
 
-    made, _, _ = landing
-    figures = []
-    for motion in (plain, made):
+    result, _, _ = landing
+    metrics = []
+    for motion in (plain, result):
         contacts = plain.contacts
         paths = point_paths(motion, contacts.points)
         both = contacts.mask[1:] & contacts.mask[:-1]
-        figures.append(np.linalg.norm(np.diff(paths, axis=0)[..., [0, 2]], axis=-1)[both].max())
-    assert figures[1] < figures[0] + 0.003
+        metrics.append(np.linalg.norm(np.diff(paths, axis=0)[..., [0, 2]], axis=-1)[both].max())
+    assert metrics[1] < metrics[0] + 0.003
 
 
 def test_where_it_ends_already_nothing_is_bent(walk, plain):
@@ -92,9 +92,9 @@ def test_where_it_ends_already_nothing_is_bent(walk, plain):
 
 def test_without_cleanup_only_the_bend_is_applied(plain):
     end = end_of(plain)
-    made = land_at(plain, end[1:] + [0.1, 0.0], feet=None).motion()
-    np.testing.assert_array_equal(made.rotations, plain.rotations)
-    np.testing.assert_allclose(end_of(made), end + [0.0, 0.1, 0.0], atol=1e-12)
+    result = land_at(plain, end[1:] + [0.1, 0.0], feet=None).motion()
+    np.testing.assert_array_equal(result.rotations, plain.rotations)
+    np.testing.assert_allclose(end_of(result), end + [0.0, 0.1, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize(("shift", "turn"), [(0.4, 0.0), (0.0, 0.6)])

@@ -42,13 +42,13 @@ def recorded(data_folder) -> MotionGraph:
 
 def random_curve(seed: int) -> np.ndarray:
     """A smooth curve of 10 to 24 m: its curvature is a sum of slow waves."""
-    chance = np.random.default_rng(seed)
-    gone = np.arange(0.0, chance.uniform(10.0, 24.0), 0.05)
+    rng = np.random.default_rng(seed)
+    gone = np.arange(0.0, rng.uniform(10.0, 24.0), 0.05)
     bend = sum(
-        chance.uniform(-0.35, 0.35) * np.sin(2.0 * np.pi * gone / chance.uniform(4.0, 14.0) + chance.uniform(0.0, 6.3))
+        rng.uniform(-0.35, 0.35) * np.sin(2.0 * np.pi * gone / rng.uniform(4.0, 14.0) + rng.uniform(0.0, 6.3))
         for _ in range(4)
     )
-    heading = chance.uniform(-np.pi, np.pi) + 0.05 * np.cumsum(bend)
+    heading = rng.uniform(-np.pi, np.pi) + 0.05 * np.cumsum(bend)
     return 0.05 * np.stack([np.cumsum(np.sin(heading)), np.cumsum(np.cos(heading))], axis=1)
 
 
@@ -144,8 +144,8 @@ def test_ten_minutes_of_recorded_motion_are_as_smooth_as_the_clips_and_play_all_
 
 def test_feet_slide_no_more_than_in_the_clips_once_they_are_held(recorded):
     for graph in (turning(), recorded):
-        told = foot_skate(graph.random_walk(60.0, rng=7))
-        for sliding in told:
+        report = foot_skate(graph.random_walk(60.0, rng=7))
+        for sliding in report:
             assert sliding.after <= 1.1 * sliding.sources + 1e-9
             assert 0.0 < sliding.before < max(0.1, 1.5 * sliding.sources)
 
@@ -157,10 +157,10 @@ def test_a_walk_within_one_clip_slides_as_the_clip():
     walk = graph.walk([edge])
     clip = graph.clips[int(graph.edges.clips[edge, 0])]
     start = int(graph.edges.starts[edge, 0])
-    made = clip[start : start + len(walk)]
-    told = foot_skate(walk, made)
-    assert told.planted.before == pytest.approx(told.planted.after)
-    assert told.low.before == pytest.approx(told.low.after)
+    result = clip[start : start + len(walk)]
+    report = foot_skate(walk, result)
+    assert report.planted.before == pytest.approx(report.planted.after)
+    assert report.low.before == pytest.approx(report.low.after)
 
 
 def test_nowhere_is_a_dead_end(recorded):
@@ -198,7 +198,7 @@ def test_a_recorded_walk_within_one_clip_is_the_clip(recorded):
         taken.append(next(e for e in recorded.out_edges(int(edges.heads[taken[-1]])) if not edges.blends[e]))
     walk = recorded.walk(taken)
     clip, start = recorded.clips[int(edges.clips[first, 0])], int(edges.starts[first, 0])
-    made = walk.motion(feet=None)
-    np.testing.assert_array_equal(made.root_positions, clip.root_positions[start : start + len(walk)])
-    np.testing.assert_array_equal(made.world().positions, clip[start : start + len(walk)].world().positions)
+    result = walk.motion(feet=None)
+    np.testing.assert_array_equal(result.root_positions, clip.root_positions[start : start + len(walk)])
+    np.testing.assert_array_equal(result.world().positions, clip[start : start + len(walk)].world().positions)
     assert len(walk.parts) == 1

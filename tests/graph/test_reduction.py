@@ -24,25 +24,26 @@ def transitions(graph: MotionGraph) -> set[tuple[int, ...]]:
 
 
 def test_far_fewer_transitions_all_of_them_the_graphs_own(styles):
-    made, report = styles.graph, styles
-    assert made.n_transitions < 0.5 * two_styles().n_transitions
-    assert transitions(made) < transitions(two_styles())
+    result, report = styles.graph, styles
+    assert result.n_transitions < 0.5 * two_styles().n_transitions
+    assert transitions(result) < transitions(two_styles())
     assert report.before.transitions == two_styles().n_transitions
-    assert report.after.transitions == made.n_transitions
+    assert report.after.transitions == result.n_transitions
 
 
 def test_every_label_keeps_its_endless_motion_and_the_labels_it_reaches(styles):
-    made = styles.graph
-    for before, after in zip(two_styles().components, made.components, strict=True):
+    result = styles.graph
+    for before, after in zip(two_styles().components, result.components, strict=True):
         assert (after.label, after.n_frames, after.of_frames) == (before.label, before.n_frames, before.of_frames)
         assert set(after.reaches) == set(before.reaches)
-    for k in range(len(made.label_names)):
-        inside = made.allowed(made.label_names[k])
+    for k in range(len(result.label_names)):
+        inside = result.allowed(result.label_names[k])
         links = coo_array(
-            (np.ones(inside.sum()), (made.edges.tails[inside], made.edges.heads[inside])), shape=(len(made.nodes),) * 2
+            (np.ones(inside.sum()), (result.edges.tails[inside], result.edges.heads[inside])),
+            shape=(len(result.nodes),) * 2,
         )
         _, which = connected_components(links, directed=True, connection="strong")
-        assert len(np.unique(which[made.members[k]])) == 1
+        assert len(np.unique(which[result.members[k]])) == 1
 
 
 def test_no_measure_loses_more_than_allowed(styles):
@@ -54,8 +55,8 @@ def test_no_measure_loses_more_than_allowed(styles):
 
 
 def test_the_reduced_graph_plays_walks(styles):
-    made = styles.graph
-    walk = made.random_walk(20.0, rng=3)
+    result = styles.graph
+    walk = result.random_walk(20.0, rng=3)
     assert len(walk.motion(feet=None)) == 600
 
 
@@ -75,6 +76,6 @@ def test_the_backbone_alone_keeps_what_is_endless():
 
 
 @pytest.mark.parametrize("loss", [-0.1, 1.0, np.nan])
-def test_a_loss_that_is_no_share_is_refused(loss):
+def test_a_loss_that_is_not_a_fraction_is_refused(loss):
     with pytest.raises(InvalidValue, match="loss must be"):
         reduce_transitions(walking_graph(), loss=loss)

@@ -31,7 +31,7 @@ def own(graph: MotionGraph) -> np.ndarray:
 
 
 def test_styles_that_could_not_be_got_to_can_be_now(plain, graph):
-    assert any("no route" in told for told in plain.findings)
+    assert any("no route" in report for report in plain.findings)
     assert graph.findings == ()
     labels = graph.random_walk(120.0, rng=0, transition_interval=0.3).motion(feet=None).labels.names
     assert set(labels) == {"walk", "sneak"}
@@ -77,11 +77,11 @@ def test_both_worlds_show_the_same_motion(graph):
 def test_walks_do_not_jump(graph):
     edge = int(own(graph)[0])
     into = next(e for e in range(len(graph.edges)) if graph.edges.heads[e] == graph.edges.tails[edge])
-    onward = graph.out_edges(int(graph.edges.heads[edge]))[0]
-    made = graph.walk([into, edge, onward]).motion(feet=None)
+    following = graph.out_edges(int(graph.edges.heads[edge]))[0]
+    result = graph.walk([into, edge, following]).motion(feet=None)
     change = [
         max(float(np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max()) for m in motions)
-        for motions in ((*walks(), *sneaks()), [made])
+        for motions in ((*walks(), *sneaks()), [result])
     ]
     assert change[1] <= 1.15 * change[0]
 

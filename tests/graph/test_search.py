@@ -72,13 +72,13 @@ def test_bounds_leave_the_optimum_where_it_is(graph, start):
 
 
 def test_bounds_never_exceed_an_edge_and_the_bound_after_it(graph):
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     wanted = np.array([0.2, 1.0, 3.0])
     for objective in (ReachPoint((1.0, 3.0)), FollowPath([(0, 0), (0, 4)]), ReachClip("walk2", wanted)):
         walk = PartialWalk(graph, 0, np.zeros(3), 0, 0.0, None)
         walk = with_memo(walk, objective.begin(walk))
         for _ in range(60):
-            edge = int(chance.choice(graph.out_edges(walk.node)))
+            edge = int(rng.choice(graph.out_edges(walk.node)))
             cost, memo = objective.add(walk, edge)
             place = rigid2d.compose(walk.place, graph.edges.moves[edge])
             after = PartialWalk(graph, int(graph.edges.heads[edge]), place, 0, 0.0, memo, walk, edge)
@@ -177,8 +177,8 @@ def test_a_style_is_kept():
     graph = two_styles()
     found = search(graph, KeepStyle("sneak", 2.0), window=3, step=2, max_expanded=50_000)
     assert found.cost == 0.0
-    made = found.walk.motion(feet=None)
-    assert made.labels.mask("sneak", len(made)).all()
+    result = found.walk.motion(feet=None)
+    assert result.labels.mask("sneak", len(result)).all()
 
 
 def test_a_clip_is_reached_at_a_place(graph):
@@ -208,8 +208,8 @@ def test_the_shortest_walk_is_the_shortest(graph):
         times[tail, head] = min(times[tail, head], frames)
     for k in range(n):  # Floyd and Warshall
         times = np.minimum(times, times[:, [k]] + times[[k], :])
-    chance = np.random.default_rng(0)
-    for before, after in chance.integers(n, size=(20, 2)):
+    rng = np.random.default_rng(0)
+    for before, after in rng.integers(n, size=(20, 2)):
         assert len(shortest_walk(graph, int(before), int(after))) == times[before, after]
 
 
@@ -227,7 +227,7 @@ def test_ways_to_a_label_lead_there():
             assert gone == away[node]
 
 
-def test_what_cannot_be_is_said(graph):
+def test_impossible_requests_are_refused(graph):
     with pytest.raises(NoResult, match="no walk satisfies the objective and its constraints"):
         search(graph, KeepOut(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
     with pytest.raises(InvalidValue, match="step must be at most the `window=` of 0.3 s, not 0.6"):

@@ -56,20 +56,20 @@ def test_the_offset_fades_as_the_definition_says(graph):
     n = int(graph.edges.n_frames[edge])
     played = graph.walk([edge]).motion(feet=None)
     one, other = graph.clips[a], graph.clips[b].moved(graph.edges.moves[edge])
-    share = ease_in((np.arange(n) + 1.0) / (n + 1.0))
+    fraction = ease_in((np.arange(n) + 1.0) / (n + 1.0))
     offset = quat.mul_inv(one.rotations[i], other.rotations[j])
     for k in range(n):
         now = other.rotations[j + 1 + k]
-        wanted = quat.slerp(quat.mul(offset, now), now, share[k])
+        wanted = quat.slerp(quat.mul(offset, now), now, fraction[k])
         assert quat.angle_between(played.rotations[k], wanted).max() < 1e-7
-        shift = (1.0 - share[k]) * (one.root_positions[i] - other.root_positions[j])
+        shift = (1.0 - fraction[k]) * (one.root_positions[i] - other.root_positions[j])
         np.testing.assert_allclose(played.root_positions[k], other.root_positions[j + 1 + k] + shift, atol=1e-12)
 
 
 def test_after_the_fade_the_other_clip_goes_on(graph):
     edge = int(jumps(graph)[3])
-    onward = next(e for e in graph.out_edges(int(graph.edges.heads[edge])) if not graph.edges.blends[e])
-    walk = graph.walk([edge, onward])
+    following = next(e for e in graph.out_edges(int(graph.edges.heads[edge])) if not graph.edges.blends[e])
+    walk = graph.walk([edge, following])
     b, enter = graph.nodes[graph.edges.heads[edge]]
     n = int(graph.edges.n_frames[edge])
     last = walk.motion(feet=None)[n:]
@@ -78,10 +78,10 @@ def test_after_the_fade_the_other_clip_goes_on(graph):
 
 
 def test_walks_do_not_jump(graph):
-    made = graph.random_walk(60.0, rng=2, transition_interval=0.5).motion(feet=None)
+    result = graph.random_walk(60.0, rng=2, transition_interval=0.5).motion(feet=None)
     change = [
         max(float(np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max()) for m in motions)
-        for motions in (walks(), [made])
+        for motions in (walks(), [result])
     ]
     assert change[1] <= 1.15 * change[0]
 
@@ -96,7 +96,7 @@ def test_it_serves_like_any_other_graph(graph, tmp_path):
 
 def test_too_different_clips_are_reported():
     graph = build_by_similarity((*walks()[:1], *sneaks()[:1]), 0.8)
-    assert any("lower the similarity" in told for told in graph.findings)
+    assert any("lower the similarity" in report for report in graph.findings)
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_what_makes_no_sense_is_refused(options, told):
 
 
 def test_a_threshold_that_leaves_nothing_reports_the_similarities():
-    with pytest.raises(NoResult, match=r"the largest that works is 0\.\d+") as told:
+    with pytest.raises(NoResult, match=r"the largest that works is 0\.\d+") as report:
         build_by_similarity(walks()[:1], 0.999)
-    most = float(re.search(r"is (0\.\d+)", str(told.value))[1])
+    most = float(re.search(r"is (0\.\d+)", str(report.value))[1])
     assert build_by_similarity(walks()[:1], most).n_transitions > 0
     with pytest.raises(NoResult):
         build_by_similarity(walks()[:1], most + 0.002)

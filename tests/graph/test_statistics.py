@@ -100,11 +100,11 @@ sys.stdout.buffer.write(graph.edges.moves.tobytes() + graph.edges.distances.toby
 
 @pytest.mark.slow("builds graphs in new processes")
 def test_a_graph_does_not_depend_on_what_was_loaded_before():
-    made = [
+    result = [
         subprocess.run(
             [sys.executable, "-c", _BUILD.format(first=first, loaded=bool(first))], capture_output=True, check=True
         ).stdout
         for first in ("", "import numba")
     ]
-    assert len(made[0]) > 1000
-    assert made[0] == made[1]
+    assert len(result[0]) > 1000
+    assert result[0] == result[1]

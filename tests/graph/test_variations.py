@@ -32,13 +32,13 @@ def registered(takes):
 
 
 @pytest.fixture(scope="module")
-def made(registered) -> tuple[Motion, ...]:
+def variants(registered) -> tuple[Motion, ...]:
     return variations(registered, 4, rng=1)
 
 
-def test_each_has_a_name_weights_and_a_story(made, takes):
-    assert len({motion.name for motion in made}) == 4
-    for k, motion in enumerate(made):
+def test_each_has_a_name_weights_and_a_story(variants, takes):
+    assert len({motion.name for motion in variants}) == 4
+    for k, motion in enumerate(variants):
         step = motion.source.provenance[-1]
         assert (step["op"], step["number"], step["of"]) == ("variation", k + 1, 4)
         assert step["takes"] == [take.name for take in takes]
@@ -49,21 +49,21 @@ def test_each_has_a_name_weights_and_a_story(made, takes):
         assert motion.contacts is not None
 
 
-def test_each_is_the_blend_of_its_weights(made, registered):
-    weights = made[2].source.provenance[-1]["weights"]
-    np.testing.assert_array_equal(made[2].rotations, blend(registered, weights).rotations)
+def test_each_is_the_blend_of_its_weights(variants, registered):
+    weights = variants[2].source.provenance[-1]["weights"]
+    np.testing.assert_array_equal(variants[2].rotations, blend(registered, weights).rotations)
 
 
-def test_they_differ_and_lie_between_the_takes(made, registered):
-    speeds = [float(np.linalg.norm(m.travel[-1] - m.travel[0])) / m.duration for m in (*registered.motions, *made)]
+def test_they_differ_and_lie_between_the_takes(variants, registered):
+    speeds = [float(np.linalg.norm(m.travel[-1] - m.travel[0])) / m.duration for m in (*registered.motions, *variants)]
     between, own = speeds[3:], speeds[:3]
     assert min(own) < min(between) < max(between) < max(own)
     assert np.ptp(between) > 0.02
 
 
-def test_the_same_seed_gives_the_same_and_another_another(made, registered):
+def test_the_same_seed_gives_the_same_and_another_another(variants, registered):
     again, other = variations(registered, 1, rng=1)[0], variations(registered, 1, rng=2)[0]
-    np.testing.assert_array_equal(again.root_positions, made[0].root_positions)
+    np.testing.assert_array_equal(again.root_positions, variants[0].root_positions)
     assert again.source.provenance[-1]["weights"] != other.source.provenance[-1]["weights"]
 
 
@@ -78,10 +78,10 @@ def test_beyond_one_they_go_beyond_the_takes(registered):
     assert min(map(min, found)) < 0.0
 
 
-def test_a_graph_takes_them_as_clips(takes, made):
-    graph = MotionGraph.build((*takes, *made), 0.1)
+def test_a_graph_takes_them_as_clips(takes, variants):
+    graph = MotionGraph.build((*takes, *variants), 0.1)
     names = {part.clip for part in graph.random_walk(60.0, rng=0).parts}
-    assert names & {motion.name for motion in made}
+    assert names & {motion.name for motion in variants}
 
 
 @pytest.mark.parametrize(

@@ -30,17 +30,17 @@ def test_a_walk_inside_one_clip_is_the_clip(graph):
     edge = max(runs, key=lambda e: graph.edges.n_frames[e])
     clip = graph.clips[1]
     start, n = int(graph.edges.starts[edge, 0]), int(graph.edges.n_frames[edge])
-    made = graph.walk([edge]).motion(feet=None)
-    np.testing.assert_array_equal(made.root_positions, clip.root_positions[start : start + n])
-    np.testing.assert_array_equal(made.rotations, clip.rotations[start : start + n])
-    np.testing.assert_array_equal(made.contacts.mask, clip.contacts.mask[start : start + n])
-    assert made.labels == clip.labels.sliced(start, start + n)
+    result = graph.walk([edge]).motion(feet=None)
+    np.testing.assert_array_equal(result.root_positions, clip.root_positions[start : start + n])
+    np.testing.assert_array_equal(result.rotations, clip.rotations[start : start + n])
+    np.testing.assert_array_equal(result.contacts.mask, clip.contacts.mask[start : start + n])
+    assert result.labels == clip.labels.sliced(start, start + n)
 
 
 def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):
-    made = graph.random_walk(120, rng=0).motion(feet=None)
+    result = graph.random_walk(120, rng=0).motion(feet=None)
     theirs = np.concatenate([steps(clip) for clip in graph.clips])
-    ours = steps(made)
+    ours = steps(result)
     assert np.quantile(ours, 0.999) <= 1.15 * np.quantile(theirs, 0.999)
     assert ours.max() <= 1.15 * theirs.max()
 
@@ -48,18 +48,18 @@ def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):
 def test_a_transition_is_blended_by_the_formula(graph):
     edges, half = graph.edges, graph.half_width
     edge = int(np.flatnonzero(edges.blends)[0])
-    made = graph.walk([edge]).motion(feet=None)
+    result = graph.walk([edge]).motion(feet=None)
     (a, b), (i, j) = edges.clips[edge], edges.starts[edge]
     other = graph.clips[b].moved(edges.moves[edge])
     for k in range(2 * half + 1):
         t = (k + 1) / (2 * half + 2)
         alpha = 2 * t**3 - 3 * t**2 + 1
         root = alpha * graph.clips[a].root_positions[i + k] + (1 - alpha) * other.root_positions[j + k]
-        np.testing.assert_allclose(made.root_positions[k], root, atol=1e-12)
+        np.testing.assert_allclose(result.root_positions[k], root, atol=1e-12)
         expected = quat.slerp(other.rotations[j + k], graph.clips[a].rotations[i + k], alpha)
-        assert quat.angle_between(made.rotations[k], expected).max() < 1e-7
+        assert quat.angle_between(result.rotations[k], expected).max() < 1e-7
         contacts = graph.clips[a].contacts.mask[i + k] if k <= half else graph.clips[b].contacts.mask[j + k]
-        np.testing.assert_array_equal(made.contacts.mask[k], contacts)
+        np.testing.assert_array_equal(result.contacts.mask[k], contacts)
 
 
 def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
@@ -68,21 +68,21 @@ def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
     after = next(e for e in graph.out_edges(int(edges.heads[jump])) if not edges.blends[e])
     start = np.array([0.4, 2.0, -1.0])
     walk = graph.walk([jump, after], start)
-    made = walk.motion(feet=None)
+    result = walk.motion(feet=None)
     place = rigid2d.compose(start, edges.moves[jump])
     b, j, n = int(edges.clips[after, 0]), int(edges.starts[after, 0]), int(edges.n_frames[after])
     expected = graph.clips[b].moved(place)[j : j + n]
-    tail = made[int(edges.n_frames[jump]) :]
+    tail = result[int(edges.n_frames[jump]) :]
     np.testing.assert_allclose(tail.world().positions, expected.world().positions, atol=1e-9)
     np.testing.assert_allclose(walk.places, [start, place, place], atol=1e-12)
 
 
-def test_provenance_tells_where_each_frame_came_from(graph):
+def test_provenance_records_the_source_of_each_frame(graph):
     walk = graph.random_walk(20, rng=5)
-    made = walk.motion(feet=None)
-    parts = made.source.provenance[-1]["parts"]
+    result = walk.motion(feet=None)
+    parts = result.source.provenance[-1]["parts"]
     assert parts[0]["start"] == 0
-    assert parts[-1]["stop"] == len(made) == 600
+    assert parts[-1]["stop"] == len(result) == 600
     clips = {clip.name: clip for clip in graph.clips}
     for before, after in pairwise(parts):
         assert before["stop"] == after["start"]
@@ -91,8 +91,8 @@ def test_provenance_tells_where_each_frame_came_from(graph):
             frames = slice(part["start"], part["stop"])
             taken = slice(part["frame"], part["frame"] + part["stop"] - part["start"])
             np.testing.assert_allclose(
-                made.rotations[frames, 1:],
-                clips[part["clip"]].rotations[taken, 1:] * _signs(made, clips, part),
+                result.rotations[frames, 1:],
+                clips[part["clip"]].rotations[taken, 1:] * _signs(result, clips, part),
                 atol=1e-12,
             )
 
@@ -112,8 +112,8 @@ def test_the_same_seed_gives_the_same_walk_and_another_another(graph):
 def test_a_walk_of_one_label_keeps_to_it():
     graph = two_styles()
     for label in ("walk", "sneak"):
-        made = graph.random_walk(20, rng=2, label=label).motion(feet=None)
-        assert made.labels.mask(label, len(made)).all()
+        result = graph.random_walk(20, rng=2, label=label).motion(feet=None)
+        assert result.labels.mask(label, len(result)).all()
 
 
 def test_walks_last_as_long_as_asked(graph):
@@ -124,10 +124,10 @@ def test_walks_last_as_long_as_asked(graph):
 def test_clean_walks_hold_their_plants(graph):
     from marey.clean import point_paths
 
-    made = graph.random_walk(20, rng=1).motion()
-    paths = point_paths(made, made.contacts.points)
+    result = graph.random_walk(20, rng=1).motion()
+    paths = point_paths(result, result.contacts.points)
     moved = np.linalg.norm(np.diff(paths, axis=0), axis=-1)
-    held = made.contacts.mask[1:] & made.contacts.mask[:-1]
+    held = result.contacts.mask[1:] & result.contacts.mask[:-1]
     assert held.any()
     assert moved[held].max() < 1e-5
 

@@ -80,7 +80,7 @@ def test_neighboring_goals_have_neighboring_shifts(gaze):
     assert np.abs(np.diff(rows, 2, axis=0)).max() / (yaws[1] - yaws[0]) < 0.3
 
 
-def test_goals_outside_are_projected_and_said_so(gaze):
+def test_goals_outside_are_projected_and_reported(gaze):
     aimed, outside = gaze.project(np.radians([170.0, 10.0]))
     assert outside
     np.testing.assert_allclose(np.degrees(aimed), [150.0, 10.0], atol=1e-3)

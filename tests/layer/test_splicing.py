@@ -264,7 +264,7 @@ def test_a_wobble_needs_strides():
         wobble(sample("stand").motion)
 
 
-def test_the_room_offers_its_names():
+def test_the_package_offers_its_names():
     for name in marey.layer.__all__:
         assert getattr(marey.layer, name) is not None
     assert "splice" in dir(marey.layer)

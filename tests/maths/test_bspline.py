@@ -220,7 +220,7 @@ def test_number_of_points(n_samples, every, expected):
             lambda: bspline.inverse([1.0, 1.0, 2.0], 0.5),
             "points must have shape (K,) and increase",
         ),
-        (lambda: bspline.inverse(np.ones((4, 2)), 0.5), "and increase; otherwise there is no unique u"),
+        (lambda: bspline.inverse(np.ones((4, 2)), 0.5), "and increase; otherwise u is not unique"),
         (lambda: bspline.fit([], 4), "samples must have shape (N, ...) with N at least 1"),
         (lambda: bspline.fit([1.0, np.nan], 4), ": samples must be finite, not nan"),
         (lambda: bspline.fit([1.0, 2.0], 2), "n_points must be at least 3, not 2"),

@@ -146,7 +146,7 @@ def test_joints_above_the_hips_are_not_the_body() -> None:
     check_same(measure(replace(WALK, contacts=None)), measure(carried))
 
 
-def test_the_room_itself_can_be_called() -> None:
+def test_the_package_itself_can_be_called() -> None:
     import marey.measure
 
     report = marey.measure(WALK, against=WALK)

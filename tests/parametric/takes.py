@@ -61,13 +61,13 @@ def walks(n: int, seed: int = 0) -> tuple[Motion, ...]:
     rng = np.random.default_rng(seed)
     out = []
     for k in range(n):
-        made = sample(
+        result = sample(
             "walk", rng=1000 * seed + k, fps=FPS, seconds=5.0,
             speed=rng.uniform(0.8, 1.7), turn_rate=np.radians(rng.uniform(-60.0, 60.0)),
         )  # fmt: skip
-        first = np.ceil(made.phase[10]) + 0.25
-        a, b = np.searchsorted(made.phase, [first, first + 1.0])
-        out.append(replace(made.motion[int(a) : int(b) + 1], name=f"walk {k}"))
+        first = np.ceil(result.phase[10]) + 0.25
+        a, b = np.searchsorted(result.phase, [first, first + 1.0])
+        out.append(replace(result.motion[int(a) : int(b) + 1], name=f"walk {k}"))
     return tuple(out)
 
 

@@ -42,20 +42,20 @@ def test_what_is_dense_or_a_loop_stays_as_it_is():
 
 def test_values_between_frames_are_those_of_a_cubic():
     at, lengths = np.array([0.0, 0.3, 4.5, 8.9, 9.0, 1.25]), np.array([10, 10, 10, 10, 10, 3])
-    places, shares = cubic_weights(at, lengths)
+    places, weights = cubic_weights(at, lengths)
     assert (places >= 0).all()
     assert (places < lengths[:, None]).all()
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    np.testing.assert_allclose((shares * places**3).sum(axis=1)[:5], at[:5] ** 3, atol=1e-9)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose((weights * places**3).sum(axis=1)[:5], at[:5] ** 3, atol=1e-9)
     # With three frames, the straight line.
-    assert (shares * places**2).sum(axis=1)[5] == pytest.approx(1.0 + 0.25 * 3.0)
+    assert (weights * places**2).sum(axis=1)[5] == pytest.approx(1.0 + 0.25 * 3.0)
 
 
 @pytest.mark.slow("builds a space at a low rate")
 def test_kicks_with_few_frames_still_hit():
-    made = ParametricMotion.build([resample(motion, 30.0) for motion in takes("kick", 24)], FEATURES["kick"])
-    assert made(made.samples[-1]).fps == 30.0
-    assert mean_errors(made, near_samples(made, 8), refine=True)["m mean"] < 0.005
+    result = ParametricMotion.build([resample(motion, 30.0) for motion in takes("kick", 24)], FEATURES["kick"])
+    assert result(result.samples[-1]).fps == 30.0
+    assert mean_errors(result, near_samples(result, 8), refine=True)["m mean"] < 0.005
 
 
 def test_the_extreme_nearby_is_the_largest_within_reach():

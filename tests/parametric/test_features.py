@@ -28,9 +28,9 @@ from marey.samples import sample, straight_walk
     [("reach", "right_hand", {"x": -0.2, "y": 1.2, "z": 0.45}, 0.02), ("kick", "right_ball", {"height": 1.0}, 0.05)],
 )
 def test_a_position_is_where_the_target_was(kind, joint, where, within):
-    made = sample(kind, variation=0.0, **where)
-    target = made.targets[0]
-    found = position(joint)(made.motion)
+    result = sample(kind, variation=0.0, **where)
+    target = result.targets[0]
+    found = position(joint)(result.motion)
     assert np.linalg.norm(found - target.position) < within
 
 
@@ -146,6 +146,6 @@ def test_functions_and_several_together():
         (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must return 1 numbers"),
     ],
 )
-def test_what_does_not_fit_is_said(make, error, message):
+def test_invalid_features_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()

@@ -23,17 +23,17 @@ class FoundOf:
 
 @pytest.mark.parametrize("kind", mostly_slow(["reach", "walk"], "builds another space", n_fast=1))
 def test_a_space_comes_back_from_its_file(tmp_path, kind):
-    made = space(kind)
-    made.save(tmp_path / "space.npz")
+    result = space(kind)
+    result.save(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz")
-    assert (back.names, back.units, back.k, back.delta) == (made.names, made.units, made.k, made.delta)
-    assert back.notes == made.notes
-    target = made.samples[-1] + 0.1 * made.scale
-    a, b = made(target), back(target)
+    assert (back.names, back.units, back.k, back.delta) == (result.names, result.units, result.k, result.delta)
+    assert back.notes == result.notes
+    target = result.samples[-1] + 0.1 * result.scale
+    a, b = result(target), back(target)
     np.testing.assert_array_equal(a.rotations, b.rotations)
     np.testing.assert_array_equal(a.root_positions, b.root_positions)
     assert a.source.provenance == b.source.provenance
-    made.save(tmp_path / "again.npz")
+    result.save(tmp_path / "again.npz")
     assert (tmp_path / "space.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
 
 
@@ -41,28 +41,28 @@ def test_functions_are_given_again(tmp_path):
     def height(motion):
         return float(motion.travel[:, 1].min())
 
-    made = ParametricMotion.build(takes("reach", 4), function(height, units=["m"]), samples=20)
-    made.save(tmp_path / "space.npz")
+    result = ParametricMotion.build(takes("reach", 4), function(height, units=["m"]), samples=20)
+    result.save(tmp_path / "space.npz")
     with pytest.raises(
         InvalidValue, match="'height' comes from a Python function, which cannot be saved; pass it again"
     ):
         ParametricMotion.load(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz", feature=function(height, units=["m"]))
-    assert back.synthesize(made.samples[-1]).distances()["m"] < 0.05
+    assert back.synthesize(result.samples[-1]).distances()["m"] < 0.05
     with pytest.raises(InvalidValue, match="feature must match the 1 features of the space"):
         ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
 
 
 def test_values_by_hand_come_back(tmp_path):
-    made = ParametricMotion.build(takes("reach", 3), values=np.arange(3.0), names=["mood"])
-    made.save(tmp_path / "space.npz")
+    result = ParametricMotion.build(takes("reach", 3), values=np.arange(3.0), names=["mood"])
+    result.save(tmp_path / "space.npz")
     assert ParametricMotion.load(tmp_path / "space.npz").names == ("mood",)
 
 
 def test_broken_files_are_refused(tmp_path):
     path = tmp_path / "space.npz"
-    made = space("reach")
-    made.save(path)
+    result = space("reach")
+    result.save(path)
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(ParseError):
@@ -74,9 +74,9 @@ def test_broken_files_are_refused(tmp_path):
 
 def test_a_search_is_taken_with_its_tree():
     motions = takes("punch", 6)
-    made = ParametricMotion.build(FoundOf(motions, [-1, 0, 0, 1, 1, 2]), FEATURES["punch"], samples=40)
-    assert made.registration.reference == 0
-    assert made.registration.n_motions == 6
+    result = ParametricMotion.build(FoundOf(motions, [-1, 0, 0, 1, 1, 2]), FEATURES["punch"], samples=40)
+    assert result.registration.reference == 0
+    assert result.registration.n_motions == 6
 
 
 def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
@@ -85,45 +85,45 @@ def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
     apexes[1] = 1
     found = FoundOf(motions, [-1, 0, 0, 1, 1, 2])
     with pytest.warns(MareyWarning, match="1 of 6 examples is left out: 'punch 1': its moment, frame 1"):
-        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
-    assert made.example_indices.tolist() == [0, 2, 3, 4, 5]
-    assert made.registration.reference == 0
+        result = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
+    assert result.example_indices.tolist() == [0, 2, 3, 4, 5]
+    assert result.registration.reference == 0
     apexes[0] = 1
     with pytest.warns(MareyWarning, match="2 of 6 examples are left out"):
-        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
-    assert made.example_indices.tolist() == [2, 3, 4, 5]
+        result = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
+    assert result.example_indices.tolist() == [2, 3, 4, 5]
 
 
 def test_examples_at_different_rates_keep_their_moments():
     motions = list(takes("punch", 4))
     motions[2] = resample(motions[2], 30.0)
     with pytest.warns(MareyWarning, match="resampled from 30 to 60 Hz"):
-        made = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
+        result = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
     whole = ParametricMotion.build(takes("punch", 4), FEATURES["punch"], samples=0)
     # A fast punch is known less well at half the rate.
-    np.testing.assert_allclose(made.parameters, whole.parameters, atol=0.04)
+    np.testing.assert_allclose(result.parameters, whole.parameters, atol=0.04)
 
 
 def test_without_landmarks_the_reference_says_when():
     motions = takes("punch", 6)
-    made = ParametricMotion.build(motions, FEATURES["punch"], samples=0, settings=SpaceSettings(landmarks=False))
-    reg, frame = made.registration, FEATURES["punch"].find_frame(motions[made.registration.reference])
-    assert reg.timewarp(made.moments[0])[reg.reference] * reg.fps == pytest.approx(frame)
+    result = ParametricMotion.build(motions, FEATURES["punch"], samples=0, settings=SpaceSettings(landmarks=False))
+    reg, frame = result.registration, FEATURES["punch"].find_frame(motions[result.registration.reference])
+    assert reg.timewarp(result.moments[0])[reg.reference] * reg.fps == pytest.approx(frame)
 
 
 def test_a_registration_is_taken_as_it_is():
     reg = register(takes("punch", 4), crop=None)
-    made = ParametricMotion.build(reg, FEATURES["punch"], samples=40)
-    assert made.registration is reg
-    assert made.synthesize(made.samples[-1], feet=None).distances()["m"] < 1e-6
+    result = ParametricMotion.build(reg, FEATURES["punch"], samples=40)
+    assert result.registration is reg
+    assert result.synthesize(result.samples[-1], feet=None).distances()["m"] < 1e-6
 
 
 def test_a_moment_of_the_first_motion_is_carried_over():
     motions = takes("punch", 5)
     frame = FEATURES["punch"].find_frame(motions[0])
-    made = ParametricMotion.build(motions, position("right_hand", frame / motions[0].fps), samples=20)
-    assert made.registration.reference == 0
-    np.testing.assert_allclose(made.parameters[0], FEATURES["punch"](motions[0]), atol=1e-3)
+    result = ParametricMotion.build(motions, position("right_hand", frame / motions[0].fps), samples=20)
+    assert result.registration.reference == 0
+    np.testing.assert_allclose(result.parameters[0], FEATURES["punch"](motions[0]), atol=1e-3)
 
 
 def test_apexes_may_be_given():
@@ -141,14 +141,14 @@ def test_motions_that_do_not_fit_are_left_out_and_named():
     short = replace(motions[2][:5], name="stub")
     far = replace(walks(1)[0], name="stranger")
     with pytest.warns(MareyWarning, match="2 of 7 examples are left out: 'stub': .*; 'stranger': "):
-        made = ParametricMotion.build(
+        result = ParametricMotion.build(
             [*motions, short, far],
             position("right_hand"),
             samples=20,
             settings=SpaceSettings(apexes=[20, 20, 20, 20, 20, 2, 20]),
         )
-    assert made.example_indices.tolist() == [0, 1, 2, 3, 4]
-    report = " ".join(made.notes)
+    assert result.example_indices.tolist() == [0, 1, 2, 3, 4]
+    report = " ".join(result.notes)
     assert "'stub' is left out" in report
     assert "'stranger' is left out" in report
 
@@ -160,12 +160,12 @@ def test_examples_with_equal_names_are_numbered(by_hand):
     given = [*motions, far, replace(takes("punch", 4)[3], name="")]
     options = {"values": np.arange(5.0)} if by_hand else {"feature": "duration", "samples": 5}
     with pytest.warns(MareyWarning, match=r"1 of 5 examples is left out: 'punch \(motion 3\)': "):
-        made = ParametricMotion.build(given, **options)
-    assert made.example_indices.tolist() == [0, 1, 2, 4]
-    assert [motion.name for motion in made.registration.motions] == ["punch", "punch", "punch", ""]
+        result = ParametricMotion.build(given, **options)
+    assert result.example_indices.tolist() == [0, 1, 2, 4]
+    assert [motion.name for motion in result.registration.motions] == ["punch", "punch", "punch", ""]
     # Nothing else is said of what was left out.
-    assert [note for note in made.notes if "motion 3" in note] == [n for n in made.notes if "is left out" in n]
-    assert not any("contacts of" in note for note in made.notes)
+    assert [note for note in result.notes if "motion 3" in note] == [n for n in result.notes if "is left out" in n]
+    assert not any("contacts of" in note for note in result.notes)
 
 
 def test_a_failing_feature_names_the_motion():

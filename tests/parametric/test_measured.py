@@ -25,9 +25,9 @@ def test_many_at_once_are_as_one_by_one(features, moments):
     rng = np.random.default_rng(4)
     which, weights = sample_weights(space("reach").parameters, 12, 0.1, 0.2, rng)
     found = measured.measure_weights(which, weights)
-    for row, chosen, share in zip(found, which, weights, strict=True):
+    for row, chosen, fraction in zip(found, which, weights, strict=True):
         whole = np.zeros(reg.n_motions)
-        np.add.at(whole, chosen, share)
+        np.add.at(whole, chosen, fraction)
         motion = blend(reg, whole, feet=None)
         u, starts = find_blend_frames(reg, whole[None])
         assert starts.tolist() == [0, len(motion)]
@@ -46,35 +46,35 @@ def test_weights_are_those_of_the_source():
     rng = np.random.default_rng(0)
     samples = rng.standard_normal((40, 3))
     for target in rng.standard_normal((20, 3)):
-        near, shares = neighbor_weights(target, samples, 12)
+        near, weights = neighbor_weights(target, samples, 12)
         expected = slow_shares(target, samples, 12)
         assert set(near.tolist()) == set(expected)
-        np.testing.assert_allclose(shares, [expected[i] for i in near.tolist()], rtol=1e-9)
+        np.testing.assert_allclose(weights, [expected[i] for i in near.tolist()], rtol=1e-9)
 
 
 def test_a_sample_has_all_the_weight_at_its_point_and_equal_ones_split_it():
     samples = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    near, shares = neighbor_weights(np.array([1.0, 0.0]), samples, 3)
-    assert (near.tolist(), shares.tolist()) == ([1], [1.0])
-    near, shares = neighbor_weights(np.zeros(2), samples[1:], 4)
+    near, weights = neighbor_weights(np.array([1.0, 0.0]), samples, 3)
+    assert (near.tolist(), weights.tolist()) == ([1], [1.0])
+    near, weights = neighbor_weights(np.zeros(2), samples[1:], 4)
     assert sorted(near.tolist()) == [0, 1, 2, 3]
-    np.testing.assert_allclose(shares, 0.25)
-    near, shares = neighbor_weights(np.zeros(2), samples[1:], 2)
-    np.testing.assert_allclose(shares.sum(), 1.0)
+    np.testing.assert_allclose(weights, 0.25)
+    near, weights = neighbor_weights(np.zeros(2), samples[1:], 2)
+    np.testing.assert_allclose(weights.sum(), 1.0)
 
 
 def test_few_samples_are_all_used_without_a_jump():
     samples = np.array([[0.0], [1.0]])
     for x in (0.25, 0.5, 0.9):
-        near, shares = neighbor_weights(np.array([x]), samples, 12)
-        assert dict(zip(near.tolist(), shares.tolist(), strict=True))[1] == pytest.approx(x)
+        near, weights = neighbor_weights(np.array([x]), samples, 12)
+        assert dict(zip(near.tolist(), weights.tolist(), strict=True))[1] == pytest.approx(x)
 
 
 def test_mixed_weights_add_up_by_example():
     which, weights = np.array([[0, 2], [2, 5]]), np.array([[0.5, 0.5], [1.1, -0.1]])
-    examples, share = mix_weights(np.array([0.25, 0.75]), which, weights)
+    examples, fraction = mix_weights(np.array([0.25, 0.75]), which, weights)
     assert examples.tolist() == [0, 2, 5]
-    np.testing.assert_allclose(share, [0.125, 0.95, -0.075])
+    np.testing.assert_allclose(fraction, [0.125, 0.95, -0.075])
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.1, 0.3])

@@ -29,9 +29,9 @@ SIZES = {"reach": 16, "punch": 16, "kick": 24, "stretched": 24}
 
 @pytest.mark.parametrize("kind", mostly_slow(["reach", "punch", "kick"], "builds another space", n_fast=1))
 def test_a_target_near_a_sample_is_reached(kind):
-    made = space(kind, SIZES[kind])
-    targets = near_samples(made, 8)
-    plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
+    result = space(kind, SIZES[kind])
+    targets = near_samples(result, 8)
+    plain, fine = mean_errors(result, targets), mean_errors(result, targets, refine=True)
     assert plain["m mean"] < 0.02
     assert fine["m mean"] < 0.005
     assert fine["m own"] < 0.015
@@ -39,21 +39,21 @@ def test_a_target_near_a_sample_is_reached(kind):
 
 @pytest.mark.parametrize("kind", mostly_slow(["kick", "stretched"], "builds another space", n_fast=1))
 def test_a_kick_hits_where_other_kicks_do(kind):
-    made = space(kind, SIZES[kind])
-    targets = held_out(kind, FEATURES[kind], made, 4)
+    result = space(kind, SIZES[kind])
+    targets = held_out(kind, FEATURES[kind], result, 4)
     assert len(targets) == 4
-    assert mean_errors(made, targets)["m mean"] < 0.02
-    assert mean_errors(made, targets, refine=True)["m mean"] < 0.005
+    assert mean_errors(result, targets)["m mean"] < 0.02
+    assert mean_errors(result, targets, refine=True)["m mean"] < 0.005
 
 
 def thickness(samples):
     """Median of the smallest singular value of what is around each sample, beside the largest."""
-    shares = []
+    weights = []
     for row in samples[::5]:
         near = samples[np.argsort(np.linalg.norm(samples - row, axis=1))[:16]]
         sizes = np.linalg.svd(near - near.mean(axis=0), compute_uv=False)
-        shares.append(sizes[-1] / sizes[0])
-    return np.median(shares)
+        weights.append(sizes[-1] / sizes[0])
+    return np.median(weights)
 
 
 def test_kicks_fill_a_volume_and_those_of_a_stretched_leg_a_surface():
@@ -62,9 +62,9 @@ def test_kicks_fill_a_volume_and_those_of_a_stretched_leg_a_surface():
 
 
 def test_a_walk_turns_and_meets_requested_turn_and_speed():
-    made = space("walk")
-    targets = near_samples(made, 8)
-    plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
+    result = space("walk")
+    targets = near_samples(result, 8)
+    plain, fine = mean_errors(result, targets), mean_errors(result, targets, refine=True)
     assert plain["rad mean"] < 2.0 * DEGREES
     assert plain["m/s mean"] < 0.05
     assert fine["rad mean"] < 0.5 * DEGREES
@@ -73,11 +73,11 @@ def test_a_walk_turns_and_meets_requested_turn_and_speed():
 
 @pytest.mark.parametrize("kind", mostly_slow(["kick", "reach"], "builds another space of recorded motions", n_fast=1))
 def test_real_examples_do_as_well(data_folder, kind):
-    made = real_space(data_folder, kind)
-    assert made.registration.n_motions == {"kick": 12, "reach": 15}[kind]
-    targets = near_samples(made, 8)
-    assert mean_errors(made, targets)["m mean"] < 0.02
-    fine = mean_errors(made, targets, refine=True)
+    result = real_space(data_folder, kind)
+    assert result.registration.n_motions == {"kick": 12, "reach": 15}[kind]
+    targets = near_samples(result, 8)
+    assert mean_errors(result, targets)["m mean"] < 0.02
+    fine = mean_errors(result, targets, refine=True)
     assert fine["m mean"] < 0.01
     assert fine["m most"] < 0.03
     assert fine["m own"] < 0.04
@@ -85,33 +85,33 @@ def test_real_examples_do_as_well(data_folder, kind):
 
 @pytest.mark.parametrize("refine", [False, 2])
 def test_weights_keep_their_bounds_and_sum(refine):
-    made = space("reach")
-    targets = np.concatenate([near_samples(made, 6), [[2.0, 3.0, -1.0]]])
+    result = space("reach")
+    targets = np.concatenate([near_samples(result, 6), [[2.0, 3.0, -1.0]]])
     for target in targets:
-        weights = made.weights(target, refine=refine, feet=None)
-        assert weights.min() >= -made.delta - 1e-12
-        assert weights.max() <= 1.0 + made.delta + 1e-12
+        weights = result.weights(target, refine=refine, feet=None)
+        assert weights.min() >= -result.delta - 1e-12
+        assert weights.max() <= 1.0 + result.delta + 1e-12
         assert weights.sum() == pytest.approx(1.0, abs=1e-9)
-        assert np.count_nonzero(weights) <= made.k * (made.n_dims + 1)
+        assert np.count_nonzero(weights) <= result.k * (result.n_dims + 1)
 
 
 def test_the_samples_keep_their_bounds_and_distances():
-    made = space("reach")
-    assert made.sample_weights.min() >= -made.delta - 1e-12
-    assert made.sample_weights.max() <= 1.0 + made.delta + 1e-12
-    np.testing.assert_allclose(made.sample_weights.sum(axis=1), 1.0, atol=1e-12)
-    n = made.registration.n_motions
-    np.testing.assert_array_equal(made.samples[:n], made.parameters)
-    rows = made.samples / made.scale
+    result = space("reach")
+    assert result.sample_weights.min() >= -result.delta - 1e-12
+    assert result.sample_weights.max() <= 1.0 + result.delta + 1e-12
+    np.testing.assert_allclose(result.sample_weights.sum(axis=1), 1.0, atol=1e-12)
+    n = result.registration.n_motions
+    np.testing.assert_array_equal(result.samples[:n], result.parameters)
+    rows = result.samples / result.scale
     apart = np.linalg.norm(rows[:, None] - rows, axis=2)
     np.fill_diagonal(apart, np.inf)
     assert apart[n:].min() >= 0.0127 / 0.03
 
 
 def test_requesting_the_parameters_of_an_example_returns_it():
-    made = space("reach")
+    result = space("reach")
     j = 5
-    motion, own = made(made.parameters[j], feet=None), made.registration.motions[j]
+    motion, own = result(result.parameters[j], feet=None), result.registration.motions[j]
     assert len(motion) == len(own)
     np.testing.assert_allclose(motion.world().positions, standing_at_origin(own), atol=1e-6)
 
@@ -120,21 +120,21 @@ def standing_at_origin(motion):
     return motion.moved(rigid2d.invert(find_placement(motion, 0))).world().positions
 
 
-def test_every_motion_begins_on_the_origin_unless_it_is_said_where():
-    made = long_take_space()
-    places = [find_placement(motion, 0) for motion in made.registration.motions]
+def test_every_motion_begins_at_the_origin_unless_a_start_is_given():
+    result = long_take_space()
+    places = [find_placement(motion, 0) for motion in result.registration.motions]
     assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from all over the floor
-    for target in near_samples(made, 4):
-        motion = made(target, feet=None)
+    for target in near_samples(result, 4):
+        motion = result(target, feet=None)
         np.testing.assert_allclose(find_placement(motion, 0), 0.0, atol=1e-9)
-        there = made(target, feet=None, start=(0.5, 2.0, -1.0))
+        there = result(target, feet=None, start=(0.5, 2.0, -1.0))
         np.testing.assert_allclose(find_placement(there, 0), (0.5, 2.0, -1.0), atol=1e-9)
 
 
 def test_a_requested_position_is_that_position_in_the_world():
-    made = long_take_space()
-    target = made.samples[20]
-    reached = made.synthesize(target, refine=True, feet=None)
+    result = long_take_space()
+    target = result.samples[20]
+    reached = result.synthesize(target, refine=True, feet=None)
     motion = reached.motion()
     joint = motion.skeleton.roles["right_ball"]
     away = np.linalg.norm(motion.world().positions[:, joint] - target, axis=1).min()
@@ -145,15 +145,15 @@ def test_a_requested_position_is_that_position_in_the_world():
 @pytest.mark.parametrize("apart", [3e-3, 3e-5])
 def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
     # The examples lie meters apart in long takes, and any of them may have the largest weight.
-    made = long_take_space()
-    a, b = made.samples[made.parameters.shape[0]], made.samples[-1]
+    result = long_take_space()
+    a, b = result.samples[result.parameters.shape[0]], result.samples[-1]
     used = set()
-    for share in np.linspace(0.0, 1.0, 8):
-        line = a + share * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(3)[:, None]
-        used.add(int(np.argmax(made.weights(made.project(line[0])[0]))))
+    for fraction in np.linspace(0.0, 1.0, 8):
+        line = a + fraction * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(3)[:, None]
+        used.add(int(np.argmax(result.weights(result.project(line[0])[0]))))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
-            places = [made(target, feet=None).world().positions for target in line]
+            places = [result(target, feet=None).world().positions for target in line]
         for before, after in itertools.pairwise(places):
             n = min(len(before), len(after))
             assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= 20.0 * apart
@@ -171,12 +171,12 @@ def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
 )
 def test_neighboring_targets_give_neighboring_motions(kind, refine, bound, apart):
     # The same bound however near the targets are: a jump would go beyond it at the smaller distance.
-    made = space(kind, SIZES[kind])
+    result = space(kind, SIZES[kind])
     rng = np.random.default_rng(5)
     for _ in range(3):
-        a, b = made.samples[rng.integers(len(made.samples), size=2)]
+        a, b = result.samples[rng.integers(len(result.samples), size=2)]
         line = a + 0.2 * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(5)[:, None]
-        places = [standing_at_origin(made(target, feet=None, refine=refine)) for target in line]
+        places = [standing_at_origin(result(target, feet=None, refine=refine)) for target in line]
         for before, after in itertools.pairwise(places):
             n = min(len(before), len(after))
             assert abs(len(before) - len(after)) <= 2
@@ -184,12 +184,12 @@ def test_neighboring_targets_give_neighboring_motions(kind, refine, bound, apart
 
 
 def test_weights_do_not_jump_where_neighbors_change():
-    made = space("reach")
-    a, b = made.samples[-1], made.samples[-40]
+    result = space("reach")
+    a, b = result.samples[-1], result.samples[-40]
     change = []
     for n in (100, 400):
         line = a + (b - a) * np.linspace(0.0, 1.0, n)[:, None]
-        weights = np.array([made.weights(target) for target in line])
+        weights = np.array([result.weights(target) for target in line])
         change.append(np.abs(np.diff(weights, axis=0)).sum(axis=1).max())
     assert change[1] < 0.4 * change[0]
 
@@ -197,82 +197,82 @@ def test_weights_do_not_jump_where_neighbors_change():
 @pytest.mark.parametrize("kind", mostly_slow(["reach", "punch", "kick", "stretched"], "builds another space", n_fast=1))
 def test_refined_weights_do_not_jump_however_near_the_targets_are(kind):
     # Off the surface of stretched kicks too, where nothing can be reached.
-    made = space(kind, SIZES[kind])
+    result = space(kind, SIZES[kind])
     rng = np.random.default_rng(2)
-    for start in near_samples(made, 2, seed=6):
+    for start in near_samples(result, 2, seed=6):
         way = rng.standard_normal(3)
         for apart in (2e-3, 5e-5, 2e-6):
             line = start + way / np.linalg.norm(way) * apart * np.arange(6)[:, None]
-            weights = np.array([made.weights(target, refine=True, feet=None) for target in line])
+            weights = np.array([result.weights(target, refine=True, feet=None) for target in line])
             assert np.abs(np.diff(weights, axis=0)).sum(axis=1).max() < 600.0 * apart
 
 
-def test_what_cannot_be_reached_is_projected_and_said():
-    made = space("reach")
-    far = made.samples.max(axis=0) + 0.5
-    assert far not in made.reachable()
+def test_unreachable_targets_are_projected_and_reported():
+    output = space("reach")
+    far = output.samples.max(axis=0) + 0.5
+    assert far not in output.reachable()
     with pytest.warns(MareyWarning, match=r"cannot be reached with these examples; the nearest"):
-        motion = made(far)
+        motion = output(far)
     step = motion.source.provenance[-1]
-    aimed, projected = made.project(far)
+    solved, projected = output.project(far)
     assert projected
-    np.testing.assert_allclose(step["aimed"], aimed)
-    reach = made.reachable()
-    assert (aimed >= reach.low - 1e-9).all()
-    assert (aimed <= reach.high + 1e-9).all()
-    result = made.synthesize(far)
+    np.testing.assert_allclose(step["aimed"], solved)
+    reach = output.reachable()
+    assert (solved >= reach.low - 1e-9).all()
+    assert (solved <= reach.high + 1e-9).all()
+    result = output.synthesize(far)
     assert np.linalg.norm(result.reached - result.aimed) < 0.1
 
 
 def test_only_what_is_moved_noticeably_counts_as_out_of_reach():
-    made = space("reach")
-    edge = made.samples[np.argmax(made.samples[:, 1])]
+    motion = space("reach")
+    edge = motion.samples[np.argmax(motion.samples[:, 1])]
     line = edge + np.linspace(0.0, 0.09, 40)[:, None] * np.array([0.0, 1.0, 0.0])
     seen = set()
     for target in line:
-        aimed, projected = made.project(target)
-        moved = np.linalg.norm((aimed - target) / made.scale)
+        solved, projected = motion.project(target)
+        moved = np.linalg.norm((solved - target) / motion.scale)
         assert projected == (moved > 0.1)
         seen.add((moved > 0.0, projected))
     assert seen == {(False, False), (True, False), (True, True)}
-    result = made.synthesize(line[-1])
+    result = motion.synthesize(line[-1])
     assert result.moved()["m"] == pytest.approx(np.linalg.norm(result.aimed - line[-1]))
     with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {result.moved()['m']:.2g} m away"):
-        made(line[-1])
+        motion(line[-1])
 
 
 def test_what_refinement_misses_is_out_of_reach():
     # Just beyond the samples the aim is moved by hardly anything, and all depends on what is made of it.
-    made = space("stretched", SIZES["stretched"])
-    out = made.samples[np.argmax(made.samples[:, 2])]
+    motion = space("stretched", SIZES["stretched"])
+    out = motion.samples[np.argmax(motion.samples[:, 2])]
     seen = set()
     for step in np.linspace(0.031, 0.045, 5):
-        result = made.synthesize(out + [0.0, 0.0, step], refine=2, feet=None)
-        moved = np.linalg.norm((result.aimed - result.target) / made.scale)
+        result = motion.synthesize(out + [0.0, 0.0, step], refine=2, feet=None)
+        moved = np.linalg.norm((result.aimed - result.target) / motion.scale)
         if 0.0 < moved <= 0.1:
-            assert result.projected == (np.linalg.norm(result.error / made.scale) > 0.5)
+            assert result.projected == (np.linalg.norm(result.error / motion.scale) > 0.5)
             seen.add(result.projected)
     assert True in seen
 
 
 def test_the_aim_goes_over_without_a_jump():
-    made = space("reach")
-    edge = made.samples[np.argmax(made.samples[:, 1])]
+    result = space("reach")
+    edge = result.samples[np.argmax(result.samples[:, 1])]
     line = edge + np.linspace(0.0, 0.15, 60)[:, None] * np.array([0.0, 1.0, 0.0])
-    aims = np.array([made.project(target)[0] for target in line])
+    aims = np.array([result.project(target)[0] for target in line])
     assert np.linalg.norm(np.diff(aims, axis=0), axis=1).max() < 8.0 * 0.15 / 59
-    assert made.project(line[0]) == (pytest.approx(line[0]), False)
+    assert result.project(line[0]) == (pytest.approx(line[0]), False)
 
 
 def test_only_examples_with_a_weight_are_blended_and_recorded():
-    made = space("reach")
-    target = made.samples[-1]
-    motion = made(target, name="reach here", start=(0.3, 1.0, 2.0))
+    result = space("reach")
+    target = result.samples[-1]
+    motion = result(target, name="reach here", start=(0.3, 1.0, 2.0))
     assert motion.name == "reach here"
     np.testing.assert_allclose(find_placement(motion, 0), (0.3, 1.0, 2.0), atol=0.02)
     steps = {step["op"]: step for step in motion.source.provenance}
     assert motion.source.provenance[-1]["op"] == "parametric"
-    used = np.count_nonzero(made.weights(target))
+    used = np.count_nonzero(result.weights(target))
     # The reference is always there, as the others' places are result by it.
     assert len(steps["blend"]["inputs"]) in (used, used + 1)
     assert steps["parametric"]["target"] == pytest.approx(target.tolist())
@@ -286,8 +286,8 @@ def test_redundant_examples_are_left_out():
     assert 4 <= n < len(motions)
     assert any("redundant and left out" in note for note in thin.notes)
     # Each of those left out can still be had.
-    kept = {motion.name for motion in thin.registration.motions}
-    gone = [k for k, motion in enumerate(motions) if motion.name not in kept]
+    remaining = {motion.name for motion in thin.registration.motions}
+    gone = [k for k, motion in enumerate(motions) if motion.name not in remaining]
     assert len(gone) == len(motions) - n
     errors = [thin.synthesize(whole.parameters[k], refine=True, feet=None).distances()["m"] for k in gone]
     assert np.mean(errors) < 0.02
@@ -317,9 +317,9 @@ def test_values_given_by_hand_need_no_sampling():
 
 
 def test_unreachable_results_are_measured_against_the_request():
-    made = space("reach")
-    far = made.parameters.mean(axis=0) + [0.0, 3.0, 0.0]
-    result = made.synthesize(far)
+    motion = space("reach")
+    far = motion.parameters.mean(axis=0) + [0.0, 3.0, 0.0]
+    result = motion.synthesize(far)
     assert result.projected
     np.testing.assert_allclose(result.error, result.reached - far)
     assert result.distances()["m"] > 2.0
@@ -327,29 +327,29 @@ def test_unreachable_results_are_measured_against_the_request():
 
 def test_two_examples_are_a_line():
     motions = takes("reach", 2)
-    made = ParametricMotion.build(motions, FEATURES["reach"], samples=50)
-    middle = made.parameters.mean(axis=0)
-    result = made.synthesize(middle, refine=True)
+    motion = ParametricMotion.build(motions, FEATURES["reach"], samples=50)
+    middle = motion.parameters.mean(axis=0)
+    result = motion.synthesize(middle, refine=True)
     # The middle of two places lies off the bow on which the blends' hands are.
     assert np.linalg.norm(result.reached - result.aimed) < 0.05
 
 
 def test_a_motion_and_what_it_reaches_come_together():
-    made = space("reach", SIZES["reach"])
-    target = made.samples[20]
-    reached = made.synthesize(target, refine=True)
+    output = space("reach", SIZES["reach"])
+    target = output.samples[20]
+    reached = output.synthesize(target, refine=True)
     motion = reached.motion()
-    alone = made(target, refine=True)
+    alone = output(target, refine=True)
     np.testing.assert_array_equal(motion.rotations, alone.rotations)
     assert (motion.name, motion.source.provenance) == (alone.name, alone.source.provenance)
-    np.testing.assert_array_equal(reached.reached, made.synthesize(target, refine=True).reached)
+    np.testing.assert_array_equal(reached.reached, output.synthesize(target, refine=True).reached)
     plain = json.loads(json.dumps(reached.to_dict(), allow_nan=False))
     assert plain["reached"] == reached.reached.tolist()
     with pytest.warns(
         DeprecationWarning, match=r"ParametricMotion\.made is deprecated, use ParametricMotion\.synthesize"
     ):
-        old, result = made.made(target, refine=True)
+        old, result = output.made(target, refine=True)
     np.testing.assert_array_equal(old.rotations, motion.rotations)
     assert result.weights == pytest.approx(reached.weights)
     with pytest.raises(InvalidValue, match="feet must be 'clean' or None, not 'lock'"):
-        made(target, feet="lock")
+        output(target, feet="lock")

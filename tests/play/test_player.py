@@ -115,17 +115,17 @@ def test_frames_have_contacts_and_labels(kind, feet):
 @every_mode
 def test_a_recording_is_what_the_frames_are(kind, feet):
     whole, single = STREAMS[kind](feet), STREAMS[kind](feet)
-    made = whole.record(2.0)
-    frames = [single.frame() for _ in range(len(made))]
-    assert len(made) == round(2.0 * whole.fps)
-    np.testing.assert_array_equal(made.root_positions, np.concatenate([each.root_positions for each in frames]))
-    np.testing.assert_array_equal(made.rotations, np.concatenate([each.rotations for each in frames]))
-    np.testing.assert_array_equal(made.contacts.mask, np.concatenate([each.contacts.mask for each in frames]))
-    np.testing.assert_array_equal(made.frame_offsets, np.concatenate([each.frame_offsets for each in frames]))
-    assert [made.labels.at(f) for f in range(len(made))] == [each.labels.at(0) for each in frames]
-    assert made.source.floor == whole.floor
-    assert made.source.provenance[-1]["op"] == kind
-    assert made.name == frames[0].name
+    result = whole.record(2.0)
+    frames = [single.frame() for _ in range(len(result))]
+    assert len(result) == round(2.0 * whole.fps)
+    np.testing.assert_array_equal(result.root_positions, np.concatenate([each.root_positions for each in frames]))
+    np.testing.assert_array_equal(result.rotations, np.concatenate([each.rotations for each in frames]))
+    np.testing.assert_array_equal(result.contacts.mask, np.concatenate([each.contacts.mask for each in frames]))
+    np.testing.assert_array_equal(result.frame_offsets, np.concatenate([each.frame_offsets for each in frames]))
+    assert [result.labels.at(f) for f in range(len(result))] == [each.labels.at(0) for each in frames]
+    assert result.source.floor == whole.floor
+    assert result.source.provenance[-1]["op"] == kind
+    assert result.name == frames[0].name
     np.testing.assert_array_equal(
         whole.record(n_frames=3).rotations[-1:], [single.frame() for _ in range(3)][-1].rotations
     )
@@ -141,10 +141,10 @@ def test_cleaned_frames_are_those_of_a_batch_cleanup(kind):
     settings = STREAM_CLEANING if kind == "parametric motion graph" else CleanSettings()
     known = n - stream.delay
     batch = clean(replace(raw, source=Source(floor=stream.floor)), settings=settings)
-    made = stream.record(n_frames=known)
-    np.testing.assert_array_equal(made.contacts.mask, batch.contacts.mask[:known])
-    np.testing.assert_array_equal(made.root_positions, batch.root_positions[:known])
-    np.testing.assert_array_equal(made.rotations, batch.rotations[:known])
+    result = stream.record(n_frames=known)
+    np.testing.assert_array_equal(result.contacts.mask, batch.contacts.mask[:known])
+    np.testing.assert_array_equal(result.root_positions, batch.root_positions[:known])
+    np.testing.assert_array_equal(result.rotations, batch.rotations[:known])
 
 
 @every_source
@@ -171,10 +171,10 @@ def test_signs_follow_the_frame_before_and_at_first_the_given_ones():
     walk = walks()[1]
     flip = np.where(np.arange(len(walk)) % 3 == 0, -1.0, 1.0)[:, None, None]
     flipped = replace(walk, rotations=set_readonly(walk.rotations * flip))
-    made = Player(Film(flipped), None).record(n_frames=60)
-    np.testing.assert_array_equal(made.rotations, -walk.rotations[:60])
-    made = Player(Film(flipped), None, signs=walk.rotations[0]).record(n_frames=60)
-    np.testing.assert_array_equal(made.rotations, walk.rotations[:60])
+    result = Player(Film(flipped), None).record(n_frames=60)
+    np.testing.assert_array_equal(result.rotations, -walk.rotations[:60])
+    result = Player(Film(flipped), None, signs=walk.rotations[0]).record(n_frames=60)
+    np.testing.assert_array_equal(result.rotations, walk.rotations[:60])
     cleaned, wanted = (Player(Film(each), signs=walk.rotations[0]).record(2.0) for each in (flipped, walk))
     np.testing.assert_array_equal(cleaned.rotations, wanted.rotations)
 
@@ -198,9 +198,9 @@ def test_frames_without_contacts_are_played_in_order():
     for feet in ("clean", "lock"):
         player = Player(bare, feet)
         assert player.delay == 0.0
-        made = player.record(n_frames=3)
-        assert made.contacts is None
-    np.testing.assert_array_equal(made.rotations, walk.rotations[3:6])
+        result = player.record(n_frames=3)
+        assert result.contacts is None
+    np.testing.assert_array_equal(result.rotations, walk.rotations[3:6])
 
 
 def test_clips_of_a_graph_may_have_different_contact_points():
@@ -230,8 +230,8 @@ def test_labels_last_as_long_as_their_frames_and_may_overlap():
             self.n += 1
             return frames[self.n - 1]
 
-    made = Player(Named(walk), None, name="named").record(n_frames=6)
-    assert [tuple(label) for label in made.labels] == [("a", 0, 2), ("b", 1, 4), ("a", 5, 6)]
+    result = Player(Named(walk), None, name="named").record(n_frames=6)
+    assert [tuple(label) for label in result.labels] == [("a", 0, 2), ("b", 1, 4), ("a", 5, 6)]
 
 
 def test_any_stream_can_be_wrapped():
@@ -249,9 +249,9 @@ def test_any_stream_can_be_wrapped():
 
     stream = LockedStream(Plain())
     assert stream.player.delay == pytest.approx(0.1)
-    made = stream.record(1.0)
-    assert (made.name, made.source.floor, made.contacts.points) == (walk.name, None, walk.contacts.points)
-    assert made.source.provenance == ({"op": "foot lock"},)
+    result = stream.record(1.0)
+    assert (result.name, result.source.floor, result.contacts.points) == (walk.name, None, walk.contacts.points)
+    assert result.source.provenance == ({"op": "foot lock"},)
 
 
 def test_bad_input():

@@ -30,7 +30,7 @@ def test_requests_and_results_are_joined():
     reached = space.synthesize(targets[0]).reached
     np.testing.assert_allclose(got.get_xydata()[0], reached[[2, 1]])
     np.testing.assert_allclose(join.get_xydata(), [targets[0][[2, 1]], reached[[2, 1]]])
-    assert any("off in the mean" in text.get_text() for text in figure.texts)
+    assert any("off on average" in text.get_text() for text in figure.texts)
 
 
 def test_one_and_two_parameters_have_one_panel():

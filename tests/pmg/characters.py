@@ -52,13 +52,13 @@ def slider(skeleton: Skeleton, fps: float = 30.0, seconds: float = 1.5):
 
     def make(target):
         n = round(seconds * fps) + 1
-        share = np.linspace(0.0, 1.0, n)
-        half = 0.5 * target[0] * share
+        fraction = np.linspace(0.0, 1.0, n)
+        half = 0.5 * target[0] * fraction
         turns = np.zeros((n, len(skeleton), 4))
         turns[..., 0] = 1.0
         turns[:, 0, 0], turns[:, 0, 2] = np.cos(half), np.sin(half)
         roots = np.zeros((n, 3))
-        roots[:, 1], roots[:, 2] = 1.0, share
+        roots[:, 1], roots[:, 2] = 1.0, fraction
         return Motion(skeleton, roots, turns, fps)
 
     return make

@@ -29,16 +29,16 @@ def ducks():
 
 def test_weights_sum_to_one_and_examples_give_themselves():
     space = ActionSpace.build(ducks())
-    chance = np.random.default_rng(0)
-    for target in chance.uniform(space.low, space.high, (20, 1)):
+    rng = np.random.default_rng(0)
+    for target in rng.uniform(space.low, space.high, (20, 1)):
         weights = space.weights(target)
         assert weights.min() >= 0.0
         np.testing.assert_allclose(weights.sum(), 1.0)
         np.testing.assert_allclose(weights @ space.parameters, target, atol=1e-3)
-    made = space([1.0])
+    result = space([1.0])
     given = sample("duck", height=1.0, fps=30.0, variation=0.0).motion
-    assert abs(made.duration - given.duration) <= 1.0 / 30.0
-    low = [each.world().positions[..., 1].max(axis=1).min() for each in (made, given)]
+    assert abs(result.duration - given.duration) <= 1.0 / 30.0
+    low = [each.world().positions[..., 1].max(axis=1).min() for each in (result, given)]
     assert abs(low[0] - low[1]) < 0.005
 
 
@@ -48,8 +48,8 @@ def test_measured_parameters_are_met():
 
     space = punches()
     feature = position("right_hand", "farthest")
-    chance = np.random.default_rng(1)
-    off = [np.linalg.norm(feature(space(each)) - each) for each in chance.uniform(space.low, space.high, (40, 3))]
+    rng = np.random.default_rng(1)
+    off = [np.linalg.norm(feature(space(each)) - each) for each in rng.uniform(space.low, space.high, (40, 3))]
     assert np.quantile(off, 0.9) < 0.03
 
 

@@ -23,13 +23,13 @@ def two_kinds():
 
 def test_working_edges_stay_and_others_are_reported():
     char = two_kinds()
-    shares = []
-    report = char.connect_all(good=0.2, bad=0.3, progress=shares.append, **SAMPLES)
+    weights = []
+    report = char.connect_all(good=0.2, bad=0.3, progress=weights.append, **SAMPLES)
     assert set(report.connected) == set(char.edges) == {("walk", "walk"), ("glide", "glide")}
     assert {(a, b) for a, b, _ in report.failed} == {("walk", "glide"), ("glide", "walk")}
     assert all("raise `good=` to" in why for _, _, why in report.failed)
     assert report.pruned == ()
-    assert shares[-1] == 1.0
+    assert weights[-1] == 1.0
 
 
 def test_edges_that_are_there_stay_as_they_are():
@@ -59,9 +59,9 @@ def test_what_cannot_be_reached_within_the_thresholds_leaves_nothing():
     report = char.connect_all(good=1e-6, bad=2e-6, **SAMPLES)
     assert "walk" in report.pruned
     assert "walk" not in char.nodes
-    kept = two_kinds()
-    assert kept.connect_all(good=1e-6, bad=2e-6, prune=False, **SAMPLES).pruned == ()
-    assert "walk" in kept.nodes
+    remaining = two_kinds()
+    assert remaining.connect_all(good=1e-6, bad=2e-6, prune=False, **SAMPLES).pruned == ()
+    assert "walk" in remaining.nodes
 
 
 def test_the_same_seed_gives_the_same_edges():

@@ -72,7 +72,7 @@ def test_one_side_moves_and_it_is_the_cheap_one():
 
 def edge(parameters, low, high, moments=None):
     n = len(parameters)
-    made = np.tile([0.8, 0.2], (n, 1)) if moments is None else moments
+    result = np.tile([0.8, 0.2], (n, 1)) if moments is None else moments
     middle = 0.5 * (np.array(low) + np.array(high))
     return Edge(
         "a",
@@ -83,7 +83,7 @@ def edge(parameters, low, high, moments=None):
         np.array(low),
         np.array(high),
         middle,
-        made,
+        result,
         np.ones(1),
         np.zeros(3),
         0.1,
@@ -91,17 +91,17 @@ def edge(parameters, low, high, moments=None):
 
 
 def test_a_sample_gives_its_own_box():
-    made = edge([[0.0], [1.0], [2.0]], [[-1.0], [0.0], [1.0]], [[0.0], [1.0], [2.0]])
-    found = made.transition_range(np.array([1.0]))
+    result = edge([[0.0], [1.0], [2.0]], [[-1.0], [0.0], [1.0]], [[0.0], [1.0], [2.0]])
+    found = result.transition_range(np.array([1.0]))
     assert (found.low[0], found.high[0], found.leave, found.enter) == (0.0, 1.0, 0.8, 0.2)
 
 
 def test_boxes_change_without_jumps():
     rng = np.random.default_rng(0)
     places = np.sort(rng.random(12))[:, None]
-    made = edge(places, np.sin(5.0 * places) - 1.0, np.sin(5.0 * places) + 1.0)
+    result = edge(places, np.sin(5.0 * places) - 1.0, np.sin(5.0 * places) + 1.0)
     fine = np.linspace(0.0, 1.0, 4001)[:, None]
-    found = np.array([made.transition_range(each).low[0] for each in fine])
+    found = np.array([result.transition_range(each).low[0] for each in fine])
     assert np.abs(np.diff(found)).max() < 0.05  # with k = d + 1 it is the next sample's box at once
 
 
@@ -113,12 +113,12 @@ def test_bad_edges_are_refused():
 
 
 def test_the_walker_can_follow_itself_equally_to_both_sides():
-    made = small_walker().edges["walk", "walk"]
-    assert made.worst <= made.good <= made.bad
-    left, right = made.transition_range(np.array([0.6])), made.transition_range(np.array([-0.6]))
+    result = small_walker().edges["walk", "walk"]
+    assert result.worst <= result.good <= result.bad
+    left, right = result.transition_range(np.array([0.6])), result.transition_range(np.array([-0.6]))
     assert left.high[0] == pytest.approx(-right.low[0], abs=0.2)
     assert left.low[0] == pytest.approx(-right.high[0], abs=0.2)
-    straight = made.transition_range(np.array([0.0]))
+    straight = result.transition_range(np.array([0.0]))
     assert straight.low[0] < -0.3
     assert straight.high[0] > 0.3
     # From midstance to midstance, with a margin of 0.2 of 1.4 cycles at both ends.
@@ -129,8 +129,8 @@ def test_the_walker_can_follow_itself_equally_to_both_sides():
 def test_thresholds_are_chosen_so_that_every_motion_can_continue():
     char = fresh_walker()
     compared = char.compare("walk", "walk", n_source=8, n_target=30)
-    made = build_edge(compared, char["walk"], char["walk"])
-    assert made.good >= compared.costs.min(axis=1).max() - 1e-6
+    result = build_edge(compared, char["walk"], char["walk"])
+    assert result.good >= compared.costs.min(axis=1).max() - 1e-6
 
 
 def test_the_same_seed_gives_the_same_edge_in_any_order_of_work():
@@ -153,9 +153,9 @@ def test_a_refusal_says_which_part_fails_and_what_helps():
         NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*name it with `part=`"
     ):
         char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
-    made = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
+    result = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
     part = char["walk, leftish"]
-    assert made.source == "walk, leftish"
+    assert result.source == "walk, leftish"
     assert part.parent == "walk"
     assert part.low[0] > walk.low[0]
 
@@ -181,8 +181,8 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)
     for k, good in enumerate((0.03, 0.05)):
-        made = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
-        assert made.worst <= good
+        result = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
+        assert result.worst <= good
     with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise `good=`"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes

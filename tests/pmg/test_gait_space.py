@@ -47,11 +47,11 @@ def test_turn_is_met_and_matches_the_motion():
     extra = round(space.margin * PER_CYCLE) / PER_CYCLE
     for target in np.linspace(space.low[0], space.high[0], 9):
         assert space.reached([target])[0] == pytest.approx(target, abs=np.radians(0.1))
-        made = space([target])
-        faced = find_facing(made.skeleton, made.world().positions)
-        cycle = (len(made) - 1) / (1.0 + 2.0 * extra)
+        result = space([target])
+        faced = find_facing(result.skeleton, result.world().positions)
+        cycle = (len(result) - 1) / (1.0 + 2.0 * extra)
         at = np.array([extra * cycle, (1.0 + extra) * cycle])
-        turned = np.diff(np.interp(at, np.arange(len(made)), faced))[0]
+        turned = np.diff(np.interp(at, np.arange(len(result)), faced))[0]
         assert turned == pytest.approx(target, abs=np.radians(4.0))
 
 
@@ -67,10 +67,10 @@ def test_paths_are_where_the_motion_goes():
     targets = np.array([[-0.8], [0.0], [0.6]])
     paths = space.paths(targets, 33)
     for target, path in zip(targets, paths, strict=True):
-        made = space(target)
-        at = np.linspace(0.0, len(made) - 1.0, 33)
+        result = space(target)
+        at = np.linspace(0.0, len(result) - 1.0, 33)
         for column, axis in ((1, 0), (2, 2)):
-            gone = np.interp(at, np.arange(len(made)), made.root_positions[:, axis])
+            gone = np.interp(at, np.arange(len(result)), result.root_positions[:, axis])
             assert np.abs(path[:, column] - gone).max() < 0.05
 
 
@@ -84,10 +84,10 @@ def test_near_parameters_give_near_motion():
 def test_contacts_come_with_the_motion_and_stand_nearly_still():
     from marey.measure import measure
 
-    made = turn_space()([0.4])
-    assert made.contacts is not None
-    assert made.contacts.mask.any()
-    assert measure(made)["slide_contact"].value < 0.02
+    result = turn_space()([0.4])
+    assert result.contacts is not None
+    assert result.contacts.mask.any()
+    assert measure(result)["slide_contact"].value < 0.02
 
 
 def test_cycles_are_in_step():

@@ -37,9 +37,9 @@ def test_places_are_reached_and_the_path_is_measured():
 def test_an_edge_and_frames_are_timed():
     walker = small_character("walking")
     assert pmg._edge(walker).value > 0.0
-    percentile, share = pmg._frames(walker)
+    percentile, fraction = pmg._frames(walker)
     assert percentile.value > 0.0
-    assert share.ratio == pytest.approx(share.value / 100.0)
+    assert fraction.ratio == pytest.approx(fraction.value / 100.0)
 
 
 def test_punches_are_measured_where_the_hand_comes_nearest():

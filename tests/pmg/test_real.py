@@ -90,8 +90,8 @@ def test_kicks_hit_their_targets_and_follow_one_another(kicker):
     node = kicker["kick"]
     assert node.high[1] - node.low[1] > 0.4
     feature = position("right_foot", "highest", axes="xy")
-    chance = np.random.default_rng(0)
-    off = [np.linalg.norm(feature(node.motion(each)) - each) for each in chance.uniform(node.low, node.high, (20, 2))]
+    rng = np.random.default_rng(0)
+    off = [np.linalg.norm(feature(node.motion(each)) - each) for each in rng.uniform(node.low, node.high, (20, 2))]
     assert np.quantile(off, 0.95) < 0.02
     stream = kicker.stream(RandomWalk(0), feet=None)
     stream.record(30.0)

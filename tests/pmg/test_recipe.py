@@ -62,8 +62,8 @@ def test_the_same_recipe_gives_the_same_character(tmp_path):
 def test_a_character_from_files_next_to_the_recipe(tmp_path):
     (tmp_path / "walks").mkdir()
     for k, rate in enumerate((-0.6, 0.0, 0.6)):
-        made = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=60.0, variation=0.0).motion
-        save(made, tmp_path / "walks" / f"w{k}.bvh")
+        result = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=60.0, variation=0.0).motion
+        save(result, tmp_path / "walks" / f"w{k}.bvh")
     text = """
 name = "walker"
 fps = 30

@@ -66,16 +66,16 @@ def test_beyond_reach_the_nearest_punch_is_thrown():
 def test_a_duck_brings_the_head_below_the_height():
     node = small_character("boxing")["duck"]
     for height in (1.0, 1.2, 1.5):
-        made = node.motion(node.request(node, {"height": height}, np.zeros(3)))
-        top = made.world().positions[:, :, 1].max(axis=1).min()
+        result = node.motion(node.request(node, {"height": height}, np.zeros(3)))
+        top = result.world().positions[:, :, 1].max(axis=1).min()
         assert abs(top - height) < 0.03
 
 
 def test_a_dance_turns_to_a_heading():
     node = small_character("boxing")["dance"]
     here = np.array([0.4, 1.0, 2.0])
-    made = node.motion(node.request(node, {"direction": 1.2}, here))
-    turned = find_facing(made.skeleton, made.world().positions)
+    result = node.motion(node.request(node, {"direction": 1.2}, here))
+    turned = find_facing(result.skeleton, result.world().positions)
     assert abs(turned[-1] - turned[0] - 0.8) < np.radians(3.0)
 
 
@@ -93,7 +93,7 @@ def test_a_character_that_only_turns_right_goes_left_by_right_turns():
 @pytest.mark.parametrize(
     "name", mostly_slow(["boxing", "everyday", "right-turner"], "builds a larger character", n_fast=1)
 )
-def test_chance_never_leads_into_a_bad_transition(name):
+def test_random_walks_never_enter_a_bad_transition(name):
     stream = small_character(name).stream(RandomWalk(1), feet=None)
     played = stream.record(90.0)
     assert all(each.cost <= each.bad for each in stream.transitions)

@@ -22,9 +22,9 @@ from tests.twins import stance as twin
 def poses(n=12, seed=0):
     """Random poses of the walks' skeleton, and its contact points."""
     walk = walks()[0]
-    chance = np.random.default_rng(seed)
-    turns = quat.normalize(chance.normal(size=(n, len(walk.skeleton), 4)))
-    return walk.skeleton, walk.contacts.points, turns, chance
+    rng = np.random.default_rng(seed)
+    turns = quat.normalize(rng.normal(size=(n, len(walk.skeleton), 4)))
+    return walk.skeleton, walk.contacts.points, turns, rng
 
 
 def test_points_of_feet_are_where_forward_kinematics_has_them():
@@ -37,8 +37,8 @@ def test_points_of_feet_are_where_forward_kinematics_has_them():
 
 
 def test_points_of_feet_follow_moving_bones():
-    skeleton, points, turns, chance = poses()
-    bones = np.ascontiguousarray(skeleton.offsets + 0.01 * chance.normal(size=(len(turns), len(skeleton), 3)))
+    skeleton, points, turns, rng = poses()
+    bones = np.ascontiguousarray(skeleton.offsets + 0.01 * rng.normal(size=(len(turns), len(skeleton), 3)))
     found = make_soles(skeleton, points).points(turns, bones)
     for f in range(len(turns)):
         one = make_soles(skeleton, points).points(turns[f : f + 1], bones[f : f + 1])
@@ -46,11 +46,11 @@ def test_points_of_feet_follow_moving_bones():
 
 
 def test_kernels_do_as_their_slow_twins():
-    skeleton, points, turns, chance = poses(20, 3)
+    skeleton, points, turns, rng = poses(20, 3)
     soles = make_soles(skeleton, points)
     at = soles.points(turns)
-    moves = chance.normal(size=(19, 4))
-    wanted, levels = chance.normal(size=(19, len(points), 2)), chance.uniform(size=(20, len(points)))
+    moves = rng.normal(size=(19, 4))
+    wanted, levels = rng.normal(size=(19, len(points), 2)), rng.uniform(size=(20, len(points)))
     steps = soles.steps(at, moves)
     np.testing.assert_allclose(steps, twin.steps_of(at, moves), atol=1e-12)
     np.testing.assert_allclose(
@@ -60,10 +60,10 @@ def test_kernels_do_as_their_slow_twins():
 
 
 def test_a_sliding_and_turning_body_is_placed_back_where_it_stands():
-    skeleton, points, _, chance = poses()
+    skeleton, points, _, rng = poses()
     soles = make_soles(skeleton, points)
-    still = chance.uniform(-0.3, 0.3, (1, len(points), 3))
-    slide = np.cumsum(chance.normal(scale=0.01, size=(15, 3)), axis=0)
+    still = rng.uniform(-0.3, 0.3, (1, len(points), 3))
+    slide = np.cumsum(rng.normal(scale=0.01, size=(15, 3)), axis=0)
     moved = np.stack([rigid2d.apply(each, still[0]) for each in slide])
     laid = soles.carry(moved, np.zeros((14, len(points), 2)), np.ones((15, len(points))))
     back = np.stack([rigid2d.apply(a, b) for a, b in zip(laid, moved, strict=True)])
@@ -75,10 +75,10 @@ def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
     soles = make_soles(walk.skeleton, walk.contacts.points)
     assert soles.legs.shape == (2, 3)
     assert soles.owned.sum() == len(walk.contacts.points)
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     turns = walk.rotations.copy()
     points = soles.points(turns)
-    shifts = np.repeat(0.004 * chance.normal(size=(len(turns), 2, 3)), 2, axis=1)
+    shifts = np.repeat(0.004 * rng.normal(size=(len(turns), 2, 3)), 2, axis=1)
     soles.step_legs(turns, points, points + shifts)
     left = shifts - (soles.points(turns) - points)
     feet = [soles.legs[0, 2], soles.legs[1, 2]]
@@ -92,8 +92,8 @@ def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
         up, down = at[:, hip] - at[:, knee], at[:, ankle] - at[:, knee]
         cosine = (up * down).sum(axis=1) / (np.linalg.norm(up, axis=1) * np.linalg.norm(down, axis=1))
         bend = np.pi - np.arccos(np.clip(cosine, -1.0, 1.0))
-        share = 0.2**2 / (bend**2 + 0.2**2)
-        np.testing.assert_allclose(left[:, 2 * k], share[:, None] * shifts[:, 2 * k], atol=2e-4)
+        fraction = 0.2**2 / (bend**2 + 0.2**2)
+        np.testing.assert_allclose(left[:, 2 * k], fraction[:, None] * shifts[:, 2 * k], atol=2e-4)
 
 
 def test_legs_that_are_where_they_should_be_are_left_alone():
@@ -114,10 +114,10 @@ def test_feet_of_a_blend_rise_as_the_mean_of_the_feet_does():
     soles = make_soles(space.base.skeleton, space.base.contacts.points)
     heights = [soles.points(space.turns[i])[..., 1] + space.heights[i][:, None] for i in used]
     wanted = np.tensordot(weights[used], np.stack(heights), axes=1)
-    made = space(target)
-    found = (soles.points(made.rotations) + made.root_positions[:, None])[..., 1]
+    result = space(target)
+    found = (soles.points(result.rotations) + result.root_positions[:, None])[..., 1]
     time = np.concatenate([[0.0], np.cumsum(np.tensordot(weights[used], space.steps[used, :, 3], axes=1))])
-    at = np.arange(len(made)) / made.fps
+    at = np.arange(len(result)) / result.fps
     for k in range(wanted.shape[1]):
         mean = np.interp(at, time, wanted[:, k])
         low = mean < 0.03
@@ -139,7 +139,7 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
     a, b = space([turns[0]]), space([turns[1]])
     half = 5
     seam = find_seam(a, b, 0.84, 0.14, half, 0, "body")
-    frames, onward = blend_frames(a, b, seam, half, np.zeros(3))
+    frames, following = blend_frames(a, b, seam, half, np.zeros(3))
     soles = make_soles(a.skeleton, a.contacts.points)
     at = soles.points(frames.rotations) + frames.roots[:, None]
     stands = (
@@ -155,7 +155,7 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
     assert slide.max() < 0.025
     assert np.sort(slide)[-2] < 0.004
     # The second clip goes on where the transition leaves it.
-    after = place_clip(b, seam.enter + half, seam.enter + half + 2, onward)
+    after = place_clip(b, seam.enter + half, seam.enter + half + 2, following)
     left = soles.points(after.rotations) + after.roots[:, None]
     step = np.linalg.norm((left[1] - at[-1])[:, [0, 2]], axis=-1) * a.fps
     assert step[stands[-1] & b.contacts.mask[seam.enter + half + 1]].max(initial=0.0) < 0.012
@@ -195,8 +195,8 @@ def test_events_of_a_walk_come_once_in_a_cycle_and_spread_ones_are_not_used():
         assert abs(len(phases) - n_cycles) <= 1.5
         assert np.ptp(phases % 1.0 if np.ptp(phases % 1.0) < 0.5 else (phases + 0.5) % 1.0) < 0.05
     assert np.isfinite(find_usual_phases([found])).all()
-    chance = np.random.default_rng(0)
-    assert np.isnan(find_usual_phases([[chance.uniform(size=50)] * 4])).all()
+    rng = np.random.default_rng(0)
+    assert np.isnan(find_usual_phases([[rng.uniform(size=50)] * 4])).all()
     assert all(len(each) == 0 for each in find_event_phases(walks_without_contacts(), phase, first, last))
 
 

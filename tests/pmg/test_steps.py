@@ -37,9 +37,9 @@ def test_steps_begin_with_their_own_foot():
     assert space.span == 0.5
     assert len(grid_phases(space.margin, 0.5)) == space.heights.shape[1]
     for side in ("left", "right"):
-        made = small_stepper()[side].motion([0.0])
-        contacts = made.contacts
-        at = round(0.2 / 0.9 * (len(made) - 1))
+        result = small_stepper()[side].motion([0.0])
+        contacts = result.contacts
+        at = round(0.2 / 0.9 * (len(result) - 1))
         stands = {name: contacts.mask[at, contacts.names.index(f"{name}_ball")] for name in ("left", "right")}
         assert not stands[side]
         assert stands["right" if side == "left" else "left"]
@@ -58,10 +58,10 @@ def test_turn_of_a_step_is_met():
     space = small_stepper()["right"].space
     for target in np.linspace(space.low[0], space.high[0], 5):
         assert space.reached([target])[0] == pytest.approx(target, abs=np.radians(0.1))
-        made = space([target])
-        faced = find_facing(made.skeleton, made.world().positions)
-        at = np.array([0.2, 0.7]) / 0.9 * (len(made) - 1)
-        assert np.diff(np.interp(at, np.arange(len(made)), faced))[0] == pytest.approx(target, abs=np.radians(4.0))
+        result = space([target])
+        faced = find_facing(result.skeleton, result.world().positions)
+        at = np.array([0.2, 0.7]) / 0.9 * (len(result) - 1)
+        assert np.diff(np.interp(at, np.arange(len(result)), faced))[0] == pytest.approx(target, abs=np.radians(4.0))
 
 
 def test_feet_alternate_and_transitions_keep_to_their_thresholds():

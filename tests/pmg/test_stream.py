@@ -119,8 +119,8 @@ def test_a_transition_begins_and_ends_with_the_clips_own_frames():
     half = 5
     seam = find_seam(a, b, 0.86, 0.14, half, 0, "body")
     place = np.array([0.4, 1.0, -2.0])
-    frames, onward = blend_frames(a, b, seam, half, place)
-    before, after = a.moved(place), b.moved(onward)
+    frames, following = blend_frames(a, b, seam, half, place)
+    before, after = a.moved(place), b.moved(following)
     assert len(frames.roots) == 2 * half + 1
     step = np.linalg.norm(np.diff(before.root_positions, axis=0), axis=1).max()
     gap = frames.roots[0] - before.root_positions[seam.leave - half - 1]
@@ -184,10 +184,10 @@ def test_bad_input():
 
 
 def test_walks_of_samples_are_many_and_seeded():
-    made = sample_walks(n_turns=2, speeds=(1.0, 1.2), fps=30.0)
+    result = sample_walks(n_turns=2, speeds=(1.0, 1.2), fps=30.0)
     again = sample_walks(n_turns=2, speeds=(1.0, 1.2), fps=30.0)
-    assert len(made) == 4
-    np.testing.assert_array_equal(made[1].rotations, again[1].rotations)
+    assert len(result) == 4
+    np.testing.assert_array_equal(result[1].rotations, again[1].rotations)
 
 
 def test_locked_feet_slide_less_and_come_without_a_delay():

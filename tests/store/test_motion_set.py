@@ -166,7 +166,7 @@ def test_each_motion_of_a_glb_is_a_clip(tmp_path):
     assert clips.motion(0).labels.names == ("gait",)
     assert clips.motion(1).labels.names == ("gait", "quick")
     (tmp_path / "l.csv").write_text("file,label\nboth:fats,quick\n")
-    with pytest.raises(ParseError, match=r"l\.csv:2: there is no clip 'both:fats' in the set; similar: 'both:fast'"):
+    with pytest.raises(ParseError, match=r"l\.csv:2: the set has no clip 'both:fats'; similar: 'both:fast'"):
         MotionSet.open(tmp_path, labels=tmp_path / "l.csv").prepare()
 
 

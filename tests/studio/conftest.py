@@ -51,5 +51,5 @@ def server(clips: Path, built: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(server: Server) -> Iterator[FakePage]:
-    with FakePage(server) as made:
-        yield made
+    with FakePage(server) as result:
+        yield result

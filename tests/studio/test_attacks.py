@@ -213,13 +213,13 @@ def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(server: Server, 
 
 def raw_socket(server: Server) -> socket.socket:
     """A WebSocket whose bytes are ours, just after its handshake."""
-    made = socket.create_connection(("127.0.0.1", server.address.port), timeout=WAIT)
+    result = socket.create_connection(("127.0.0.1", server.address.port), timeout=WAIT)
     lines = ["GET /ws HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
     lines += ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
     lines += [f"{name}: {text}" for name, text in server.own().items()]
-    made.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-    assert made.recv(4096).startswith(b"HTTP/1.1 101")
-    return made
+    result.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    assert result.recv(4096).startswith(b"HTTP/1.1 101")
+    return result
 
 
 def piece(opcode: int, body: bytes) -> bytes:
@@ -230,12 +230,12 @@ def piece(opcode: int, body: bytes) -> bytes:
 @pytest.mark.parametrize("hostile", [piece(0x89, b"x" * 125), piece(0x00, b"")], ids=["pings", "empty pieces"])
 def test_what_comes_without_end_ends_the_connection(server: Server, hostile: bytes) -> None:
     """Each ping is answered, and somebody who does not read would pile the answers up; empty pieces pile up too."""
-    made = raw_socket(server)
-    made.sendall(piece(0x01, b"{"))
+    result = raw_socket(server)
+    result.sendall(piece(0x01, b"{"))
     some = hostile * (2 * MAX_FRAGMENTS)
     with pytest.raises(OSError, match=r"reset|[Bb]roken pipe|aborted"):
-        made.sendall(some * 200)
-    made.close()
+        result.sendall(some * 200)
+    result.close()
     with FakePage(server) as other:
         assert other.do("list")["files"]
 
@@ -245,9 +245,9 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
     motion = page.do("open", path="walk.bvh")["motion"]
     session = server.studio.sessions.find(page.welcome["session"])
     assert session is not None
-    made = []
+    result = []
     frames = session.motions.frames
-    monkeypatch.setattr(session.motions, "frames", lambda *asked: made.append(asked) or frames(*asked))
+    monkeypatch.setattr(session.motions, "frames", lambda *asked: result.append(asked) or frames(*asked))
     for _ in range(4):  # more than the network and the client's queue take in: nothing goes out any more
         session.outbox.put_live(b"x" * (32 * 2**20))
     waiting = [(len(session.outbox._live), time.monotonic())]
@@ -264,7 +264,7 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
     until(lambda: len(session._tasks) >= 50, "the commands")
     time.sleep(0.2)
     # Eight wait, four are in the making and one is being sent; a few may still have found room in the network.
-    assert len(made) < 50
+    assert len(result) < 50
     page.socket.socket.shutdown(socket.SHUT_RDWR)
     page.socket.close()
     until(lambda: not session._tasks, "an end to it")
@@ -279,13 +279,13 @@ def test_large_messages_do_not_pile_up(server: Server, page: FakePage, monkeypat
     motion_of = session.motions.motion
     monkeypatch.setattr(session.motions, "motion", lambda name: held.wait(WAIT) and motion_of(name))
     labels = [{"name": "x" * 100, "start": 0, "stop": 1}] * 3000
-    asked = [page.send("set_labels", motion=motion, labels=labels) for _ in range(6)]
-    told = []
-    for number in asked[2:]:
+    requested = [page.send("set_labels", motion=motion, labels=labels) for _ in range(6)]
+    report = []
+    for number in requested[2:]:
         with pytest.raises(Failed) as failed:
             page.answer(number)
-        told.append(failed.value.type)
-    assert told == ["Busy"] * 4
+        report.append(failed.value.type)
+    assert report == ["Busy"] * 4
     assert session._message_chars <= 1_000_000
     held.set()
     monkeypatch.undo()

@@ -26,10 +26,10 @@ def test_without_a_page_it_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr("marey.studio.page_files.PAGE", tmp_path)
     assert main(["studio", str(tmp_path), "--no-browser"]) == 2
-    told = capsys.readouterr().err
-    assert "the studio's page was not built when marey was installed" in told
-    assert "make page" in told
-    assert told.count("\n") == 1
+    report = capsys.readouterr().err
+    assert "the studio's page was not built when marey was installed" in report
+    assert "make page" in report
+    assert report.count("\n") == 1
 
 
 @needs_page
@@ -75,14 +75,14 @@ def test_the_bench_watches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "SECONDS", 0.5)
     monkeypatch.setattr(bench, "CROWD_SECONDS", 0.3)
     monkeypatch.setattr(bench, "CROWD", 2)
-    figures = {figure.what.split(",")[0]: figure for figure in run_benches(["studio"])}
-    assert {"frames lost", "median latency", "median answer to a question"} <= set(figures)
-    assert ("server" in figures) == os.path.isdir("/proc")
-    assert figures["frames lost"].value == 0
+    metrics = {figure.what.split(",")[0]: figure for figure in run_benches(["studio"])}
+    assert {"frames lost", "median latency", "median answer to a question"} <= set(metrics)
+    assert ("server" in metrics) == os.path.isdir("/proc")
+    assert metrics["frames lost"].value == 0
 
 
 def test_panels_are_loaded_when_they_are_needed() -> None:
-    """The first figure does not wait for what no page has asked for yet."""
+    """The first motion does not wait for what no page has asked for yet."""
     code = "import sys; from marey.studio.app import Studio; studio = Studio(None)"
     code += "; rest = [f'marey.studio.panels.{name}' for name in ('compare', 'blend')]"
     code += "; assert not set(rest) & set(sys.modules); assert studio._commands.get('open') is not None"

@@ -21,9 +21,9 @@ from marey.studio.places import Places
 
 @pytest.fixture
 def places(tmp_path: Path) -> Iterator[Places]:
-    made = Places("s", Folder(tmp_path))
-    yield made
-    made.close()
+    result = Places("s", Folder(tmp_path))
+    yield result
+    result.close()
 
 
 @pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
@@ -92,7 +92,7 @@ def test_file_systems_without_links(
     assert len(marey.load(tmp_path / "walk.bvh")) == len(walk)
 
 
-def test_what_cannot_be_saved_is_said(places: Places, tmp_path: Path, walk: marey.Motion) -> None:
+def test_a_failed_save_is_reported(places: Places, tmp_path: Path, walk: marey.Motion) -> None:
     for name in ("", "..", "../walk", "a/b", ".hidden", "a\0b", "x" * 300, "end."):
         with pytest.raises(InvalidValue, match="expected a file name such as 'walk 2'"):
             save_in_folder(places, walk, "bvh", name)

@@ -138,7 +138,7 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "fields", "told"),
+    ("do", "fields", "message"),
     [
         (
             "set_contacts",
@@ -169,9 +169,9 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
         ),
     ],
 )
-def test_edits_that_do_not_fit_are_refused(page: FakePage, do: str, fields: dict[str, object], told: str) -> None:
+def test_edits_that_do_not_fit_are_refused(page: FakePage, do: str, fields: dict[str, object], message: str) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
-    with pytest.raises(Failed, match=told):
+    with pytest.raises(Failed, match=message):
         page.do(do, motion=name, **fields)
     assert page.do("motion", motion=name)["undo"] == 0
 
@@ -220,15 +220,15 @@ def test_a_motion_that_changed_meanwhile_is_not_overwritten(page: FakePage) -> N
 
 def test_motions_are_exported_and_fetched(page: FakePage, server: Server, tmp_path: Path) -> None:
     names = [page.do("open", path=path)["motion"] for path in ("walk.bvh", "deep/turn.bvh")]
-    made = page.do("export", motions=names, format="glb", name="../two <walks>")
-    assert made["name"] == "_two _walks_.glb"
-    status, headers, body = server.request("GET", made["url"])
-    assert (status, len(body)) == (200, made["size"])
+    result = page.do("export", motions=names, format="glb", name="../two <walks>")
+    assert result["name"] == "_two _walks_.glb"
+    status, headers, body = server.request("GET", result["url"])
+    assert (status, len(body)) == (200, result["size"])
     assert headers["content-disposition"].startswith("attachment")
     (tmp_path / "two.glb").write_bytes(body)
     assert marey.clip_names(tmp_path / "two.glb") == ("walk", "turn")
-    made = page.do("export", motions=names[:1], format="bvh", name="é")
-    (tmp_path / "one.bvh").write_bytes(server.request("GET", made["url"])[2])
+    result = page.do("export", motions=names[:1], format="bvh", name="é")
+    (tmp_path / "one.bvh").write_bytes(server.request("GET", result["url"])[2])
     assert len(marey.load(tmp_path / "one.bvh")) == 121
     with pytest.raises(Failed, match="no motion to export"):
         page.do("export", motions=[], format="bvh", name="none")
@@ -240,8 +240,8 @@ def test_an_uploaded_file_and_its_sidecar_are_opened(page: FakePage, server: Ser
     session = page.welcome["session"]
     for name in ("walk.bvh", "walk.marey.json"):
         body = (clips / name).read_bytes()
-        status, _, told = server.request("POST", f"/upload?session={session}&name={name}", None, body)
-        assert (status, json.loads(told)) == (200, {"path": name, "size": len(body)})
+        status, _, report = server.request("POST", f"/upload?session={session}&name={name}", None, body)
+        assert (status, json.loads(report)) == (200, {"path": name, "size": len(body)})
     info = page.do("open", path="walk.bvh", where="uploads")
     assert (info["where"], info["labels"][0]["name"]) == ("uploads", "walk")
     page.do("set_labels", motion=info["motion"], labels=[])
@@ -320,11 +320,11 @@ def test_a_motion_is_streamed_frame_by_frame(page: FakePage, clips: Path) -> Non
             np.testing.assert_allclose(positions[0], truth.world().positions[i // 4], atol=1e-5)
     sent = float(np.frombuffer(page.binary[0], "<f8", 1, len(page.binary[0]) - 8)[0])
     page.do("live_echo", stream=started["stream"], frame=0, sent=sent)
-    report = page.do("live_figures")
+    report = page.do("live_statistics")
     assert (report["dropped"], report["sent"] >= 50, report["round_trip_ms"] > 0) == (0, True, True)
     page.do("live_stop")
     page.binary.clear()
-    page.do("live_figures")
+    page.do("live_statistics")
     assert page.binary == []
 
 
@@ -343,15 +343,15 @@ def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) ->
     assert session is not None
     motions = session.motions
     assert turn["skin"] == f"/skin/{session.id}/{turn['motion']}"
-    made = motions.add_result(motions.motion(turn["motion"])[2:9], turn["motion"])
-    again = motions.add_result(motions.motion(made), made)
+    result = motions.add_result(motions.motion(turn["motion"])[2:9], turn["motion"])
+    again = motions.add_result(motions.motion(result), result)
     assert session.info(again).skin == turn["skin"]
     assert server.request("GET", turn["skin"])[2][:4] == b"glTF"
     walk = page.do("open", path="walk.bvh")["motion"]
     assert session.info(walk).skin is None
     assert session.info(motions.add_result(motions.motion(walk), turn["motion"], walk)).skin is None
     page.do("close", motion=turn["motion"])
-    assert session.info(made).skin is None
+    assert session.info(result).skin is None
 
 
 def test_findings_of_an_open_clip(page: FakePage, clips: Path) -> None:

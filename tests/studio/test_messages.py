@@ -62,7 +62,7 @@ def test_what_is_written_is_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"text": 1}, r"Everything.text: expected text, got 1"),
         ({"number": "1"}, r"Everything.number: expected a finite number, got \"1\""),
@@ -82,8 +82,8 @@ def test_what_is_written_is_read_again() -> None:
         ({"extra": 1}, r"unknown field 'extra'"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(change: dict[str, object], told: str) -> None:
-    with pytest.raises(InvalidValue, match=told):
+def test_what_does_not_fit_is_refused_by_name(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidValue, match=message):
         decode(Everything, {**WHOLE, **change})
 
 

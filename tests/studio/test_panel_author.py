@@ -33,8 +33,8 @@ def takes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (outside / "c.json").write_text('{"format":"marey.pmg"}', encoding="utf-8")
     (folder / "out.npz").symlink_to(outside / "space.npz")
     (folder / "link.json").symlink_to(outside / "c.json")
-    told = {"format": "marey.pmg", "version": 1, "nodes": [{"space": {"kind": "gait", "file": "out.npz"}}]}
-    (folder / "hostile.json").write_text(json.dumps(told), encoding="utf-8")
+    report = {"format": "marey.pmg", "version": 1, "nodes": [{"space": {"kind": "gait", "file": "out.npz"}}]}
+    (folder / "hostile.json").write_text(json.dumps(report), encoding="utf-8")
     (folder / "other.json").write_text('{"format": "of nobody"}', encoding="utf-8")
     return folder
 
@@ -47,13 +47,13 @@ def author(takes: Path, built: Path) -> Iterator[FakePage]:
         motions = [page.do("open", path=f"walk{k}.bvh")["motion"] for k in range(3)]
         page.motions = motions  # type: ignore[attr-defined]
         page.server = server  # type: ignore[attr-defined]
-        made = page.do("author_add", name="walk", motions=motions, settings={"mirror": True})
-        assert made["note"].startswith("'walk' was built from ")
+        result = page.do("author_add", name="walk", motions=motions, settings={"mirror": True})
+        assert result["note"].startswith("'walk' was built from ")
         yield page
     server.stop()
 
 
-def test_a_node_is_made_of_clips_and_tells_its_ranges(author: FakePage) -> None:
+def test_a_node_is_built_from_clips_and_reports_its_ranges(author: FakePage) -> None:
     (node,) = author.do("author_show")["nodes"]
     (turn,) = node["ranges"]
     assert (node["name"], turn["name"], turn["unit"], node["request"]) == ("walk", "turn", "rad", "by name")
@@ -101,11 +101,11 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     with pytest.raises(Failed, match=r"^NoResult: \d+ of 12 motions of 'walk', with turn .*to [0-9.]+ cm"):
         author.do("author_connect", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
 
-    made = author.do("author_connect", source="walk", target="walk", good=chart["good"], bad=chart["bad"])
-    (edge,) = made["edges"]
-    assert made["note"] == "Connected 'walk' → 'walk'."
-    assert not made["nodes"][0]["stuck"]
-    assert 0.0 < edge["share"] <= 1.0
+    result = author.do("author_connect", source="walk", target="walk", good=chart["good"], bad=chart["bad"])
+    (edge,) = result["edges"]
+    assert result["note"] == "Connected 'walk' → 'walk'."
+    assert not result["nodes"][0]["stuck"]
+    assert 0.0 < edge["reachable"] <= 1.0
     assert edge["good"] == pytest.approx(chart["good"], rel=1e-4)
 
     walked = author.do("author_walk", seconds=3.0, seed=1)
@@ -127,9 +127,9 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert author.do("author_load", path="mine.json")["edges"] == before["edges"]
     session = author.server.studio.sessions.find(author.welcome["session"])  # type: ignore[attr-defined]
     assert session is not None
-    kept = [path for path in session.places.own.joinpath("author").rglob("*") if path.is_file()]
-    assert {path.parent for path in kept} == {kept[0].parent}, "only what the worker was handed last is kept"
-    assert session.places.panel_bytes == {"author": sum(path.stat().st_size for path in kept)}
+    saved = [path for path in session.places.own.joinpath("author").rglob("*") if path.is_file()]
+    assert {path.parent for path in saved} == {saved[0].parent}, "only what the worker was handed last is kept"
+    assert session.places.panel_bytes == {"author": sum(path.stat().st_size for path in saved)}
 
 
 def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:
@@ -145,9 +145,9 @@ def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:
 
 def test_parts_are_added_and_taken_away(author: FakePage) -> None:
     before = author.do("author_show")
-    made = author.do("author_part", name="left", of="walk", low=[0.0], high=[9.0])
-    assert made["nodes"][1]["of"] == "walk"
-    assert made["nodes"][1]["ranges"][0]["high"] == before["nodes"][0]["ranges"][0]["high"]
+    result = author.do("author_part", name="left", of="walk", low=[0.0], high=[9.0])
+    assert result["nodes"][1]["of"] == "walk"
+    assert result["nodes"][1]["ranges"][0]["high"] == before["nodes"][0]["ranges"][0]["high"]
     with pytest.raises(Failed, match="a node named 'left' already exists"):
         author.do("author_part", name="left", of="walk", low=[0.0], high=[1.0])
     with pytest.raises(Failed, match="have no computed transitions"):

@@ -38,8 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(folder: Path, built: Path) -> Iterator[FakePage]:
     server = Server(folder, built)
-    with FakePage(server) as made:
-        yield made
+    with FakePage(server) as result:
+        yield result
     server.stop()
 
 
@@ -75,50 +75,50 @@ def test_study_shows_grid_and_paths(page: FakePage, pair: list[str], folder: Pat
 
 @pytest.mark.parametrize("method", ["registered", "linear", "discrete", "cubic"])
 def test_methods_blend(page: FakePage, pair: list[str], method: str) -> None:
-    made = page.do("blend", motions=pair, settings={"method": method}, weights=[1, 1])["motion"]
-    assert made["n_frames"] > 20
-    assert made["history"] == ["from slow", "from fast"]
-    _, positions, _ = page.frames(made["motion"], 0, 2)
+    result = page.do("blend", motions=pair, settings={"method": method}, weights=[1, 1])["motion"]
+    assert result["n_frames"] > 20
+    assert result["history"] == ["from slow", "from fast"]
+    _, positions, _ = page.frames(result["motion"], 0, 2)
     assert np.isfinite(positions).all()
-    page.do("close", motion=made["motion"])
+    page.do("close", motion=result["motion"])
 
 
 def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folder: Path) -> None:
-    made = page.do("blend", motions=pair, weights=[0.25, 0.75])["motion"]
+    result = page.do("blend", motions=pair, weights=[0.25, 0.75])["motion"]
     a, b = (marey.load(folder / f"{name}.bvh") for name in ("slow", "fast"))
     same = marey.blend([a, b], [0.25, 0.75])
-    assert made["n_frames"] == len(same)
-    _, positions, _ = page.frames(made["motion"], 0, len(same))
+    assert result["n_frames"] == len(same)
+    _, positions, _ = page.frames(result["motion"], 0, len(same))
     # Not to the last digit: generated walks have ties, which the rounding of whatever loaded the file decides.
     assert np.abs(positions - same.world().positions).max() < 0.01
-    again = page.do("blend", motions=pair, weights=[0.75, 0.25], result=made["motion"])["motion"]
-    assert again["motion"] == made["motion"]
-    assert again["revision"] != made["revision"]
+    again = page.do("blend", motions=pair, weights=[0.75, 0.25], result=result["motion"])["motion"]
+    assert again["motion"] == result["motion"]
+    assert again["revision"] != result["revision"]
     assert again["undo"] == 1
     # One move of a slider is one step, however many blends it takes.
     for weights in ([0.7, 0.3], [0.6, 0.4]):
-        again = page.do("blend", motions=pair, weights=weights, result=made["motion"], merge_undo=True)["motion"]
+        again = page.do("blend", motions=pair, weights=weights, result=result["motion"], merge_undo=True)["motion"]
     assert again["undo"] == 1
-    back = page.do("undo", motion=made["motion"])
-    assert (back["undo"], back["name"]) == (0, made["name"])
-    again = page.do("blend", motions=pair, weights=[0.5, 0.5], result=made["motion"], merge_undo=True)["motion"]
+    back = page.do("undo", motion=result["motion"])
+    assert (back["undo"], back["name"]) == (0, result["name"])
+    again = page.do("blend", motions=pair, weights=[0.5, 0.5], result=result["motion"], merge_undo=True)["motion"]
     assert again["undo"] == 1, "what was gone back to stays"
-    page.do("close", motion=made["motion"])
-    new = page.do("blend", motions=pair, result=made["motion"])["motion"]
-    assert new["motion"] != made["motion"]
+    page.do("close", motion=result["motion"])
+    new = page.do("blend", motions=pair, result=result["motion"])["motion"]
+    assert new["motion"] != result["motion"]
 
 
 def test_curves_span_the_blend(page: FakePage, opened: dict[str, str], folder: Path) -> None:
     motions = [opened["slow"], opened["fast"]]
     rising = [[0, 0], [1, 1]]
     falling = [[0, 1], [1, 0]]
-    made = page.do("blend", motions=motions, curves=[falling, rising], settings={"feet": None})["motion"]
+    result = page.do("blend", motions=motions, curves=[falling, rising], settings={"feet": None})["motion"]
     pure = [
         page.do("blend", motions=motions, weights=w, settings={"feet": None})["motion"]["seconds"]
         for w in ([1, 0], [0, 1])
     ]
-    assert min(pure) - 0.1 < made["seconds"] < max(pure) + 0.1
-    speed = page.do("curves", motion=made["motion"], curve="speed")["curves"][0]["values"]
+    assert min(pure) - 0.1 < result["seconds"] < max(pure) + 0.1
+    speed = page.do("curves", motion=result["motion"], curve="speed")["curves"][0]["values"]
     third = len(speed) // 3
     assert np.mean(speed[-third:]) > np.mean(speed[:third]) + 0.15
     three = page.do("blend", motions=[*motions, opened["left"]], weights=[1, 1, 1])["motion"]
@@ -156,7 +156,7 @@ def test_statistics_name_all_methods(page: FakePage, pair: list[str]) -> None:
     assert max(best) == pytest.approx(100.0)
     assert len(table["blends"]) == 8
     for row in table["blends"]:
-        assert len(row["figures"]) == len(table["names"])
+        assert len(row["metrics"]) == len(table["names"])
 
 
 def test_another_skeleton_is_reported_and_fitted(page: FakePage, pair: list[str]) -> None:
@@ -165,9 +165,9 @@ def test_another_skeleton_is_reported_and_fitted(page: FakePage, pair: list[str]
     assert (found["grid"], found["misfits"]) == (None, [1])
     with pytest.raises(Failed, match="different proportions.*; the Blend panel can retarget one to the other$"):
         page.do("blend", motions=[pair[0], tall])
-    made = page.do("blend_fit", motion=tall, to=pair[0])["motion"]
-    assert made["name"] == "tall as slow"
-    assert page.do("blend_study", motions=[pair[0], made["motion"]])["misfits"] == []
+    result = page.do("blend_fit", motion=tall, to=pair[0])["motion"]
+    assert result["name"] == "tall as slow"
+    assert page.do("blend_study", motions=[pair[0], result["motion"]])["misfits"] == []
 
 
 def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair: list[str], folder: Path) -> None:

@@ -83,11 +83,11 @@ def test_each_controller_turns_as_requested_and_shows_its_reach(
     source.request(DriveRequest(direction=wanted))
     reaches: list[tuple[Any, Any]] = []
     for _ in range(480):
-        told = source.frame().info
-        assert told is not None
-        if "reach" in told:
-            reaches.append((told["place"], told["reach"]))
-        json.dumps(told, allow_nan=False)
+        report = source.frame().info
+        assert report is not None
+        if "reach" in report:
+            reaches.append((report["place"], report["reach"]))
+        json.dumps(report, allow_nan=False)
     assert abs(math.remainder(source.body_state.place[0] - wanted, 2 * math.pi)) < math.radians(25.0)
     assert len(record.answers) == 1
     assert 0.1 < record.answers[0] < 6.0
@@ -146,23 +146,23 @@ def test_a_point_is_gone_to(drivers: dict[str, Callable[[], Driver]], way: str) 
     place = source.body_state.place
     source.request(DriveRequest(point=(float(place[1]) + 1.5, float(place[2]) + 2.5)))
     for _ in range(1800):
-        told = source.frame().info
-        assert told is not None
-        if told["reached"] is not None:
+        report = source.frame().info
+        assert report is not None
+        if report["reached"] is not None:
             break
-    assert told["reached"] == pytest.approx(record.seconds)
+    assert report["reached"] == pytest.approx(record.seconds)
     assert math.dist(source.body_state.place[1:], place[1:] + [1.5, 2.5]) < 0.3
     source.request(DriveRequest(direction=0.0))
-    assert (source.frame().info or {})["reached"] is None, "it is told until something else is wished"
+    assert (source.frame().info or {})["reached"] is None, "it is reported until the next request"
 
 
-def test_what_was_driven_can_be_kept(drivers: dict[str, Callable[[], Driver]]) -> None:
+def test_a_recording_can_be_added_to_the_clips(drivers: dict[str, Callable[[], Driver]]) -> None:
     source = DriveSource(drivers["matching"](), Record())
     shown = [source.frame() for _ in range(20)]
-    kept = source.cut_last(0.25)
-    assert (len(kept), kept.fps) == (15, 60.0)
-    np.testing.assert_allclose(kept.world().positions, [each.positions for each in shown[-15:]], atol=1e-9)
-    assert np.abs(quat.angle_between(kept.world().rotations, [each.rotations for each in shown[-15:]])).max() < 1e-6
+    saved = source.cut_last(0.25)
+    assert (len(saved), saved.fps) == (15, 60.0)
+    np.testing.assert_allclose(saved.world().positions, [each.positions for each in shown[-15:]], atol=1e-9)
+    assert np.abs(quat.angle_between(saved.world().rotations, [each.rotations for each in shown[-15:]])).max() < 1e-6
 
 
 @pytest.mark.parametrize(("fps", "times"), [(24.0, 3), (30.0, 2), (60.0, 1), (120.0, 1)])
@@ -190,7 +190,7 @@ def test_answers_are_timed_as_they_are_defined() -> None:
         clock.step(0.0 if k < 59 else 1.0 + math.radians(14.0))
     assert record.answers == [pytest.approx(0.59)]
     clock.request(1.05, 1.0)
-    assert clock.waiting is None, "hardly another wish"
+    assert clock.waiting is None, "hardly another request"
     clock.request(-1.0, 1.0)
     for _ in range(50):
         clock.step(1.0)
@@ -200,8 +200,8 @@ def test_answers_are_timed_as_they_are_defined() -> None:
     for _ in range(801):
         clock.step(0.0)
     assert (record.unanswered, clock.waiting) == (2, None)
-    told = record.summarize("tree")
-    assert (told.answered, told.unanswered, told.median, told.slowest) == (1, 2, *[pytest.approx(0.59)] * 2)
+    report = record.summarize("tree")
+    assert (report.answered, report.unanswered, report.median, report.slowest) == (1, 2, *[pytest.approx(0.59)] * 2)
 
 
 def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
@@ -219,10 +219,10 @@ def test_a_sweep_of_requests_is_one_turn() -> None:
     assert record.unanswered == 0
     assert clock.waiting == pytest.approx(0.49), "since the last change"
     _sweep(clock, *np.linspace(1.9, 1.0, 90), frames=10)  # slowly: 10 degrees take longer than 0.5 s
-    asked = clock.waiting
+    requested = clock.waiting
     for _ in range(30):
         clock.step(1.0)
-    assert record.answers == [pytest.approx(asked, abs=0.011)]
+    assert record.answers == [pytest.approx(requested, abs=0.011)]
     _sweep(clock, -1.0, frames=50)
     _sweep(clock, *np.linspace(-1.2, -2.0, 9), frames=5)
     assert record.unanswered == 1, "what had lasted was given up, what the hand passed was not"
@@ -234,12 +234,12 @@ def test_a_sweep_of_requests_is_one_turn() -> None:
 def test_expired_requests_are_withdrawn(character: ParametricMotionGraph) -> None:
     driver = CharacterDriver(character, "free")
     driver.request({"direction": 1.0, "node": "fly", "speed": 1.2, "values": {"turn": 1.0, "height": 1.0}})
-    wish = driver._steering._follow.command
-    assert (wish["direction"], wish["node"], wish["turn"]) == (1.0, None, 1.0)
-    assert not {"speed", "height"} & set(wish), "what only another character knows is no wish for this one"
+    request = driver._steering._follow.command
+    assert (request["direction"], request["node"], request["turn"]) == (1.0, None, 1.0)
+    assert not {"speed", "height"} & set(request), "requests that only another character knows are ignored"
     driver.request({"node": "walk"})
-    wish = driver._steering._follow.command
-    assert (wish["direction"], wish["node"], wish["turn"]) == (None, "walk", None)
+    request = driver._steering._follow.command
+    assert (request["direction"], request["node"], request["turn"]) == (None, "walk", None)
 
 
 def test_clips_have_short_names(walks: list[Motion], drivers: dict[str, Callable[[], Driver]]) -> None:
@@ -247,8 +247,8 @@ def test_clips_have_short_names(walks: list[Motion], drivers: dict[str, Callable
     for way in ("graph", "matching"):
         driver = drivers[way]()
         assert 0 < len(driver.doing) <= 40
-    made = author_work.clips(lambda share, text: None, [])["clips"]
-    assert [made[0].name, made[-1].name] == ["walk, curve 1 of 11", "walk, curve 11 of 11"]
+    result = author_work.clips(lambda progress, text: None, [])["clips"]
+    assert [result[0].name, result[-1].name] == ["walk, curve 1 of 11", "walk, curve 11 of 11"]
 
 
 def test_streams_are_ones_that_can_be_steered(drivers: dict[str, Callable[[], Driver]]) -> None:
@@ -262,10 +262,10 @@ def test_the_floor_is_at_0_whatever_the_drivers_is(drivers: dict[str, Callable[[
     source = DriveSource(raised, Record())
     expected = DriveSource(plain, Record()).frame().positions - [0.0, 0.3, 0.0]
     np.testing.assert_allclose(source.frame().positions, expected, atol=1e-12)
-    asked: list[Any] = []
-    setattr(raised, "request", asked.append)  # noqa: B010
+    requested: list[Any] = []
+    setattr(raised, "request", requested.append)  # noqa: B010
     source.request(DriveRequest(target=(0.0, 1.0, 0.0)))
-    assert asked[0]["point"][1] == pytest.approx(1.3)
+    assert requested[0]["point"][1] == pytest.approx(1.3)
     source.frame()
     assert source.cut_last(1.0).source.floor == 0.0
 
@@ -307,13 +307,13 @@ def test_nodes_that_fit_the_request_are_chosen() -> None:
     steering = Steering(SimpleNamespace(nodes={}))  # type: ignore[arg-type]
     steering._steered = ("walk", "jog", "run")
 
-    def fit(node: str, **wish: Any) -> str | None:
-        steering._follow = FollowDirection(**wish)
+    def fit(node: str, **request: Any) -> str | None:
+        steering._follow = FollowDirection(**request)
         graph = _Graph(nodes=nodes, edges=edges)
         return steering._fit(SimpleNamespace(node=node, graph=graph))  # type: ignore[arg-type]
 
     assert fit("walk") is None
-    assert fit("sit") is None, "nobody wants it to go anywhere"
+    assert fit("sit") is None, "no direction is requested"
     assert fit("sit", direction=1.0) == "walk"
     assert fit("sit", direction=1.0, speed=5.0) == "run"
     assert [fit("walk", speed=each) for each in (0.1, 1.55, 1.9, 4.0)] == [None, None, "jog", "run"]
@@ -328,7 +328,7 @@ def test_what_cannot_play_yet_says_why(character: ParametricMotionGraph, tmp_pat
     assert drive._describe_draft(Draft(character, tmp_path, {})) == ("walker", "")
 
 
-def test_what_is_kept_counts_as_open_motion(
+def test_a_result_that_was_added_counts_as_an_open_motion(
     monkeypatch: pytest.MonkeyPatch, walks: list[Motion], drivers: dict[str, Callable[[], Driver]]
 ) -> None:
     source = DriveSource(drivers["tree"](), Record())
@@ -430,8 +430,8 @@ def page(tmp_path_factory: pytest.TempPathFactory, built: Path, character: Param
     folder = tmp_path_factory.mktemp("driven")
     character.save(folder / "walker.json")
     server = Server(folder, built)
-    with FakePage(server) as made:
-        yield made
+    with FakePage(server) as result:
+        yield result
     server.stop()
 
 
@@ -441,9 +441,9 @@ def _live(page: FakePage, stream: int, n: int) -> list[tuple[Any, dict[str, Any]
     while len(out) < n:
         while not page.binary:
             page.receive()
-        of, positions, told = _read(page.binary.pop(0))
+        of, positions, report = _read(page.binary.pop(0))
         if of == stream:
-            out.append((positions, told))
+            out.append((positions, report))
     return out
 
 
@@ -464,19 +464,19 @@ def test_a_saved_character_is_driven_and_another_way_goes_on(page: FakePage) -> 
     assert (started["speed"], started["delay"], started["started"]["rate"]) == (None, pytest.approx(1 / 60), 60.0)
     page.do("drive_request", direction=1.5)
     frames = _live(page, started["started"]["stream"], 12)
-    assert "reach" in frames[0][1] or any("reach" in told for _, told in frames)
+    assert "reach" in frames[0][1] or any("reach" in report for _, report in frames)
     assert frames[-1][1]["doing"] == "walk"
 
     page.binary.clear()
     other = page.do("drive_start", way="tree")
-    last = [told for of, _, told in map(_read, page.binary) if of == started["started"]["stream"]][-1]
+    last = [report for of, _, report in map(_read, page.binary) if of == started["started"]["stream"]][-1]
     assert other["started"]["stream"] == started["started"]["stream"] + 1
-    ((begun, told),) = _live(page, other["started"]["stream"], 1)
-    assert math.dist(told["place"][1:], last["place"][1:]) < 1.0
+    ((begun, report),) = _live(page, other["started"]["stream"], 1)
+    assert math.dist(report["place"][1:], last["place"][1:]) < 1.0
     assert abs(begun[:, 1]).max() < 2.5
     page.do("drive_request", point=[1.0, 1.0])
     _live(page, other["started"]["stream"], 5)
-    ways = {each["way"]: each for each in page.do("drive_figures")["ways"]}
+    ways = {each["way"]: each for each in page.do("drive_statistics")["ways"]}
     assert set(ways) == {"character", "tree"}
     assert page.do("drive_keep", seconds=0.5)["motion"]["name"] == "driven"
     page.do("live_stop", stream=started["started"]["stream"])

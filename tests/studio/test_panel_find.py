@@ -62,20 +62,20 @@ def test_a_web_has_all_files_of_one_skeleton_and_reports_what_it_left_out(
 
 
 def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    told = page.do("find_suggest", **made["query"])
+    page, result = found
+    report = page.do("find_suggest", **result["query"])
     truth = kick_web().suggest_threshold("take0", *KICK)
-    assert told["threshold"] == pytest.approx(truth.threshold, rel=1e-3)
-    assert (told["n_matches"], told["stands_out"]) == (5, True)
-    assert told["counts"] == truth.counts.tolist()
-    assert len(told["thresholds"]) == len(told["counts"])
+    assert report["threshold"] == pytest.approx(truth.threshold, rel=1e-3)
+    assert (report["n_matches"], report["stands_out"]) == (5, True)
+    assert report["counts"] == truth.counts.tolist()
+    assert len(report["thresholds"]) == len(report["counts"])
 
 
 def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    search, body = made["done"]["search"], made["done"]["body"]
-    assert made["done"]["count"] == len(kicks()) == 6
-    assert made["done"]["joint"] == "right_ball"
+    page, result = found
+    search, body = result["done"]["search"], result["done"]["body"]
+    assert result["done"]["count"] == len(kicks()) == 6
+    assert result["done"]["joint"] == "right_ball"
     tiles = page.do("find_matches", search=search, first=0, count=60)["tiles"]
     paged = [tile for first in (0, 4) for tile in page.do("find_matches", search=search, first=first, count=4)["tiles"]]
     assert tiles == paged
@@ -93,8 +93,8 @@ def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dic
 
 
 def test_a_match_is_opened_as_a_motion(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    opened = page.do("find_open", search=made["done"]["search"], number=3)
+    page, result = found
+    opened = page.do("find_open", search=result["done"]["search"], number=3)
     info = opened["motion"]
     assert (info["n_frames"], opened["note"]) == (len(kicks().motions[3]), "")
     assert info["name"].endswith(" s")
@@ -112,9 +112,9 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
         tiles = page.do("find_matches", search=search, first=0, count=2)["tiles"]
 
         def opened(number: int) -> tuple[dict[str, Any], str, Any]:
-            told = page.do("find_open", search=search, number=number)
-            info = told["motion"]
-            return info, told["note"], page.frames(info["motion"], 0, info["n_frames"])[1]
+            report = page.do("find_open", search=search, number=number)
+            info = report["motion"]
+            return info, report["note"], page.frames(info["motion"], 0, info["n_frames"])[1]
 
         truth = takes()[0].world().positions
         info, note, positions = opened(0)
@@ -139,21 +139,21 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
 
 
 def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    search = made["done"]["search"]
+    page, result = found
+    search = result["done"]["search"]
     space = page.do("aim_make", search=search, feature=FEATURE, drop=[5], settings={"samples": 200})
     assert (space["used"], space["given"]) == (5, 5)
     assert space["units"] == ["m", "m", "m"]
     first = space["first"]
     name = first["motion"]["motion"]
     target = [(low + high) / 2 for low, high in zip(space["low"], space["high"], strict=True)]
-    aimed = page.do("aim", target=target, refine=True)
-    assert aimed["motion"]["motion"] == name
-    assert (aimed["motion"]["undo"], aimed["motion"]["revision"] > first["motion"]["revision"]) == (0, True)
+    solved = page.do("aim", target=target, refine=True)
+    assert solved["motion"]["motion"] == name
+    assert (solved["motion"]["undo"], solved["motion"]["revision"] > first["motion"]["revision"]) == (0, True)
     # By the point in the world where that target was drawn, it is the same motion again.
-    again = page.do("aim", point=aimed["point"], refine=True)
+    again = page.do("aim", point=solved["point"], refine=True)
     assert again["target"] == pytest.approx(target, abs=1e-9)
-    assert again["reached"] == pytest.approx(aimed["reached"], abs=1e-9)
+    assert again["reached"] == pytest.approx(solved["reached"], abs=1e-9)
     _, positions, _ = page.frames(name, 0, again["motion"]["n_frames"])
     ball = again["motion"]["roles"]["right_ball"]
     np.testing.assert_allclose(np.array(again["path"]).reshape(-1, 3), positions[:, ball], atol=1e-3)
@@ -167,26 +167,26 @@ def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[s
     np.testing.assert_allclose(positions[0, hips, [0, 2]], query[hips, [0, 2]], atol=0.05)
 
 
-def test_what_is_out_of_reach_is_said_and_what_is_kept_stays(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 100})
+def test_targets_out_of_reach_are_reported_and_added_results_stay(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, result = found
+    page.do("aim_make", search=result["done"]["search"], feature=FEATURE, settings={"samples": 100})
     far = page.do("aim", target=[0.0, 9.0, 0.0])
     assert far["projected"]
     assert far["errors"]["m"] > 5.0
-    kept = page.do("aim_keep")
+    saved = page.do("aim_keep")
     x, y, z = far["reached"]
-    assert kept["name"] == f"kick at {x:.2f} {y:.2f} {z:.2f}", "by where it gets, not by what was asked for"
-    assert kept["motion"] != far["motion"]["motion"]
+    assert saved["name"] == f"kick at {x:.2f} {y:.2f} {z:.2f}", "by where it gets, not by what was asked for"
+    assert saved["motion"] != far["motion"]["motion"]
     moved = page.do("aim", target=far["aimed"])
-    assert page.do("motion", motion=kept["motion"]) == kept
+    assert page.do("motion", motion=saved["motion"]) == saved
     # One that was closed comes back as a new one.
     page.do("close", motion=moved["motion"]["motion"])
     assert page.do("aim", target=far["aimed"])["motion"]["motion"] != moved["motion"]["motion"]
 
 
 def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    space = page.do("aim_make", search=made["done"]["search"], feature="duration", settings={"samples": 50})
+    page, result = found
+    space = page.do("aim_make", search=result["done"]["search"], feature="duration", settings={"samples": 50})
     assert (space["points"], space["first"]["point"], space["first"]["moment"]) == ([], None, None)
     assert space["first"]["errors"].keys() == {"s"}
     with pytest.raises(Failed, match="this motion is controlled by duration, not by a point"):
@@ -197,20 +197,20 @@ def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, 
         page.do("aim", target=[1.0, 2.0])
 
 
-def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    cut = page.do("find_open", search=made["done"]["search"], number=0)["motion"]
+def test_a_changed_motion_is_searched_as_an_external_query(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, result = found
+    cut = page.do("find_open", search=result["done"]["search"], number=0)["motion"]
     again = page.do("find_search", motion=cut["motion"], start=0, stop=cut["n_frames"], threshold=0.07)
     # The clip that it was cut from is a match like any other.
-    assert again["count"] == made["done"]["count"] + 1
+    assert again["count"] == result["done"]["count"] + 1
     with pytest.raises(Failed, match="these matches are out of date; search again"):
-        page.do("find_matches", search=made["done"]["search"], first=0, count=1)
-    made["done"] = page.do("find_search", **made["query"], threshold=0.07)
+        page.do("find_matches", search=result["done"]["search"], first=0, count=1)
+    result["done"] = page.do("find_search", **result["query"], threshold=0.07)
     page.do("close", motion=cut["motion"])
 
 
 @pytest.mark.parametrize(
-    ("do", "fields", "told"),
+    ("do", "fields", "message"),
     [
         ("find_build", {"folder": True, "rate": 5.0}, "expected a rate of at least 10 Hz, got 5"),
         ("find_search", {"start": 5, "stop": 5, "threshold": 0.1}, "expected a range within frames 0 to"),
@@ -221,15 +221,15 @@ def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, d
     ],
 )
 def test_bad_searches_are_refused(
-    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], message: str
 ) -> None:
-    page, made = found
-    with pytest.raises(Failed, match=told):
-        page.do(do, **{"like" if do == "find_build" else "motion": made["motion"]}, **fields)
+    page, result = found
+    with pytest.raises(Failed, match=message):
+        page.do(do, **{"like" if do == "find_build" else "motion": result["motion"]}, **fields)
 
 
 @pytest.mark.parametrize(
-    ("do", "fields", "told"),
+    ("do", "fields", "message"),
     [
         ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches, starting at 0 or later"),
         ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches, starting at 0 or later"),
@@ -242,16 +242,16 @@ def test_bad_searches_are_refused(
     ],
 )
 def test_bad_questions_about_matches_are_refused(
-    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], message: str
 ) -> None:
-    page, made = found
-    with pytest.raises(Failed, match=told):
-        page.do(do, search=made["done"]["search"], **fields)
+    page, result = found
+    with pytest.raises(Failed, match=message):
+        page.do(do, search=result["done"]["search"], **fields)
 
 
 def test_what_was_compared_is_saved_and_searched_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    file = made["folder"] / "all takes.npz"
+    page, result = found
+    file = result["folder"] / "all takes.npz"
     save = {"kind": "web", "name": "all takes"}
     assert page.do("find_save", **save) == {"path": file.name, "was_there": False}
     assert sorted(MatchWeb.load(file).names) == ["deep/take1.npz", "take0.npz"]
@@ -261,20 +261,20 @@ def test_what_was_compared_is_saved_and_searched_by_another(found: tuple[FakePag
     assert file.read_bytes() == before, "it is not replaced unasked"
     assert not page.do("find_save", **save, replace=True)["was_there"]
     assert file.read_bytes() == before[:-1]
-    assert not list(made["folder"].glob(".*")), "nothing is left half written"
+    assert not list(result["folder"].glob(".*")), "nothing is left half written"
     assert {"path": file.name, "kind": "web"} in page.do("find_files")["files"]
     assert file.name not in [entry["path"] for entry in page.do("list")["files"]]
-    with FakePage(made["server"]) as other:
+    with FakePage(result["server"]) as other:
         motion = other.do("open", path="take0.npz")["motion"]
         web = other.do("find_load", path=file.name)
-        assert {**web, "notes": []} == {**made["web"], "skipped": []}
+        assert {**web, "notes": []} == {**result["web"], "skipped": []}
         assert web["notes"] == ["Not in the index: broken.bvh, small.npz. Index the clips again to include them."]
         assert other.do("find_where", motion=motion) == {"where": "inside"}
-        again = other.do("find_search", **{**made["query"], "motion": motion}, threshold=0.07)
-        assert again["count"] == made["done"]["count"], "it knows itself, and is not a match of its own"
+        again = other.do("find_search", **{**result["query"], "motion": motion}, threshold=0.07)
+        assert again["count"] == result["done"]["count"], "it knows itself, and is not a match of its own"
         stands = other.do("find_now")
         assert (stands["web"], stands["found"], stands["space"]) == (web, again, None)
-        assert stands["sought"]["stop"] == made["query"]["stop"]
+        assert stands["search"]["stop"] == result["query"]["stop"]
 
 
 def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> None:
@@ -286,46 +286,48 @@ def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> 
     files = [(path.name, str(path)) for path in (tmp_path / "take0.npz", tmp_path / "take1.npz")]
 
     def load(files: list[tuple[str, str]], motions: list[marey.Motion]) -> dict[str, Any]:
-        return find_sources.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
+        return find_sources.load(lambda progress, text: None, str(tmp_path / "web.npz"), files, motions)
 
-    told = load(files, [])
-    assert told["origins"] == [(0, ""), None]
-    assert told["notes"] == [
+    report = load(files, [])
+    assert report["origins"] == [(0, ""), None]
+    assert report["notes"] == [
         "Changed since the index was built: take1. Index the clips again to search the current versions."
     ]
-    told = load(files, [turned, replace(second, name="of another name")])
-    assert (told["origins"], told["notes"]) == ([(0, ""), (3, "")], [])
-    told = load([], [])
-    assert told["origins"] == [None, None]
-    assert told["notes"] == ["Not in the open folder and not open: take0, take1. The search uses the indexed version."]
+    report = load(files, [turned, replace(second, name="of another name")])
+    assert (report["origins"], report["notes"]) == ([(0, ""), (3, "")], [])
+    report = load([], [])
+    assert report["origins"] == [None, None]
+    assert report["notes"] == [
+        "Not in the open folder and not open: take0, take1. The search uses the indexed version."
+    ]
 
 
 def test_an_aimable_motion_is_saved_and_aimed_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 100})
+    page, result = found
+    page.do("aim_make", search=result["done"]["search"], feature=FEATURE, settings={"samples": 100})
     assert page.do("find_save", kind="space", name="kick")["path"] == "kick.npz"
-    space = ParametricMotion.load(made["folder"] / "kick.npz")
+    space = ParametricMotion.load(result["folder"] / "kick.npz")
     target = space.samples[60].tolist()
-    with FakePage(made["server"]) as other:
-        told = other.do("aim_load", path="kick.npz")
-        assert (told["used"], told["given"], told["names"]) == (6, 6, list(space.names))
-        aimed = other.do("aim", target=target)
+    with FakePage(result["server"]) as other:
+        report = other.do("aim_load", path="kick.npz")
+        assert (report["used"], report["given"], report["names"]) == (6, 6, list(space.names))
+        solved = other.do("aim", target=target)
         truth = space(target).world().positions
-        _, positions, _ = other.frames(aimed["motion"]["motion"], 0, len(truth))
+        _, positions, _ = other.frames(solved["motion"]["motion"], 0, len(truth))
         np.testing.assert_allclose(positions, truth, atol=1e-5)
         # On the origin, a place that is asked for is that place in the world.
-        assert aimed["point"] == pytest.approx(target, abs=1e-9)
-        assert other.do("find_now")["space"]["first"] == aimed
+        assert solved["point"] == pytest.approx(target, abs=1e-9)
+        assert other.do("find_now")["space"]["first"] == solved
 
 
 def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
+    page, result = found
     space = ParametricMotion.build(kicks(), values=np.linspace(0.0, 1.0, len(kicks())), names=["mood"])
-    space.save(made["folder"] / "mood.npz")
-    told = page.do("aim_load", path="mood.npz")
-    assert (told["names"], told["low"], told["high"], told["points"]) == (["mood"], [0.0], [1.0], [])
-    aimed = page.do("aim", target=[1.5], refine=True)
-    assert (aimed["reached"], aimed["projected"], aimed["errors"]) == ([1.0], True, {"": 0.5})
+    space.save(result["folder"] / "mood.npz")
+    report = page.do("aim_load", path="mood.npz")
+    assert (report["names"], report["low"], report["high"], report["points"]) == (["mood"], [0.0], [1.0], [])
+    solved = page.do("aim", target=[1.5], refine=True)
+    assert (solved["reached"], solved["projected"], solved["errors"]) == ([1.0], True, {"": 0.5})
 
 
 def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
@@ -363,43 +365,43 @@ def test_plain_data_and_arrays_go_to_the_worker_and_back() -> None:
 
 
 def test_a_drag_needs_one_message_and_no_files(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
-    space = page.do("aim_make", search=made["done"]["search"], feature=FEATURE, settings={"samples": 50})
-    own = made["server"].studio.sessions.find(page.welcome["session"]).places.own
+    page, result = found
+    space = page.do("aim_make", search=result["done"]["search"], feature=FEATURE, settings={"samples": 50})
+    own = result["server"].studio.sessions.find(page.welcome["session"]).places.own
     before = sorted(own.rglob("*"))
     number = page.send("aim", target=space["low"])
-    aimed = page.answer(number)["motion"]
+    solved = page.answer(number)["motion"]
     block = page.block(number)  # it came before the reply
     assert block is not None
     header, positions, rotations = block
-    assert (header[1], header[4], header[5]) == (1, 0, aimed["n_frames"])
-    asked = page.frames(aimed["motion"], 0, aimed["n_frames"])
-    np.testing.assert_array_equal(positions, asked[1])
-    np.testing.assert_array_equal(rotations, asked[2])
+    assert (header[1], header[4], header[5]) == (1, 0, solved["n_frames"])
+    requested = page.frames(solved["motion"], 0, solved["n_frames"])
+    np.testing.assert_array_equal(positions, requested[1])
+    np.testing.assert_array_equal(rotations, requested[2])
     assert sorted(own.rglob("*")) == before
 
 
 def test_matches_of_matches_may_be_left_out(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
+    page, result = found
     threshold = 0.025
-    near = page.do("find_search", **made["query"], threshold=threshold, settings={"max_tiers": 1})
+    near = page.do("find_search", **result["query"], threshold=threshold, settings={"max_tiers": 1})
     truth = kick_web().search("take0", *KICK, threshold, max_tiers=1)
     tiles = page.do("find_matches", search=near["search"], first=0, count=60)["tiles"]
     assert [tile["tier"] for tile in tiles] == [match.tier for match in truth]
-    assert near["count"] < page.do("find_search", **made["query"], threshold=threshold)["count"]
-    alone = page.do("find_suggest", **made["query"], settings={"max_tiers": 1})["counts"]
+    assert near["count"] < page.do("find_search", **result["query"], threshold=threshold)["count"]
+    alone = page.do("find_suggest", **result["query"], settings={"max_tiers": 1})["counts"]
     assert alone == kick_web().suggest_threshold("take0", *KICK, max_tiers=1).counts.tolist()
     assert min(alone) < max(alone)
-    repeats = page.do("find_suggest", **made["query"], repeats=True)
+    repeats = page.do("find_suggest", **result["query"], repeats=True)
     assert repeats["counts"] == kick_web().suggest_threshold("take0", *KICK, overlap=(0.8, 0.5)).counts.tolist()
-    made["done"] = page.do("find_search", **made["query"], threshold=0.07)
+    result["done"] = page.do("find_search", **result["query"], threshold=0.07)
 
 
 def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage, dict[str, Any]]) -> None:
-    page, made = found
+    page, result = found
     motion = page.do("open", path="take0.npz")["motion"]
     assert page.do("find_where", motion=motion) == {"where": "inside"}
-    cut = page.do("find_open", search=made["done"]["search"], number=1)["motion"]["motion"]
+    cut = page.do("find_open", search=result["done"]["search"], number=1)["motion"]["motion"]
     assert page.do("find_where", motion=cut) == {"where": "outside"}
     page.do("clean", motion=motion)
     assert page.do("find_where", motion=motion) == {"where": "changed"}
@@ -414,7 +416,7 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
 
 
 @pytest.mark.parametrize(
-    ("do", "fields", "told"),
+    ("do", "fields", "message"),
     [
         ("find_save", {"kind": "web", "name": "take0"}, "take0.npz already exists and is a different kind of file"),
         (
@@ -432,18 +434,18 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
     ],
 )
 def test_what_is_not_ours_is_neither_read_nor_replaced(
-    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], message: str
 ) -> None:
-    page, made = found
-    away = made["folder"] / "away.npz"
+    page, result = found
+    away = result["folder"] / "away.npz"
     if not away.is_symlink():
         away.symlink_to("/etc/hostname")
-    with pytest.raises(Failed, match=told):
+    with pytest.raises(Failed, match=message):
         page.do(do, **fields)
-    assert not (made["folder"].parent / "out.npz").exists()
+    assert not (result["folder"].parent / "out.npz").exists()
 
 
-def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None:
+def test_a_search_needs_a_web(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     with pytest.raises(Failed, match="nothing to search yet; press “Index clips” first"):
         page.do("find_suggest", motion=motion, start=0, stop=30)
@@ -453,7 +455,7 @@ def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None
         page.do("aim", target=[0.0, 1.0, 0.0])
     with pytest.raises(Failed, match="nothing to save yet; press “Index clips” first"):
         page.do("find_save", kind="web", name="takes")
-    assert page.do("find_now") == {"web": None, "sought": None, "found": None, "space": None}
+    assert page.do("find_now") == {"web": None, "search": None, "found": None, "space": None}
     with pytest.raises(Failed, match="no clips to index; open some clips"):
         page.do("find_build", like=motion)
 

@@ -48,10 +48,10 @@ def running(folder: Path, built: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def page(running: Server) -> Iterator[FakePage]:
-    with FakePage(running) as made:
-        with pytest.raises(Failed, match="there is no graph yet"):
-            made.do("graph_links", threshold=0.1)
-        yield made
+    with FakePage(running) as result:
+        with pytest.raises(Failed, match="no graph was built yet"):
+            result.do("graph_links", threshold=0.1)
+        yield result
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_left_out(graph: dict[str, Any]) -> None:
 
 
 def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], folder: Path) -> None:
-    """Quick figures are what a graph that is really built has."""
+    """Quick statistics are what a graph that is really built has."""
     clips = [marey.load(folder / f"{name}.bvh") for name in ("straight", "left", "right", "run")]
     limits = {("walk", "run"): 0.2, ("run", "walk"): 0.0}
     pairs = [{"before": a, "after": b, "meters": m} for (a, b), m in limits.items()]
@@ -87,10 +87,10 @@ def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], fol
         gaits = ("run", "walk")  # each frame has one of them
         assert sum(counts[a, b] for a in gaits for b in gaits) == real.n_transitions
         assert not thresholds or counts["run", "walk"] == 0
-        assert 0.0 < links["share"] <= 1.0
-    shares = [point["share"] for point in graph["curve"]]
-    assert shares[0] == 0.0
-    assert (np.diff(shares) >= -1e-12).all()
+        assert 0.0 < links["connected"] <= 1.0
+    weights = [point["connected"] for point in graph["curve"]]
+    assert weights[0] == 0.0
+    assert (np.diff(weights) >= -1e-12).all()
     assert page.do("graph_links", threshold=graph["suggested"]) == graph["links"]
 
 
@@ -139,7 +139,7 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
         page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
     with pytest.raises(Failed, match=r"at least 0\.5 m long"):
         page.do("graph_follow", threshold=0.1, stretches=[{"points": [[0, 0], [0.1, 0]], "label": None}])
-    with pytest.raises(Failed, match="there is no path"):
+    with pytest.raises(Failed, match="no path was drawn"):
         page.do("graph_follow", threshold=0.1, stretches=[])
 
 
@@ -231,11 +231,11 @@ def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:
     assert np.array_equal(path[[0, -1]], drawn[[0, -1]])
     assert np.hypot(*np.diff(path, axis=0).T).sum() == pytest.approx(4.0, abs=0.03)
     assert ends == pytest.approx([2.0, 4.0], abs=0.05)
-    with pytest.raises(InvalidValue, match="there is no path"):
+    with pytest.raises(InvalidValue, match="no path was drawn"):
         smoothed_path([[]])
 
 
 def test_suggested_is_the_least_that_will_do() -> None:
-    shares = [0.0, 0.1, 0.53, 0.55, 0.9]
-    points = [LimitPoint(0.1 * k, share, k) for k, share in enumerate(shares)]
+    weights = [0.0, 0.1, 0.53, 0.55, 0.9]
+    points = [LimitPoint(0.1 * k, fraction, k) for k, fraction in enumerate(weights)]
     assert suggest_threshold(points) == pytest.approx(0.3)

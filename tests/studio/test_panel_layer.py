@@ -97,15 +97,15 @@ def test_eyes_are_a_joint_that_points_where_they_look(layers: tuple[FakePage, di
     assert set(plain["joints"]) < set(done["joints"])
 
 
-def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_motions_report_fewer_gazes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walk = sample("walk", seconds=4.0).motion
     marey.save(walk, tmp_path / "walk.npz")
     monkeypatch.setattr(layer_work, "_MAX_GAZES", 100)
-    told = layer_work.look(lambda share, text: None, str(tmp_path / "walk.npz"), [(0.5, POINT)], {"eyes": None})
-    assert told["step"] == 3
-    assert len(told["places"]) == len(told["directions"]) == 3 * len(walk.rotations[::3])
-    assert told["rotations"].shape == (len(walk), len(told["joints"]), 4)
-    assert 0 < len(told["joints"]) < 10
+    report = layer_work.look(lambda progress, text: None, str(tmp_path / "walk.npz"), [(0.5, POINT)], {"eyes": None})
+    assert report["step"] == 3
+    assert len(report["places"]) == len(report["directions"]) == 3 * len(walk.rotations[::3])
+    assert report["rotations"].shape == (len(walk), len(report["joints"]), 4)
+    assert 0 < len(report["joints"]) < 10
 
 
 def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dict[str, str]]) -> None:
@@ -115,7 +115,7 @@ def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dic
 
 
 @pytest.mark.parametrize(
-    ("do", "fields", "told"),
+    ("do", "fields", "message"),
     [
         ("layer_look", {"motion": "walk", "goals": []}, "expected 1 to 100 gaze targets, got 0"),
         (
@@ -134,11 +134,11 @@ def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dic
     ],
 )
 def test_what_cannot_be_layered_is_refused(
-    layers: tuple[FakePage, dict[str, str]], do: str, fields: dict[str, Any], told: str
+    layers: tuple[FakePage, dict[str, str]], do: str, fields: dict[str, Any], message: str
 ) -> None:
     page, ids = layers
     named = {key: ids.get(value, value) if isinstance(value, str) else value for key, value in fields.items()}
-    with pytest.raises(Failed, match=told):
+    with pytest.raises(Failed, match=message):
         page.do(do, **named)
 
 

@@ -209,9 +209,9 @@ def test_uploads_are_bounded_whatever_they_say_of_themselves(server: Server, mon
 
 @pytest.mark.parametrize("name", ["..%2fx.bvh", "%2fetc%2fx.bvh", "x.exe", "", ".x.bvh", "a%00.bvh", "a%0d%0aX:y.bvh"])
 def test_uploads_have_plain_names_of_motion_files(server: Server, page: FakePage, name: str) -> None:
-    status, told = upload(server, page.welcome["session"], name, b"x")
+    status, report = upload(server, page.welcome["session"], name, b"x")
     assert status == 400
-    assert "expected a file name" in str(told["text"]) or "not a motion file" in str(told["text"])
+    assert "expected a file name" in str(report["text"]) or "not a motion file" in str(report["text"])
 
 
 def test_uploads_need_a_session(server: Server) -> None:
@@ -256,17 +256,17 @@ def test_strange_commands_are_answered_in_one_sentence(server: Server, page: Fak
     page.socket.send(json.dumps({"id": 901, "do": "__class__"}))
     page.socket.send(json.dumps({"id": 902, "do": "open", "path": {"a": 1}}))
     page.socket.send(json.dumps({"id": 903, "do": "open", "path": "walk.bvh", "where": "/"}))
-    told = []
-    while len(told) < 6:
-        told.append(json.loads(page.socket.recv(timeout=20)))
-    assert {each["kind"] for each in told} == {"failed"}
-    assert [each["error"]["type"] for each in told[:4]] == [
+    report = []
+    while len(report) < 6:
+        report.append(json.loads(page.socket.recv(timeout=20)))
+    assert {each["kind"] for each in report} == {"failed"}
+    assert [each["error"]["type"] for each in report[:4]] == [
         "InvalidValue",
         "InvalidValue",
         "UnknownName",
         "UnknownName",
     ]
-    assert {each["id"] for each in told} == {0, 900, 901, 902, 903}
+    assert {each["id"] for each in report} == {0, 900, 901, 902, 903}
 
 
 def test_a_job_cannot_call_what_is_not_the_studios(server: Server) -> None:

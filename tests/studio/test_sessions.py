@@ -242,10 +242,10 @@ def test_nothing_of_a_stream_waits_once_it_is_stopped(walk: Motion) -> None:
     asyncio.run(run())
 
 
-def test_frames_that_were_asked_for_wait_for_room() -> None:
+def test_requested_frames_wait_for_space_in_the_queue() -> None:
     async def run() -> None:
         box = Outbox()
-        await box.put_block(b"nobody is there")
+        await box.put_block(b"no page yet")
         box.attach()
         for _ in range(BLOCKS):
             await box.put_block(b"x")
@@ -298,7 +298,7 @@ def test_eight_pages_at_once_get_their_streams(server: Server) -> None:
     for page in pages:
         while len(page.binary) < 20:
             page.receive()
-        assert page.do("live_figures")["dropped"] == 0
+        assert page.do("live_statistics")["dropped"] == 0
         page.close()
 
 

@@ -19,21 +19,21 @@ from marey.studio.shared import Shared
 from marey.studio.temporary import new_folder, remove_stale
 
 
-def _jobs(said: list[str]) -> Jobs:
-    return Jobs(lambda command, share, text: said.append(text))
+def _jobs(texts: list[str]) -> Jobs:
+    return Jobs(lambda command, progress, text: texts.append(text))
 
 
 def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
-    made: list[Path] = []
-    said: list[str] = []
+    result: list[Path] = []
+    message: list[str] = []
 
     async def make(path: Path) -> None:
-        made.append(path)
+        result.append(path)
         await asyncio.sleep(0.01)
         path.write_text("whole")
 
     async def run() -> None:
-        shared, jobs = Shared(), _jobs(said)
+        shared, jobs = Shared(), _jobs(message)
         first, second = await asyncio.gather(shared.file("a", jobs, make), shared.file("a", jobs, make))
         assert first == second == await shared.file("a", jobs, make)
         assert first.read_text() == "whole"
@@ -43,8 +43,8 @@ def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
         assert not shared.own.exists()
 
     asyncio.run(run())
-    assert len(made) == 2
-    assert said == ["waiting: another page is already building this"]
+    assert len(result) == 2
+    assert message == ["waiting: another page is already building this"]
 
 
 def test_a_failed_job_is_tried_again_by_a_waiting_page(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders are swept where processes have owners")
 def test_only_folders_of_processes_that_are_gone_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    told = [sys.executable, "-c", "from marey.studio.temporary import new_folder as n; print(n())"]
+    report = [sys.executable, "-c", "from marey.studio.temporary import new_folder as n; print(n())"]
     killed = Path(
-        subprocess.run(told, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True)
+        subprocess.run(report, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True)
         .stdout.strip()
     )  # fmt: skip
     assert killed.parent == tmp_path
@@ -150,6 +150,6 @@ def test_what_fails_in_a_live_stream_is_logged_where_it_is_a_bug(caplog: pytest.
         assert asyncio.run(run(InvalidValue("no way"))) == [LiveEnded(1, "InvalidValue: no way")]
         assert not caplog.records
         assert asyncio.run(run(KeyError("x"))) == [LiveEnded(1, "KeyError: 'x'")]
-    (said,) = caplog.records
-    assert said.getMessage() == "a live stream failed at frame 0"
-    assert said.exc_info is not None
+    (message,) = caplog.records
+    assert message.getMessage() == "a live stream failed at frame 0"
+    assert message.exc_info is not None

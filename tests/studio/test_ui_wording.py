@@ -54,10 +54,6 @@ def splice_a_short_clip() -> None:
     marey.splice(clip("walk"), clip("walk")[:60])
 
 
-def splice_without_steps() -> None:
-    marey.splice(clip("walk"), clip("walk")[:40])
-
-
 def record_a_look_without_rest() -> None:
     marey.gaze_example(clip("walk"), (0.5, 0.0))
 
@@ -79,7 +75,6 @@ CASES: list[tuple[Callable[[], None], type[Message], str]] = [
     (join_at_a_bad_place, JoinMotions, "or use “Blend even if very different” to accept it"),
     (blend_two_skeletons, BlendMotions, "the Blend panel can retarget one to the other"),
     (splice_a_short_clip, SpliceMotions, "choose a longer clip"),
-    (splice_without_steps, SpliceMotions, "choose “upper body, own timing”"),
     (record_a_look_without_rest, AddLook, "mark the look on the timeline, or record a pause"),
     (mark_a_look_beyond_the_clip, AddLook, "mark the look on the timeline"),
     (retarget_a_lying_body, FitMotion, "go to a frame where both feet are flat on the floor, then try again"),

@@ -149,7 +149,7 @@ def test_bodies_that_a_page_cannot_show_are_left_out(tmp_path: Path, walk: marey
     assert extract_skin(b"no GLB") is None
 
 
-def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
+def test_a_file_that_cannot_be_shown_is_reported(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
     with pytest.raises(InvalidValue, match="no motion to show"):
         view_page([], page=player)
     (player / "view.js").write_text("a = '</SCRIPT>'")

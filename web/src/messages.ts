@@ -349,7 +349,7 @@ export interface LiveReport {
 }
 
 /** Get statistics of the live stream. */
-export interface LiveFigures {
+export interface LiveStatistics {
 }
 
 /**
@@ -448,7 +448,7 @@ export interface WarpPath {
  *
  * `distance` is the root mean square distance along the alignment, in meters. `matches` is the number of contacts that
  * were matched. `crops` are the frames used of each motion, half-open. `misfits` are the indices of motions whose
- * skeleton differs from the first; if there are any, there is no grid. `rests` are the indices of motions whose first
+ * skeleton differs from the first; the grid is missing then. `rests` are the indices of motions whose first
  * frame is a rest pose.
  */
 export interface BlendStudy {
@@ -564,7 +564,7 @@ export interface JoinMotions {
  *
  * `cost` is the sum over the path (m^2), `distance` the root mean square (m), and `accuracy` 100 * lowest cost / cost.
  */
-export interface PathFigures {
+export interface PathMetrics {
   method: string;
   cost: number | null;
   distance: number | null;
@@ -573,21 +573,21 @@ export interface PathFigures {
   note: string;
 }
 
-/** Metrics of one blend method, or of an input motion. `figures` are in the order of `BlendTable.names`. */
-export interface BlendFigures {
+/** Metrics of one blend method, or of an input motion. `metrics` are in the order of `BlendTable.names`. */
+export interface BlendMetrics {
   method: string;
   milliseconds: number | null;
-  figures: (number | null)[];
+  metrics: (number | null)[];
   note: string;
 }
 
 /** Comparison of all methods. `proven` says whether the lowest cost found is the true minimum. */
 export interface BlendTable {
-  paths: PathFigures[];
+  paths: PathMetrics[];
   proven: boolean;
   names: string[];
   units: string[];
-  blends: BlendFigures[];
+  blends: BlendMetrics[];
   notes: string[];
 }
 
@@ -598,10 +598,10 @@ export interface CompareBlends {
   settings?: Partial<ComparisonSettings>;
 }
 
-/** Connectivity for one threshold in meters; `share` is as in `GraphLinks`. */
+/** Connectivity for one threshold in meters; `connected` is as in `GraphLinks`. */
 export interface LimitPoint {
   meters: number;
-  share: number;
+  connected: number;
   transitions: number;
 }
 
@@ -620,10 +620,10 @@ export interface PairCount {
   transitions: number;
 }
 
-/** Connectivity of a graph. `share` is the fraction of all frames in the largest strongly connected component. */
+/** Connectivity of a graph. `connected` is the fraction of frames in the largest strongly connected component. */
 export interface GraphLinks {
   transitions: number;
-  share: number;
+  connected: number;
   labels: LabelPart[];
   pairs: PairCount[];
 }
@@ -981,10 +981,10 @@ export interface AimMotion {
 export interface KeepAimed {
 }
 
-/** The last results of the panel, null if there are none. `sought` is the last search request. */
+/** The last results of the panel, null if there are none. `search` is the last search request. */
 export interface FindSnapshot {
   web: WebBuilt | null;
-  sought: SearchWeb | null;
+  search: SearchWeb | null;
   found: SearchDone | null;
   space: SpaceMade | null;
 }
@@ -1135,7 +1135,7 @@ export interface CharacterNode {
  * A transition between two nodes: its thresholds and costs, in meters.
  *
  * `median` is the median cost. `worst` is the cost of the best transition from the source motion for which it is
- * highest. `share` is the average fraction of the target's range, by volume, that can follow a source motion.
+ * highest. `reachable` is the average fraction of the target's range, by volume, that can follow a source motion.
  * `samples` is the number of source samples.
  */
 export interface CharacterEdge {
@@ -1145,7 +1145,7 @@ export interface CharacterEdge {
   bad: number;
   median: number;
   worst: number;
-  share: number;
+  reachable: number;
   samples: number;
 }
 
@@ -1264,8 +1264,8 @@ export interface CompareNodes {
  * are the box of target parameters that can follow it; null if there is none. Units are those of the nodes.
  */
 export interface TriedEdge {
-  good_share: number;
-  bad_share: number;
+  accepted: number;
+  rejected: number;
   stuck: number;
   note: string;
   sample: number;
@@ -1482,7 +1482,7 @@ export interface DriveRequest {
  * during a drag, does not count: the response time starts when the final direction is requested. Times are in
  * seconds.
  */
-export interface WayFigures {
+export interface WayStatistics {
   way: "character" | "graph" | "matching" | "tree";
   seconds: number;
   answered: number;
@@ -1493,11 +1493,11 @@ export interface WayFigures {
 
 /** Statistics of all controllers used. */
 export interface DriveTable {
-  ways: WayFigures[];
+  ways: WayStatistics[];
 }
 
 /** Get the response times measured so far. */
-export interface DriveFigures {
+export interface DriveStatistics {
 }
 
 /** The saved motion. */
@@ -1586,7 +1586,7 @@ export interface Commands {
   "live_start": { fields: StartLive; reply: LiveStarted };
   "live_stop": { fields: StopLive; reply: Nothing };
   "live_echo": { fields: EchoFrame; reply: Nothing };
-  "live_figures": { fields: LiveFigures; reply: LiveReport };
+  "live_statistics": { fields: LiveStatistics; reply: LiveReport };
   "clean": { fields: CleanMotion; reply: CleanDone };
   "measure": { fields: MeasureMotion; reply: Measured };
   "align": { fields: AlignMotions; reply: Placed };
@@ -1643,7 +1643,7 @@ export interface Commands {
   "drive_list": { fields: ListDrive; reply: DriveChoices };
   "drive_start": { fields: StartDrive; reply: DriveStarted };
   "drive_request": { fields: DriveRequest; reply: Nothing };
-  "drive_figures": { fields: DriveFigures; reply: DriveTable };
+  "drive_statistics": { fields: DriveStatistics; reply: DriveTable };
   "drive_keep": { fields: KeepDriven; reply: SavedDrive };
 }
 

@@ -57,11 +57,11 @@ class Player {
     this.playback.lead(motion.info.n_frames, motion.info.fps);
     this.timeline.show(motion.info);
     this.stage.floor = motion.info.floor ?? 0;
-    this.showFigures(this.all);
+    this.showAll(this.all);
   }
 
   /** Show all motions at once, or only the selected one. */
-  showFigures(all: boolean): void {
+  showAll(all: boolean): void {
     this.all = all;
     this.refresh();
     this.characters.forEach((character, i) => (character.visible = all || i === this.selected));
@@ -170,7 +170,7 @@ function start(): void {
   if (names.length > 1) {
     byId("topbar").append(
       choice("Clip", names, "0", (value) => player.select(Number(value))),
-      toggle("Show all", false, (on) => player.showFigures(on), "Show all clips at once"),
+      toggle("Show all", false, (on) => player.showAll(on), "Show all clips at once"),
     );
   }
   const dark = button("◐", () => themes.toggle(), "Switch between light and dark theme", "quiet");

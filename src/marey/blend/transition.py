@@ -57,7 +57,7 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
 
     Raises
     ------
-    NoResult : if there is no room for the transition.
+    NoResult : if the transition does not fit.
     NotBlendable : if the motions are too far apart, in the middle or over the transition, or stand on opposite feet; or
         if one would have to rotate faster than bodies do, which `force` does not override.
     """

@@ -84,7 +84,7 @@ def check_repeats(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "frozen", "severe" if inside else "mild", start, stop, seconds, "s",
             "nothing moves" if whole else f"nothing moves for {seconds:.2f} s, not even as much as a person at rest",
-            "none; there is no motion in it" if whole else "cut the clip there",
+            "none; the clip has no motion" if whole else "cut the clip there",
             operation="" if whole else "edit crop", options={} if whole else keep,
         )  # fmt: skip
     n_repeats = sum(stop - start for start, stop in runs if stop - start < shortest)

@@ -193,7 +193,7 @@ def _is_rest_standing(rest: _RestPose, side: str) -> bool:
 
 
 def _find_front_joint(skeleton: Skeleton, side: str) -> int | None:
-    """Return the ball of the foot, or the toe tip if there is no ball."""
+    """Return the ball of the foot, or the toe tip of a foot without a ball."""
     for part in ("ball", "toe_tip"):
         joint = skeleton.roles.get(f"{side}_{part}")
         if joint is not None:

@@ -132,7 +132,7 @@ def schedule(
 
 
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:
-    """Split X,Z[,DEG] into a position (x, z) in meters and a heading in radians; None if there is no heading."""
+    """Split X,Z[,DEG] into a position (x, z) in meters and a heading in radians; None without a heading."""
     from math import radians
 
     return (value[0], value[1]), radians(value[2]) if len(value) == 3 else None

@@ -247,7 +247,7 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: Any) -
         # Start from a random other clip.
         others = np.flatnonzero(graph.nodes[:, 0] != graph.index(clip))
         if not len(others):
-            raise click.UsageError(f"the graph contains only {clip!r}, so there is no other clip to start from")
+            raise click.UsageError(f"the graph contains only {clip!r}, so no other clip can be the start")
         begin = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
     ends = []
     for name, before, after in ((begin, _BEFORE, 0.0), (clip, 0.0, _AFTER)):

@@ -151,7 +151,7 @@ def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
 
 
 def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
-    """Return the timewarp path and None; if there is no path, None and the reason."""
+    """Return the timewarp path and None; if no path exists, None and the reason."""
     from marey.errors import NoTimewarp
     from marey.register.dtw import dtw
 

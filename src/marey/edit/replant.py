@@ -105,7 +105,7 @@ def mix_poses(motion: Motion, part: Motion, planted: Motion, weight: Floats, fra
 def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
     """Return the contacts of `before` that still hold in `after`, frame by frame.
 
-    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved rigidly to
+    A point that the edit lifted, lowered or dragged loses contact. A contact that was moved rigidly to
     another position is kept.
     """
     contacts = before.contacts

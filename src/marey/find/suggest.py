@@ -40,7 +40,7 @@ class Suggestion(FrozenRecord):
     threshold : suggested threshold in meters, inside the plateau.
     n_matches : number of matches it finds, without the query.
     plateau : lowest and highest threshold in meters between which the number of matches stays nearly the same; at most
-        the distance to standing still. Both are equal if there is no plateau.
+        the distance to standing still. Without a plateau, both are equal.
     thresholds : (n,) the thresholds tried, increasing, in meters.
     counts : (n,) number of matches at each threshold, without the query.
     still_distance : distance in meters between the query and standing still.
@@ -141,7 +141,7 @@ def suggest_threshold(
     find = lru_cache(_CACHED)(query.make_finder(web.options.max_distance))
     near, still = query.find_nearest(find), query.still(*query.interval)
     if near is None or near[1] > still:
-        rest = "there is no match at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
+        rest = "nothing matches" if near is None else f"the nearest match is {near[1]:.4f} m away"
         raise NoResult(
             f"no match is closer to this query than standing still, at {still:.4f} m; {rest}; choose a "
             "query with more movement"

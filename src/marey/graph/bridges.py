@@ -31,7 +31,7 @@ class Bridge:
     Attributes
     ----------
     clips : indices of the source clip and of the target clip.
-    leave : first frame of the source clip that is no longer played.
+    leave : first frame of the source clip that is not played.
     enter : first frame of the target clip that is played after the bridge.
     motions : the two motions to blend. The first is in the coordinates of the source clip, the second in those of the
         target clip; None means the target clip itself, up to `enter`. A motion that needs no blending is passed twice,

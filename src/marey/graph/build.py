@@ -59,7 +59,7 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     """
     threshold, thresholds = settings.threshold, settings.thresholds or {}
     motions = prepare_graph_clips(clips, settings)
-    # A distance in meters limits a coarse search. A percentage refers to all minima, so there is no limit then.
+    # A distance in meters limits a coarse search. A percentage refers to all minima, so it sets no limit.
     limit = None if settings.coarse_step == 1 else _largest([threshold, *thresholds.values()])
     found, half = compare_clips(motions, limit, settings)
     try:
@@ -258,7 +258,7 @@ def prune_graph(
     min_seconds: float,
     info: BuildInfo,
 ) -> MotionGraph | None:
-    """Remove dead ends and build the graph of the remaining nodes and edges; return None if there is no cycle."""
+    """Remove dead ends and build the graph of the remaining nodes and edges; return None if they have no cycle."""
     from marey.graph.motion_graph import MotionGraph
 
     keep, members = prune(len(nodes), edges)

@@ -208,7 +208,7 @@ def resample_path(path: ArrayLike) -> tuple[Floats, float]:
 
 
 def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
-    """Compose the end of an error message: why there is no walk along a path, and how to fix it."""
+    """Compose the end of an error message: why no walk exists along a path, and how to fix it."""
     for place, where in ((course[0], "begins"), (course[-1], "ends")):
         inside = np.flatnonzero(np.hypot(*(circles[:, :2] - place).T) < circles[:, 2])
         if len(inside):

@@ -88,7 +88,7 @@ def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remed
 
 def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
     """Return a mask (N,) of the strongly connected component with the most clip frames, among the edges `carried` (E,);
-    all False if there is no cycle."""
+    all False in a graph without cycles."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -222,7 +222,7 @@ def _find_tree(graph: MotionGraph, allowed: Bools, root: int, back: bool) -> Int
 
 def _find_last_edges(graph: MotionGraph, allowed: Bools, root: int, back: bool = False) -> Ints:
     """Return the last edge (N,) of the route with the fewest transitions from `root` to each node; with `back`, the
-    first edge of the route from each node to `root`. -1 if there is no route."""
+    first edge of the route from each node to `root`. -1 if no route exists."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 

@@ -203,12 +203,12 @@ class GraphCrowdSettings(ProgressSettings):
     seconds: float = option(default=20.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False)
     min_distance: float = option(
         default=0.6,
-        help="Minimum distance between the hips of any two characters; if there is no walk, 0.8 and 0.6 times this "
+        help="Minimum distance between the hips of any two characters; if no walk is found, 0.8 and 0.6 times this "
         "distance are tried.",
         unit="m", above=0,
     )  # fmt: skip
     beam_width: int = option(
-        default=50, help="Width of the beam search. Up to 8 times this width is tried if there is no walk.", min=25
+        default=50, help="Width of the beam search. Up to 8 times this width is tried if no walk is found.", min=25
     )
     rng: Seed = option(
         default=0, help="Random seed; each character gets its own, so walks differ.",

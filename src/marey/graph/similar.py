@@ -122,7 +122,7 @@ def _find_joins(
 
 
 def _explain_no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
-    """Compose the error message: why there is no graph, and which similarity would give one."""
+    """Compose the error message: why no graph was built, and which similarity would give one."""
     problem = f"with a similarity of {threshold:g} the graph has only dead ends"
     names, frame_labels = collect_labels(motions)
     lengths = np.array([len(motion) for motion in motions])

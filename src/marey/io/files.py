@@ -84,7 +84,7 @@ class Staged(NamedTuple):
 class Writing:
     """Context manager that writes files which belong together: `stage` all of them, then `commit` them in order.
 
-    Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Whoever reads
+    Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Readers of
     the files must accept each state between two renames; `io.sidecar` and `pmg.files` say how. Temporary files that a
     killed process left are removed after an hour.
     """

@@ -207,7 +207,7 @@ class Gltf:
         return value
 
     def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
-        """Return a whole number of at least 0; it is required if there is no default."""
+        """Return a whole number of at least 0; it is required if it has no default."""
         value = of.get(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -130,7 +130,7 @@ def _penalize_phase(lower: Floats, upper: Floats) -> Floats:
 def _find_best_columns(
     grid: Floats, n_starts: int, limit: int, stray: float, held: Bools
 ) -> tuple[Floats, Floats] | None:
-    """Find the column (R,) of each row, and the offset (R,) to the minimum between cells; None if there is no path."""
+    """Find the column (R,) of each row, and the offset (R,) to the minimum between cells; None if no path exists."""
     columns = np.empty(len(grid))
     cost = find_path(np.ascontiguousarray(grid), n_starts, limit, stray, held, columns)
     return (columns, find_moves_across(grid, columns)) if np.isfinite(cost) else None

@@ -45,7 +45,7 @@ class GazeTrack:
     eyes : (F, 4) rotation of the eyes in the head's local axes; the identity if they look straight ahead.
     gaze : (F, 2) yaw and pitch of the gaze relative to the body's heading, in radians.
     model : (F, 2) the same from the gaze map alone, before the eyes compensate for the body's other movements.
-    goals : (F, 2) requested yaw and pitch in radians, even outside the map; NaN if there is no goal.
+    goals : (F, 2) requested yaw and pitch in radians, even outside the map; NaN without a goal.
     heading : (F,) smoothed heading of the body in the world, in radians; the other angles are relative to it.
     places : (F, 3) world positions of the eyes, in meters.
     looks : the looks in order of time; a point that passes behind the body causes an additional look.
@@ -74,7 +74,7 @@ class GazeTrack:
         return np.asarray(quat.angle(self.eyes))
 
     def misses(self, *, model: bool = False) -> Floats:
-        """Return the angle (F,) between gaze and goal, in radians; NaN if there is no goal.
+        """Return the angle (F,) between gaze and goal, in radians; NaN without a goal.
 
         model : use the gaze of the gaze map, before the eyes compensate for the body's other movements.
         """

@@ -78,7 +78,7 @@ def align_times(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySpli
     if reason is None:
         return _align(lower, upper, upper_motion, halves, settings)
     note = f"{reason}, so hips and knees alone align the clips"
-    warn_user(f"{note}; if the result looks wrong, transplant the upper body instead (marey.transplant)")
+    warn_user(f"{note}; if the result looks wrong, transplant the upper body instead with `marey.transplant`")
     found = _align(lower, upper, upper_motion, halves, settings)
     return replace(found, warning=note)
 
@@ -103,7 +103,7 @@ def _align(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, se
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
     """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed.
 
-    Without steps in both clips, there is no phase: hips and knees alone are compared, and the upper clip plays at its
+    Without steps in both clips, there are no phases: hips and knees alone are compared, and the upper clip plays at its
     own speed where they do not clearly ask for another one. An upper clip without steps cannot loop; if it is shorter,
     the alignment ends with it.
     """

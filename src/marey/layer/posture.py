@@ -37,7 +37,7 @@ def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> F
     """Return the rotation (4,), in hip coordinates, from posture `mean` (2, 3) to posture `wanted` (2, 3).
 
     transfer : "pitch" rotates only about the hip line, so a character that leans into a turn keeps leaning; "full" is
-        the best rotation about all three axes, as in Heck 4.2.4; None is no rotation.
+        the best rotation about all three axes, as in Heck 4.2.4; None rotates nothing.
     """
     if transfer is None:
         return quat.identity()

@@ -240,7 +240,7 @@ def _report_loop(found: TimeMap, upper: Motion) -> dict[str, Any] | None:
 
 
 def _report_seams(halves: BodySplit, upper: Motion, found: TimeMap, taken: Floats) -> dict[str, Any] | None:
-    """Measure the largest changes caused by averaging in the seams of a loop; None if there is no seam.
+    """Measure the largest changes caused by averaging in the seams of a loop; None if the loop has no seam.
 
     Parameters
     ----------

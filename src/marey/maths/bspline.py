@@ -71,7 +71,7 @@ def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = Fals
     """
     control, wanted = _control(points, "bspline.inverse"), as_floats(values, "bspline.inverse", "values")
     if control.ndim != 1 or not (np.diff(control) > 0.0).all():
-        raise InvalidValue("bspline.inverse: points must have shape (K,) and increase; otherwise there is no unique u")
+        raise InvalidValue("bspline.inverse: points must have shape (K,) and increase; otherwise u is not unique")
     if not cyclic:
         return _inverse(control, wanted)
     period = control[-2] - control[0]

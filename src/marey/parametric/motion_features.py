@@ -32,7 +32,7 @@ class MotionFeature:
 
     call : measures it, given the motion, its world positions and rotations, a joint and one of `choices`.
     unit : unit of the result.
-    choices : allowed values of `which`, the default first; empty if there is no choice.
+    choices : allowed values of `which`, the default first; empty if only one value is allowed.
     joint : default joint, or "".
     needs_joint : whether a joint is required.
     """

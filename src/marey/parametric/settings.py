@@ -24,7 +24,7 @@ class SpaceSettings(PairSettings, ProgressSettings):
     values: ArrayLike | None = option(
         default=None,
         help="(n, d) or (n,) numbers given by hand instead of `feature`, such as 0 for sad and 1 for happy. They "
-        "cannot be measured, so there is no sampling (Kovar 6.4.2), and errors are unknown.",
+        "cannot be measured, so the space is not sampled (Kovar 6.4.2), and errors are unknown.",
     )
     names: Iterable[str] = option(default=(), help="Names of the d numbers in `values`.")
     samples: int = option(

@@ -27,7 +27,7 @@ class Body:
     """F frames of a character with J joints and B bones, ready to be drawn.
 
     positions : (F, J, 3) meters; heights are above the floor.
-    travel : (F, 3) meters, path of the hips; center of all joints if there is no hips role.
+    travel : (F, 3) meters, path of the hips; the center of all joints if no joint has the hips role.
     heading : (F,) radians, 0 toward +Z, positive to the left, continuous; NaN in frames in which the body is not
         upright.
     bones : (B, 2) joints at both ends of each bone.
@@ -176,7 +176,7 @@ def _sides(skeleton: Skeleton) -> list[str]:
 
 
 def _below_head(skeleton: Skeleton) -> list[int]:
-    """Collect the head joint and its descendants; empty if there is no head role."""
+    """Collect the head joint and its descendants; empty if no joint has the head role."""
     if "head" not in skeleton.roles:
         return []
     skull = [skeleton.roles["head"]]

@@ -199,7 +199,7 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     axes.set_ylabel(names[1])
     axes.grid(True)
     axes.legend(loc="best", fontsize=style.NOTE_SIZE)
-    axes.set_title(f"{walk.duration:.1f} s along the path, {100.0 * found.mean_distance:.1f} cm from it in the mean")
+    axes.set_title(f"{walk.duration:.1f} s along the path, {100.0 * found.mean_distance:.1f} cm from it on average")
     axes.text(
         1.0, 1.01, f"end {100.0 * found.end_distance:.0f} cm off, at most {100.0 * found.largest_distance:.0f} cm",
         transform=axes.transAxes, ha="right", va="bottom", fontsize=style.NOTE_SIZE, color=style.NOTE,

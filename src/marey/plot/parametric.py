@@ -181,7 +181,7 @@ def _format_error(space: ParametricMotion, answers: Sequence[ReachResult]) -> st
     for unit in dict.fromkeys(space.units) if fair else ():
         mean = float(np.mean([answer.distances()[unit] for answer in fair]))
         parts.append(size_text(mean, unit))
-    said = [f"{' and '.join(parts)} off in the mean"] if parts else []
+    said = [f"{' and '.join(parts)} off on average"] if parts else []
     return "; ".join([*said, *([f"{out} out of reach"] if out else [])])
 
 

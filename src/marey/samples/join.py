@@ -1,7 +1,7 @@
 """Join several plans into one.
 
 Each plan begins and ends with the body standing. Its feet start where the previous plan left them, and the body blends
-from one plan to the next while it stands. There is no cut, and planted feet stay planted.
+from one plan to the next while it stands. Nothing is cut, and planted feet stay planted.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Sample:
     """Generated motion with its ground truth.
 
     motion : the motion, with labels and with exact contacts of the heels and of the balls of the feet.
-    phase : (F,) gait phase in strides; the left foot strikes at whole numbers. NaN where there is no gait.
+    phase : (F,) gait phase in strides; the left foot strikes at whole numbers. NaN outside gait.
     parameters : all parameters used, including defaults.
     targets : known targets: name, joint, seconds, position.
     actions : the actions of a clip that joins several: name, side, joint, start, stop, apex (seconds), target

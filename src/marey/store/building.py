@@ -185,9 +185,7 @@ def _check_rows(source: SetSource, names: set[str]) -> None:
     for name, rows in source.rows.items():
         file, colon, _ = name.partition(":")
         if colon and name not in names and any(file in (each, bare_name(each)) for each in source.files):
-            raise ParseError(
-                f"there is no clip {name!r} in the set{similar(name, names)}", path=rows[0].csv, line=rows[0].line
-            )
+            raise ParseError(f"the set has no clip {name!r}{similar(name, names)}", path=rows[0].csv, line=rows[0].line)
 
 
 def _prepare(

@@ -257,7 +257,7 @@ def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: st
     folder = cache.clip_folder(key)
     about = cache.index.about(key)
     if about is None:
-        raise ParseError("the clip is no longer in the cache; open the motion set again", path=folder)
+        raise ParseError("the clip was removed from the cache; open the motion set again", path=folder)
     arrays = read_arrays(folder, {**_ARRAYS, "contact_mask": about["points"] is not None})
     offsets = about["file_offsets"]
     try:
@@ -288,5 +288,5 @@ def read_skeleton(cache: Cache, key: str) -> Skeleton:
     """Read a skeleton from the cache."""
     content: dict[str, Any] | None = cache.index.skeleton(key)
     if content is None:
-        raise ParseError("a skeleton is no longer in the cache; open the motion set again", path=cache.folder)
+        raise ParseError("a skeleton was removed from the cache; open the motion set again", path=cache.folder)
     return Skeleton(tuple(content["names"]), content["parents"], content["offsets"], content["role_map"])

@@ -134,7 +134,7 @@ class Studio:
         session = self.sessions.find(request.path_params["session"])
         path = None if session is None else session.places.find_offer(request.path_params["name"])
         if path is None or not path.is_file():
-            return PlainTextResponse("the file is no longer available; export it again\n", 404)
+            return PlainTextResponse("the file was removed; export it again\n", 404)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
     async def skin(self, request: Request) -> Response:

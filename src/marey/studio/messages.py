@@ -310,7 +310,7 @@ class EchoFrame(Message, do="live_echo"):
     sent: float
 
 
-class LiveFigures(Message, do="live_figures"):
+class LiveStatistics(Message, do="live_statistics"):
     """Get statistics of the live stream."""
 
 

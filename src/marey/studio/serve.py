@@ -57,7 +57,7 @@ class Address:
 
 
 def _network_address(host: str) -> str:
-    """Return an address at which other machines can reach this one; its host name if there is no network."""
+    """Return an address at which other machines can reach this one; without a network, its host name."""
     family, other = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         try:

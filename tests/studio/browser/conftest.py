@@ -119,7 +119,7 @@ def new_tab(browser: Any, **options: Any) -> Tab:
     page.set_default_timeout(1000.0 * PATIENCE)
     tab = Tab(page)
     page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and tab.complaints.append(said.text))
+    page.on("console", lambda entry: entry.type == "error" and tab.complaints.append(entry.text))
     return tab
 
 

@@ -27,16 +27,16 @@ WEIGHTS = np.array([[0.5, 0.5, 0, 0], [1, 0, 0, 0], [0.25, 0.75, 0, 0], [1, 0, 0
 def matrix(translation: list[float] | Array, rotation: list[float] | Array, scale: float) -> Array:
     """(4, 4) of translation, rotation (xyzw) and scale, as glTF has it."""
     x, y, z, w = np.asarray(rotation) / np.linalg.norm(rotation)
-    made = np.eye(4)
-    made[:3, :3] = scale * np.array(
+    result = np.eye(4)
+    result[:3, :3] = scale * np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
-    made[:3, 3] = translation
-    return made
+    result[:3, 3] = translation
+    return result
 
 
 def moved(frame: int) -> dict[int, tuple[Array, Array]]:

@@ -53,5 +53,5 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     page.get_by_label("Character name").fill("mine")
     page.get_by_role("button", name="Save").first.click()
     author.until("() => /Saved mine.json/.test(document.querySelector('#notices').textContent)")
-    made = ParametricMotionGraph.load(folder / "mine.json")
-    assert (made.name, list(made.edges)) == ("mine", [("walk", "walk")])
+    result = ParametricMotionGraph.load(folder / "mine.json")
+    assert (result.name, list(result.edges)) == ("mine", [("walk", "walk")])

@@ -61,7 +61,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     page.get_by_role("button", name="Blend", exact=True).click()
     tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.character.pose")
     assert tab.get("marey.playback.playing")
-    made = tab.get("marey.selected.info.motion")
+    result = tab.get("marey.selected.info.motion")
     hold_on_while_blends_arrive(tab)
     for name, weight in (("slow", "0.5"), ("fast", "0.1")):
         page.locator(".panel").get_by_label(f"{name}, number").fill(weight)
@@ -76,7 +76,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     page.get_by_label("Weight of B: curve").focus()
     page.keyboard.press("ArrowUp")
     tab.until(f"() => marey.selected.info.revision !== {revision}")
-    assert tab.get("marey.selected.info.motion") == made
+    assert tab.get("marey.selected.info.motion") == result
 
 
 def test_grid_shows_two_frames(tab: Tab) -> None:
@@ -137,11 +137,11 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     panel.get_by_role("combobox", name="Clips", exact=True).select_option("folder")
     page.get_by_role("button", name="Build graph").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('4 clips')")
-    share = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
-    before = page.evaluate(share)
+    fraction = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
+    before = page.evaluate(fraction)
     page.get_by_label("Similarity threshold, number").fill("0.25")
     page.keyboard.press("Enter")
-    tab.until(f"() => ({share})() !== {before!r}")
+    tab.until(f"() => ({fraction})() !== {before!r}")
     page.get_by_text("Thresholds per pair of labels").click()
     page.get_by_label("run to walk:").click()
     page.get_by_label("run to walk, number").fill("0")
@@ -180,7 +180,7 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     tab.until("() => document.querySelector('.panel').textContent.includes('Stop')")
     frame = tab.get("marey.playback.frame")
     page.keyboard.down("ArrowLeft")
-    tab.until("() => marey.ask('live_figures', {}).then((report) => report.sent > 15)")
+    tab.until("() => marey.ask('live_statistics', {}).then((report) => report.sent > 15)")
     page.keyboard.up("ArrowLeft")
     assert tab.get("marey.playback.frame") == frame  # the arrows steer, and do not step
     page.keyboard.press("2")

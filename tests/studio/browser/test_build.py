@@ -76,7 +76,9 @@ def test_page_has_nothing_inline() -> None:
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", text)
 
 
-def test_npm_that_fails_is_said_in_one_sentence(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_npm_is_reported_in_one_sentence(
+    hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake(tree, "node", "echo v20.1.0")
     fake(tree, "npm", "echo 'npm error code ECONNREFUSED' >&2; exit 1")
     monkeypatch.setenv("PATH", str(tree), prepend=os.pathsep)
@@ -87,7 +89,7 @@ def test_npm_that_fails_is_said_in_one_sentence(hook: ModuleType, tree: Path, mo
     assert not (tree / "src").exists()
 
 
-def test_no_node_is_said(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_node_js_is_reported(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook, "machine_has_node", lambda: False)
     monkeypatch.setattr(hook, "NODE_PACKAGE", "./no-such-package")
     monkeypatch.setenv("PATH", str(tree))

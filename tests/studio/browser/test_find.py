@@ -76,7 +76,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, "5 matches found, 1 excluded.")
     assert page.locator(".tile").nth(2).get_attribute("aria-pressed") == "false"
 
-    # Every answer is kept, so that the test can see what the page was replies.
+    # Every answer is kept, so that the test can see the replies to the page.
     page.evaluate(
         "() => { window.replies = []; const ask = marey.connection.ask.bind(marey.connection);"
         " marey.connection.ask = (name, fields, options) => { const answer = ask(name, fields, options);"

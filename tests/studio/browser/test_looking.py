@@ -45,17 +45,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(document: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    made = json.loads(json.dumps(document)) | {key: value for key, value in change.items() if value is not None}
+    result = json.loads(json.dumps(document)) | {key: value for key, value in change.items() if value is not None}
     if "meshes" in change:
-        made.pop("meshes")
-        del made["nodes"][-1]["mesh"], made["nodes"][-1]["skin"]
+        result.pop("meshes")
+        del result["nodes"][-1]["mesh"], result["nodes"][-1]["skin"]
     if "images" in change:
-        made |= {
+        result |= {
             "textures": [{"source": 0}],
             "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
         }
-        made["meshes"][0]["primitives"][0]["material"] = 0
-    return made
+        result["meshes"][0]["primitives"][0]["material"] = 0
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +131,14 @@ def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
 
 
 def test_a_skin_does_not_fetch_from_elsewhere(shared: Tab) -> None:
-    asked: list[str] = []
-    shared.page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    shared.page.on("request", lambda request: requested.append(request.url))
     shared.page.evaluate("() => document.querySelectorAll('.notice').forEach((old) => old.remove())")
     choose(shared, "far.glb")
     wear(shared)
     shared.until("() => !!marey.selected.character.skin || !!document.querySelector('.notice.error')")
-    assert asked
-    assert not [url for url in asked if "evil" in url]
+    assert requested
+    assert not [url for url in requested if "evil" in url]
 
 
 # --- Dropped files

@@ -286,7 +286,7 @@ def test_lost_connection_resumes(tab: Tab) -> None:
 
 def test_lost_answers_are_asked_for_again(tab: Tab) -> None:
     """The server has dropped replies that the page had not seen: what waits for one fails rather than wait forever."""
-    said = tab.page.evaluate(
+    message = tab.page.evaluate(
         """() => {
           const { connection } = marey;
           const answer = connection.ask("list", {}).then(() => "answered", (error) => error.message);
@@ -295,7 +295,7 @@ def test_lost_answers_are_asked_for_again(tab: Tab) -> None:
           return answer;
         }"""
     )
-    assert said == "the reply was lost; try again"
+    assert message == "the reply was lost; try again"
     assert tab.page.evaluate("() => marey.ask('list', {}).then((l) => l.files.length)") == 3
 
 
@@ -317,10 +317,12 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
     assert tab.page.evaluate("() => marey.ask('list', {}).then((l) => l.files.length)") == 3
 
     tab.page.evaluate("() => (marey.selected.info = { ...marey.selected.info, unsaved: true })")
-    asked = "(() => { const e = new Event('beforeunload', { cancelable: true }); return !window.dispatchEvent(e); })()"
-    assert tab.get(asked), "labels that are not saved would be lost"
+    requested = (
+        "(() => { const e = new Event('beforeunload', { cancelable: true }); return !window.dispatchEvent(e); })()"
+    )
+    assert tab.get(requested), "labels that are not saved would be lost"
     tab.page.evaluate("() => (marey.selected.info = { ...marey.selected.info, unsaved: false })")
-    assert not tab.get(asked)
+    assert not tab.get(requested)
 
     # Work that goes on is shown again, and what it makes comes onto the stage.
     motions = tab.get("marey.motions.size")

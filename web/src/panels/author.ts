@@ -152,7 +152,7 @@ class Author {
     const rows: [string, string][] = [
       ["Accept, reject", `below ${centimeters(edge.good)}, above ${centimeters(edge.bad)}`],
       ["Cost (lower is better)", `median ${centimeters(edge.median)}; best transition of each source motion at most ${centimeters(edge.worst)}`],
-      ["Reachable", `${Math.round(100 * edge.share)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
+      ["Reachable", `${Math.round(100 * edge.reachable)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
     ];
     this.detail.replaceChildren(
       el("h3", { text: `${edge.source} → ${edge.target}` }),

@@ -68,7 +68,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     });
     if (!found || turn !== asked) return;
     tried = found;
-    const fractions = `${Math.round(100 * found.good_share)} % of all pairs accepted, ${Math.round(100 * found.bad_share)} % rejected. `;
+    const fractions = `${Math.round(100 * found.accepted)} % of all pairs accepted, ${Math.round(100 * found.rejected)} % rejected. `;
     note.textContent = fractions + (found.stuck ? found.note : "All source motions can continue.");
     connect.disabled = found.stuck > 0;
     part.hidden = !found.stuck;

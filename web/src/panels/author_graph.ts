@@ -35,7 +35,7 @@ export function graphView(choose: (chosen: Chosen) => void): GraphView {
     }
     arcs.forEach((each, k) => {
       const isChosen = chosen !== null && "source" in chosen && chosen.source === each.source && chosen.target === each.target;
-      drawArc(pen, each, isChosen ? ink.accent : ink.dim, 0.8 + 2.2 * character.edges[k]!.share + (isChosen ? 1 : 0));
+      drawArc(pen, each, isChosen ? ink.accent : ink.dim, 0.8 + 2.2 * character.edges[k]!.reachable + (isChosen ? 1 : 0));
     });
     for (const { name, stuck } of character.nodes) {
       drawBox(pen, name, places.get(name)!, chosen !== null && "node" in chosen && chosen.node === name, stuck);

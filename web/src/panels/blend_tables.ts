@@ -23,7 +23,7 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
   const blends = el("div", {});
   const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
   const show = (which: number) => {
-    const rows = table.blends.map((row) => cells(row.method, [row.figures[which] ?? null, row.milliseconds], row.note));
+    const rows = table.blends.map((row) => cells(row.method, [row.metrics[which] ?? null, row.milliseconds], row.note));
     blends.replaceChildren(sheet(["", table.units[which] ?? "", "time (ms)"], rows));
   };
   show(0);

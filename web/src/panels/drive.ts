@@ -22,7 +22,7 @@ const WAYS: [Way, string][] = [
 ];
 const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
 const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
-const FIGURES_MS = 1000;
+const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
 /** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
@@ -252,7 +252,7 @@ class Driving {
       this.scene = new DriveScene(stage);
       document.body.classList.add("driving");
       this.input.attach();
-      this.timer = window.setInterval(() => void this.showFigures(), FIGURES_MS);
+      this.timer = window.setInterval(() => void this.showStatistics(), STATISTICS_MS);
     }
     if (!started.nodes.some(({ name }) => name === this.request.node)) this.request = { ...this.request, node: null, values: null };
     this.scene?.showGoal(this.request.point);
@@ -395,10 +395,10 @@ class Driving {
     this.pad.textContent = `${name} connected. Left stick: direction and speed. D-pad: direction. Four right buttons: the first four actions. Start or Back: stop.`;
   }
 
-  private async showFigures(): Promise<void> {
+  private async showStatistics(): Promise<void> {
     const { connection } = this.app;
     try {
-      const [{ ways }, live] = await Promise.all([connection.ask("drive_figures", {}), connection.ask("live_figures", {})]);
+      const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
       const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
       const rows = ways.map((each) => el("tr", {},
         el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),

@@ -11,7 +11,7 @@ import { gallery, type Gallery } from "../widgets/gallery";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
 import { savedFiles } from "./find_saved";
-import { About, cannotCompare, cannotSeek, interruptedJob, marked, outcome, remembered, same, describeRange, type Stretch } from "./find_sought";
+import { About, cannotCompare, cannotSearch, interruptedJob, marked, outcome, remembered, same, describeRange, type Stretch } from "./find_example";
 
 type Where = "folder" | "open" | "both";
 
@@ -43,7 +43,7 @@ class FindPanel {
   private restored = false;
   private said = "";
   private readonly built = el("div", { class: "stack", aria: { live: "polite" } });
-  private readonly sought = el("p", { aria: { live: "polite" } });
+  private readonly example = el("p", { aria: { live: "polite" } });
   private readonly trouble = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
@@ -74,7 +74,7 @@ class FindPanel {
         this.draw();
       },
     });
-    this.about = new About(app, () => this.drawSought());
+    this.about = new About(app, () => this.drawExample());
     this.saved = savedFiles(app, { kind: "web", name: "index", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
     const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Index options" }),
@@ -91,7 +91,7 @@ class FindPanel {
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
-      el("section", {}, el("h3", { text: "Example" }), this.sought, this.trouble, this.aside, this.searchBox, this.thresholdBox, this.hint),
+      el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, this.searchBox, this.thresholdBox, this.hint),
       this.matchBox,
       this.aim.element,
     );
@@ -102,10 +102,10 @@ class FindPanel {
     this.threshold.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !this.search.disabled) void this.find();
     });
-    app.playback.changed.on(() => this.drawSought());
+    app.playback.changed.on(() => this.drawExample());
     app.selectionChanged.on(() => this.draw());
     app.motionsChanged.on(() => this.draw());
-    app.infoChanged.on(() => this.drawSought());
+    app.infoChanged.on(() => this.drawExample());
     app.themes.changed.on(() => this.view.draw());
     app.workEnded.on(() => void this.restore(true));
     this.draw();
@@ -131,8 +131,8 @@ class FindPanel {
     if (!now || (this.web && !again)) return;
     const stopped = goesOn || before !== standing(now.web, now.found) ? "" : what;
     if (now.web) this.takeWeb(now.web);
-    if (now.found && now.sought) {
-      const { motion, start, stop, threshold, repeats, settings } = now.sought;
+    if (now.found && now.search) {
+      const { motion, start, stop, threshold, repeats, settings } = now.search;
       this.repeats = repeats ?? false;
       this.drawHow(settings ?? {});
       this.query = { motion, start, stop };
@@ -177,11 +177,11 @@ class FindPanel {
     return marked(this.app) ?? (this.query && this.app.motions.has(this.query.motion) ? this.query : null);
   }
 
-  private drawSought(): void {
+  private drawExample(): void {
     const { stretch } = this;
     this.about.look(this.web, stretch, this.webs);
-    const trouble = cannotSeek(this.app, this.web, stretch, this.query) || this.about.refuses;
-    put(this.sought, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
+    const trouble = cannotSearch(this.app, this.web, stretch, this.query) || this.about.refuses;
+    put(this.example, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
     this.thresholdBox.hidden = !this.web;
@@ -206,7 +206,7 @@ class FindPanel {
   }
 
   private draw(): void {
-    this.drawSought();
+    this.drawExample();
     this.build.disabled = cannotCompare(this.app) !== "";
     this.matchBox.hidden = !this.found;
     this.aim.canMake = !!this.found;
@@ -253,7 +253,7 @@ class FindPanel {
   private forgetCurve(): void {
     this.curve = null;
     this.curveBox.hidden = true;
-    this.drawSought();
+    this.drawExample();
   }
 
   private async suggest(): Promise<void> {

@@ -2,7 +2,7 @@
 import { messageOf, type App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { SavedFile, SaveFound } from "../messages";
-import { sentence } from "./find_sought";
+import { sentence } from "./find_example";
 
 type Kind = SaveFound["kind"];
 

@@ -190,7 +190,7 @@ class GraphPanel {
     const { built, links } = this;
     if (!built || !links) return;
     this.curve.show(built.curve, this.limit.value);
-    this.text.textContent = `${links.transitions} transitions; ${(100 * links.share).toFixed(0)} % of the footage is connected and can loop forever.`;
+    this.text.textContent = `${links.transitions} transitions; ${(100 * links.connected).toFixed(0)} % of the footage is connected and can loop forever.`;
     const rows = links.labels.map((part) => {
       const others = built.labels.length - 1;
       const to = part.reaches.length === others ? "all" : part.reaches.join(", ") || "none";

@@ -92,7 +92,7 @@ export class PairSection {
     node.dataset["pair"] = `${before} to ${after}`;
     node.setAttribute("aria-label", `${before} to ${after}: ${transitions} transitions`);
     node.setAttribute("aria-pressed", String(own));
-    node.style.setProperty("--share", String(Math.sqrt(transitions / most)));
+    node.style.setProperty("--amount", String(Math.sqrt(transitions / most)));
     return node;
   }
 

@@ -29,12 +29,12 @@ export function limitCurve(): LimitCurve {
     const y = (fraction: number) => HEIGHT - 2 - fraction * (HEIGHT - 6);
     pen.beginPath();
     pen.moveTo(0, HEIGHT);
-    for (const point of points) pen.lineTo(x(point.meters), y(point.share));
+    for (const point of points) pen.lineTo(x(point.meters), y(point.connected));
     pen.lineTo(width, HEIGHT);
     pen.fillStyle = cssVariable("--accent-soft");
     pen.fill();
     pen.beginPath();
-    points.forEach((point, i) => (i ? pen.lineTo(x(point.meters), y(point.share)) : pen.moveTo(x(point.meters), y(point.share))));
+    points.forEach((point, i) => (i ? pen.lineTo(x(point.meters), y(point.connected)) : pen.moveTo(x(point.meters), y(point.connected))));
     pen.strokeStyle = cssVariable("--accent");
     pen.lineWidth = 1.5;
     pen.stroke();

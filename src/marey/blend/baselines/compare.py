@@ -45,11 +45,11 @@ OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 class PathRow:
     """Result of one method to find a path.
 
-    cost : the sum of its cells, m^2 (of gray levels where costs are integers); None where there is no path.
+    cost : the sum of its cells, m^2 (of gray levels where costs are integers); None where no path exists.
     distance : meters, the root of the mean of its cells.
     accuracy : percent, 100 * optimal cost / cost (S (4), with the fraction the right way up).
     seconds : it took, without the grid.
-    note : why there is no path, or that the search was cut.
+    note : why no path was found, or that the search was cut.
     """
 
     method: str
@@ -86,7 +86,7 @@ class BlendRow:
     seconds : it took, without grid, path and registration; None for an input.
     performance : percent, 100 * time of the discrete timewarp / its time (S (6)).
     metrics : by name, in the units that `Comparison.units` gives; None where one is not available.
-    note : why there is no blend.
+    note : why it has no blend.
     """
 
     method: str
@@ -251,7 +251,7 @@ def _make_path_row(
 
 
 def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
-    """Its result, or None if there is none; how long it took; why there is no result."""
+    """Its result, or None if there is none; how long it took; why it failed."""
     before = time.perf_counter()
     result, note = None, ""
     try:
@@ -276,7 +276,7 @@ def _make_blend_rows(
 
     def along(warped: Callable[..., Motion], **options: Any) -> Motion:
         if path is None:
-            raise NoResult("there is no path to go by")
+            raise NoResult("no path was found")
         return warped(a, b, weights, path=path, **options)
 
     def blend_registered() -> Motion:

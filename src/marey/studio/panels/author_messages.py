@@ -42,7 +42,7 @@ class CharacterEdge(Value):
     """A transition between two nodes: its thresholds and costs, in meters.
 
     `median` is the median cost. `worst` is the cost of the best transition from the source motion for which it is
-    highest. `share` is the average fraction of the target's range, by volume, that can follow a source motion.
+    highest. `reachable` is the average fraction of the target's range, by volume, that can follow a source motion.
     `samples` is the number of source samples.
     """
 
@@ -52,7 +52,7 @@ class CharacterEdge(Value):
     bad: float
     median: float
     worst: float
-    share: float
+    reachable: float
     samples: int
 
 
@@ -193,8 +193,8 @@ class TriedEdge(Value):
     are the box of target parameters that can follow it; null if there is none. Units are those of the nodes.
     """
 
-    good_share: float
-    bad_share: float
+    accepted: float
+    rejected: float
     stuck: int
     note: str
     sample: int

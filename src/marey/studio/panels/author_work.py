@@ -42,9 +42,7 @@ def known_recipe(name: str) -> str:
 
     known = shipped_recipes()
     if name not in known:
-        raise UnknownName(
-            f"there is no built-in character {name[:40]!r}{similar(name, known)}; available: {', '.join(known)}"
-        )
+        raise UnknownName(f"no built-in character {name[:40]!r}{similar(name, known)}; available: {', '.join(known)}")
     return name
 
 

@@ -122,11 +122,11 @@ async def compare_blends(session: Session, message: messages.CompareBlends) -> m
     settings = message.settings.to_dict()
     found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, settings=settings)
     return messages.BlendTable(
-        tuple(messages.PathFigures(**row) for row in found["paths"]),
+        tuple(messages.PathMetrics(**row) for row in found["paths"]),
         found["proven"],
         tuple(found["names"]),
         tuple(found["units"]),
-        tuple(messages.BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
+        tuple(messages.BlendMetrics(**{**row, "metrics": tuple(row["metrics"])}) for row in found["blends"]),
         word_notes(found["notes"], messages.CompareBlends),
     )
 

@@ -55,7 +55,7 @@ class BlendStudy(Value):
 
     `distance` is the root mean square distance along the alignment, in meters. `matches` is the number of contacts that
     were matched. `crops` are the frames used of each motion, half-open. `misfits` are the indices of motions whose
-    skeleton differs from the first; if there are any, there is no grid. `rests` are the indices of motions whose first
+    skeleton differs from the first; the grid is missing then. `rests` are the indices of motions whose first
     frame is a rest pose.
     """
 
@@ -153,7 +153,7 @@ class CompareBlends(Message, do="blend_statistics"):
     settings: ComparisonSettings = ComparisonSettings(time_limit=1.0)
 
 
-class PathFigures(Value):
+class PathMetrics(Value):
     """The result of one alignment method; null fields if it failed.
 
     `cost` is the sum over the path (m^2), `distance` the root mean square (m), and `accuracy` 100 * lowest cost / cost.
@@ -167,21 +167,21 @@ class PathFigures(Value):
     note: str
 
 
-class BlendFigures(Value):
-    """Metrics of one blend method, or of an input motion. `figures` are in the order of `BlendTable.names`."""
+class BlendMetrics(Value):
+    """Metrics of one blend method, or of an input motion. `metrics` are in the order of `BlendTable.names`."""
 
     method: str
     milliseconds: float | None
-    figures: tuple[float | None, ...]
+    metrics: tuple[float | None, ...]
     note: str
 
 
 class BlendTable(Value):
     """Comparison of all methods. `proven` says whether the lowest cost found is the true minimum."""
 
-    paths: tuple[PathFigures, ...]
+    paths: tuple[PathMetrics, ...]
     proven: bool
     names: tuple[str, ...]
     units: tuple[str, ...]
-    blends: tuple[BlendFigures, ...]
+    blends: tuple[BlendMetrics, ...]
     notes: tuple[str, ...]

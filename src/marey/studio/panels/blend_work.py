@@ -173,7 +173,7 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
             {
                 "method": row.method,
                 "milliseconds": None if row.seconds is None else 1000.0 * row.seconds,
-                "figures": [_finite(row.metrics.get(name)) for name in names],
+                "metrics": [_finite(row.metrics.get(name)) for name in names],
                 "note": row.note,
             }
             for row in rows

@@ -86,8 +86,8 @@ async def drive_request(session: Session, message: messages.DriveRequest) -> Not
     return Nothing()
 
 
-@command(messages.DriveFigures, reads=True)
-async def drive_figures(session: Session, message: messages.DriveFigures) -> messages.DriveTable:
+@command(messages.DriveStatistics, reads=True)
+async def drive_statistics(session: Session, message: messages.DriveStatistics) -> messages.DriveTable:
     """Return the response times of each controller."""
     return messages.DriveTable(tuple(record.summarize(way) for way, record in _get_state(session).records.items()))
 

@@ -105,11 +105,11 @@ class DriveRequest(Message, do="drive_request"):
     values: dict[str, float] | None = None
 
 
-class DriveFigures(Message, do="drive_figures"):
+class DriveStatistics(Message, do="drive_statistics"):
     """Get the response times measured so far."""
 
 
-class WayFigures(Value):
+class WayStatistics(Value):
     """Statistics of one controller: seconds driven, completed changes of direction, and response times.
 
     A change is completed when the character has faced the direction within 15 degrees for 0.25 s. `unanswered` counts
@@ -129,7 +129,7 @@ class WayFigures(Value):
 class DriveTable(Value):
     """Statistics of all controllers used."""
 
-    ways: tuple[WayFigures, ...]
+    ways: tuple[WayStatistics, ...]
 
 
 class KeepDriven(Message, do="drive_keep"):

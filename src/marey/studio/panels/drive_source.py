@@ -23,7 +23,7 @@ from marey.maths import quat, rigid2d
 from marey.play import SourceFrame, stack_frames, take_frame
 from marey.studio.live import LiveFrame
 from marey.studio.panels.drive_controllers import Driver
-from marey.studio.panels.drive_messages import DriveRequest, Way, WayFigures
+from marey.studio.panels.drive_messages import DriveRequest, Way, WayStatistics
 
 # Half-life (s) of the offset from the previous character's pose; seconds that can be saved; distance (m) at which a
 # point counts as reached; frames between updates of the direction to a point.
@@ -278,11 +278,11 @@ class Record:
         self.answers.append(answer)
         del self.answers[:-_REMEMBERED]
 
-    def summarize(self, way: Way) -> WayFigures:
+    def summarize(self, way: Way) -> WayStatistics:
         """Return the statistics for the page."""
         median = statistics.median(self.answers) if self.answers else None
         slowest = max(self.answers, default=None)
-        return WayFigures(way, self.seconds, len(self.answers), self.unanswered, median, slowest)
+        return WayStatistics(way, self.seconds, len(self.answers), self.unanswered, median, slowest)
 
 
 class ResponseClock:

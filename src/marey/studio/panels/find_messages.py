@@ -238,10 +238,10 @@ class FindNow(Message, do="find_now"):
 
 
 class FindSnapshot(Value):
-    """The last results of the panel, null if there are none. `sought` is the last search request."""
+    """The last results of the panel, null if there are none. `search` is the last search request."""
 
     web: WebBuilt | None
-    sought: SearchWeb | None
+    search: SearchWeb | None
     found: SearchDone | None
     space: SpaceMade | None
 

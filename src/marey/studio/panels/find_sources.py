@@ -156,8 +156,8 @@ def cut_matches(
     for k in which:
         clip, part = found.motions[k], found.matches[k]
         if part.tier == 0:
-            sought = _load_query(query)
-            cut = None if sought is None else bake_hips_into_root(sought, web.skeleton)
+            example = _load_query(query)
+            cut = None if example is None else bake_hips_into_root(example, web.skeleton)
         else:
             if part.clip not in read:
                 read[part.clip] = _read(sources.get(part.clip))

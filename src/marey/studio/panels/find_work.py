@@ -185,21 +185,21 @@ def run_search(
     """Run a search (cached). `clip` is the index of a clip of the web, or None to search for the motion in `file`."""
     from marey.find import SearchSettings
 
-    sought = _resolve_query(web, clip, file, start, stop)
+    query = _resolve_query(web, clip, file, start, stop)
     settings = SearchSettings(overlap=_OVERLAPS[repeats], **options)
     try:
-        return open_web(web).search(*sought, threshold, settings=settings)
+        return open_web(web).search(*query, threshold, settings=settings)
     except NoResult:
-        raise NoResult(_no_match_message(open_web(web), sought, threshold, settings)) from None
+        raise NoResult(_no_match_message(open_web(web), query, threshold, settings)) from None
 
 
 def _no_match_message(
-    web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, settings: SearchSettings
+    web: MatchWeb, query: tuple[int | Motion, int, int], threshold: float, settings: SearchSettings
 ) -> str:
     """Return the error message if nothing was found. Times are in seconds, as on the page."""
     from marey.find.search import Query
 
-    near = Query.make(web, *sought, settings).find_nearest()
+    near = Query.make(web, *query, settings).find_nearest()
     if near is None:
         return "no indexed motion is similar; mark another range, or index more clips"
     (clip, start, stop), distance = near

@@ -161,7 +161,7 @@ async def build_current(session: Session) -> Path:
 def _get_state(session: Session) -> GraphState:
     state = session.state.get("graph")
     if not isinstance(state, GraphState):
-        raise InvalidValue("there is no graph yet; choose clips and press “Build graph” first")
+        raise InvalidValue("no graph was built yet; choose clips and press “Build graph” first")
     return state
 
 

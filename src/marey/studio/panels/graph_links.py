@@ -92,8 +92,8 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
 
 def suggest_threshold(points: Sequence[LimitPoint]) -> float:
     """Return the smallest threshold (m) that connects at least 60% of what the best threshold connects."""
-    most = max(point.share for point in points)
-    return next(point.meters for point in points if point.share >= _ENOUGH * most)
+    most = max(point.connected for point in points)
+    return next(point.meters for point in points if point.connected >= _ENOUGH * most)
 
 
 def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:

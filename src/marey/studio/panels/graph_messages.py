@@ -32,19 +32,19 @@ class LabelPart(Value):
 
 
 class GraphLinks(Value):
-    """Connectivity of a graph. `share` is the fraction of all frames in the largest strongly connected component."""
+    """Connectivity of a graph. `connected` is the fraction of frames in the largest strongly connected component."""
 
     transitions: int
-    share: float
+    connected: float
     labels: tuple[LabelPart, ...]
     pairs: tuple[PairCount, ...]
 
 
 class LimitPoint(Value):
-    """Connectivity for one threshold in meters; `share` is as in `GraphLinks`."""
+    """Connectivity for one threshold in meters; `connected` is as in `GraphLinks`."""
 
     meters: float
-    share: float
+    connected: float
     transitions: int
 
 

@@ -27,9 +27,9 @@ from marey.studio.messages import (
     FindingRow,
     Findings,
     FolderList,
-    LiveFigures,
     LiveReport,
     LiveStarted,
+    LiveStatistics,
     MotionInfo,
     Nothing,
     StartLive,
@@ -242,8 +242,8 @@ async def echo_frame(session: Session, message: EchoFrame) -> Nothing:
     return Nothing()
 
 
-@command(LiveFigures, reads=True)
-async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
+@command(LiveStatistics, reads=True)
+async def live_statistics(session: Session, message: LiveStatistics) -> LiveReport:
     """Return the statistics of the live stream."""
     return session.live.report()
 

@@ -40,14 +40,14 @@ export function cannotCompare(app: App): string {
 }
 
 /** The reason why the range cannot be searched for; "" if it can. */
-export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | null, before: Stretch | null): string {
+export function cannotSearch(app: App, web: WebBuilt | null, example: Stretch | null, before: Stretch | null): string {
   if (!web) return cannotCompare(app) || "Press Index clips first. Then mark a range and search for it.";
-  if (!sought) {
+  if (!example) {
     if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another clip.";
     return cannotCompare(app) || "Mark a range on the timeline: Shift+drag on its ruler, or press [ and ] to set start and end.";
   }
-  const fps = app.motions.get(sought.motion)!.info.fps;
-  const seconds = (sought.stop - sought.start) / fps;
+  const fps = app.motions.get(example.motion)!.info.fps;
+  const seconds = (example.stop - example.start) / fps;
   if (seconds > web.least - 0.5 / fps) return "";
   return `The range is ${seconds.toFixed(2)} s long. Mark at least ${web.least.toFixed(2)} s.`;
 }
@@ -61,8 +61,8 @@ export class About {
 
   constructor(private readonly app: App, private readonly changed: () => void) {}
 
-  look(web: WebBuilt | null, sought: Stretch | null, number: number): void {
-    const info = sought && this.app.motions.get(sought.motion)?.info;
+  look(web: WebBuilt | null, example: Stretch | null, number: number): void {
+    const info = example && this.app.motions.get(example.motion)?.info;
     const wanted = web && info ? `${info.motion} ${info.revision} ${number}` : "";
     if (wanted === this.asked) return;
     this.asked = wanted;
