@@ -153,7 +153,7 @@ def _raise_above_floor(
         elif missing > 0.0:  # toes of a foot that lies on its side
             pivot, tip, ankle = find_toes(row, limb, options, positions, target, orientation)
             tip = vec.rotate(vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend), tip)
-            rise = _find_rise(tip, floor - pivot[1])
+            rise = find_rise(tip, floor - pivot[1])
     return (target, orientation), (bend, rise), raised
 
 
@@ -219,12 +219,12 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
         return target, orientation, False
     if math.sqrt(away[0] * away[0] + away[2] * away[2]) < 1e-9:
         return target, orientation, False
-    orientation = vec.mul(vec.from_axis_angle(find_level_axis(away), _find_rise(away, floor - plant[1])), orientation)
+    orientation = vec.mul(vec.from_axis_angle(find_level_axis(away), find_rise(away, floor - plant[1])), orientation)
     return vec.sub(plant, vec.rotate(orientation, held)), orientation, True
 
 
 @helper
-def _find_rise(away: Vec, height: float) -> float:
+def find_rise(away: Vec, height: float) -> float:
     """Return the radians by which a vector must rotate about its level axis to end at a height, or near it."""
     flat = math.sqrt(away[0] * away[0] + away[2] * away[2])
     return math.asin(min(max(height / max(vec.norm(away), 1e-9), -1.0), 1.0)) - math.atan2(away[1], flat)
@@ -241,7 +241,7 @@ def _roll(target: Vec, orientation: Quat, first: Vec, second: Vec, floor: float)
     """Roll the foot about the line through its planted points by the smallest angle that raises the ankle enough."""
     plant = vec.add(target, vec.rotate(orientation, first))
     axis = vec.normalize(vec.rotate(orientation, vec.sub(second, first)), (0.0, 0.0, 1.0))
-    bend, _ = _find_bend(axis, vec.sub(target, plant), floor - plant[1])
+    bend, _ = _find_bend(axis, vec.sub(target, plant), floor - plant[1], True)
     orientation = vec.mul(vec.from_axis_angle(axis, bend), orientation)
     return vec.sub(plant, vec.rotate(orientation, first)), orientation, True
 
@@ -277,10 +277,15 @@ def find_toe_axis(row: Floats1D, limb: Ints1D, tip: Vec, ankle: Vec, orientation
 
     tip, ankle : vectors from the pivot of the toes. Without a heel, the axis is perpendicular to toes and ankle.
     """
-    ahead = tip
-    if limb[layout.POINT1] >= 0:
-        ahead = vec.sub(vec.scale(-1.0, ankle), vec.rotate(orientation, vec.get(row, layout.O1)))
-    return vec.normalize(vec.cross(ahead, ankle), (1.0, 0.0, 0.0))
+    return vec.normalize(vec.cross(_find_foot_line(row, limb, tip, ankle, orientation), ankle), (1.0, 0.0, 0.0))
+
+
+@helper
+def _find_foot_line(row: Floats1D, limb: Ints1D, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
+    """Return the vector from heel to ball, or along the toes if there is no heel."""
+    if limb[layout.POINT1] < 0:
+        return tip
+    return vec.sub(vec.scale(-1.0, ankle), vec.rotate(orientation, vec.get(row, layout.O1)))
 
 
 @helper
@@ -296,24 +301,24 @@ def _bend_toes(
     height = options.floor - row[layout.OVER] - pivot[1]
     if tip[1] >= height:
         return 0.0, 0.0
-    return _find_bend(find_toe_axis(row, limb, tip, ankle, orientation), tip, height)
+    axis = find_toe_axis(row, limb, tip, ankle, orientation)
+    instep = vec.cross(axis, _find_foot_line(row, limb, tip, ankle, orientation))
+    return _find_bend(axis, tip, height, instep[1] > 0.0)
 
 
 @helper
-def _find_bend(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
+def _find_bend(axis: Vec, tip: Vec, height: float, is_upright: bool) -> tuple[float, float]:
     """Return the smallest rotation about an axis that raises the end of a vector to a height, and the meters missing.
 
-    The height of the end is along + amplitude * cos(rotation - top).
+    The height of the end is along + amplitude * cos(rotation - top). An end that is curled under goes straight down
+    first, then up, unless it belongs to a foot that lies on its instep, not `is_upright`, and has not far to go.
     """
     along = axis[1] * vec.dot(axis, tip)
     side = vec.cross(axis, tip)
     amplitude, top = math.sqrt(vec.square(tip[1] - along) + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
-    if top < -0.5 * math.pi:  # curled under the foot: straight down first, then up
+    rest = math.acos(max((height - along) / amplitude, -1.0)) if height - along < amplitude else 0.0
+    if top < -0.5 * math.pi and (is_upright or top + rest < -_MAX_DOWN):
         top += 2.0 * math.pi
-    if height - along >= amplitude:
-        bend = top
-    else:
-        rest = math.acos(max((height - along) / amplitude, -1.0))
-        bend = top - rest if top > 0.0 else top + rest
+    bend = top - rest if top > 0.0 else top + rest
     bend = max(bend, -_MAX_DOWN)
     return bend, max(height - along - amplitude * math.cos(bend - top), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from marey.clean import layout_kernels as layout
-from marey.clean.final_kernels import find_hinge, find_level_axis, find_toe_axis, find_toes
+from marey.clean.final_kernels import find_hinge, find_level_axis, find_rise, find_toe_axis, find_toes
 from marey.clean.layout_kernels import Cleanup
 from marey.clean.root_kernels import smooth_peak
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper
@@ -34,6 +34,8 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
         bend = _smooth_bend(cleanup, t, e, n_aimed)
         rise = smooth_peak(state.values, layout.RAISE, 1.0, options.calm // 2, t, (e, n_aimed))
+        if limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0 and state.flags[t, e, layout.KIND] < layout.POSE:
+            rise += _find_missing_rise(cleanup, t, e, bend, rise)
         if bend != 0.0 or rise != 0.0:
             _write_toes(cleanup, t, e, bend, rise)
 
@@ -58,6 +60,22 @@ def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
     own: float = row[layout.BEND]
     is_under = pivot[1] + vec.rotate(turn, tip)[1] < options.floor - row[layout.OVER]
     return own if is_under and own * bend > 0.0 else bend
+
+
+@helper
+def _find_missing_rise(cleanup: Cleanup, t: int, e: int, bend: float, rise: float) -> float:
+    """Return the radians by which toes that are bent and raised must still rise to be above the floor.
+
+    Smoothing may leave them below it where the foot turns over and its toes bend the other way.
+    """
+    _, options, frames, state, _ = cleanup
+    row, limb = state.values[t, e], cleanup.body.limbs[e]
+    orientation = vec.get_quat(row, layout.AIM_Q)
+    pivot, tip, ankle = find_toes(row, limb, options, frames.positions[t], vec.get(row, layout.AIM), orientation)
+    tip = vec.rotate(vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend), tip)
+    tip = vec.rotate(vec.from_axis_angle(find_level_axis(tip), rise), tip)
+    height = options.floor - row[layout.OVER] - pivot[1]
+    return find_rise(tip, height) if tip[1] < height else 0.0
 
 
 @helper
