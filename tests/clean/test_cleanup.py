@@ -460,12 +460,12 @@ class TestBadInput:
 
     def test_contacts_that_cannot_be_held(self) -> None:
         motion = walk(1.0)
-        knee = ContactPoint("left_knee", motion.skeleton.roles["left_lower_leg"], np.zeros(3))
+        collar = ContactPoint("collar", motion.skeleton.roles["left_shoulder"], np.zeros(3))
         with pytest.raises(
             InvalidValue,
-            match="contact point 'left_knee' is on 'LeftLeg', which is not part of a hand or foot, so it cannot",
+            match="contact point 'collar' is on 'LeftShoulder', which cleanup does not move: hands, feet, knees",
         ):
-            clean(motion, contacts=Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
+            clean(motion, contacts=Contacts((collar,), np.ones((len(motion), 1), dtype=bool)))
         foot = motion.skeleton.roles["left_foot"]
         three = tuple(ContactPoint(f"p{k}", foot, np.full(3, 0.01 * k)) for k in range(3))
         with pytest.raises(

@@ -75,7 +75,7 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_depth(subject: Subject) -> Iterator[Finding]:
-    """Find the part of the body that is deepest below the floor. Cleanup moves only feet."""
+    """Find the part of the body that is deepest below the floor. Cleanup moves other parts than feet on request."""
     skeleton, points = subject.motion.skeleton, subject.foot_points
     feet = {j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None}
     parts = [(skeleton.names[int(j)], not feet.isdisjoint(skeleton.chain(int(j)))) for j in subject.joints]
@@ -91,10 +91,7 @@ def _check_depth(subject: Subject) -> Iterator[Finding]:
     rows = np.flatnonzero(depth.max(axis=1) > _DEPTH)
     start, stop = int(rows[0]), int(rows[-1]) + 1
     message = f"{name} sinks {1e3 * deepest:.0f} mm below the floor"
-    if is_foot:
-        severity = "severe" if deepest > _LARGE_DEPTH else "mild"
-        remedy, operation = "put the feet on the floor", "clean"
-    else:
-        severity, operation = "mild", ""
-        remedy = f"cleanup does not move {name}, only feet; leave it, or lift it by hand"
-    yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), operation)
+    severity = "severe" if is_foot and deepest > _LARGE_DEPTH else "mild"
+    remedy = "put the feet on the floor" if is_foot else "put the whole body on the floor"
+    options = {} if is_foot else {"body": True}
+    yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), "clean", options)

@@ -1,3 +1,4 @@
+from .cleanup import BelowFloor as BelowFloor
 from .cleanup import CleanResult as CleanResult
 from .cleanup import PlantUsed as PlantUsed
 from .cleanup import clean as clean

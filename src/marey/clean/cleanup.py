@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from marey.clean import layout_kernels as layout
+from marey.clean.body_hold import BodyHold, find_parts, hold_body
 from marey.clean.contacts import check_plane, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
@@ -16,7 +17,7 @@ from marey.clean.pipeline import Pipeline, make_options
 from marey.clean.points import find_side, leg_length, point_paths
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, find_runs, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
@@ -29,6 +30,8 @@ from marey.errors import InvalidValue, UnknownName, similar
 _NEAR_FLOOR = 0.12
 # A foot that is on average this far above its plants is on a leg that is too short (meters, reference body).
 _HOVER_HEIGHT = 0.03
+# Meters: parts that are left deeper below the floor than this are reported.
+_BELOW = 0.005
 # Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
 GIVE_FLOOR = "pass its height as `floor=`"
@@ -51,6 +54,21 @@ class PlantUsed:
     position: tuple[float, float, float]
 
 
+@dataclass(frozen=True, slots=True)
+class BelowFloor:
+    """A hand, a foot or another part that cleanup leaves below the floor.
+
+    part : its name, as in `CleanResult.limbs`.
+    start, stop : frames, half-open.
+    depth : largest depth in meters.
+    """
+
+    part: str
+    start: int
+    stop: int
+    depth: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanResult:
     """A cleaned motion and how much it was changed; F frames, E hands and feet.
@@ -64,6 +82,7 @@ class CleanResult:
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
         contacts of the motion have a gap there.
+    below_floor : parts that are left more than 5 mm below the floor, because they are too far below it in the source.
     """
 
     motion: Motion
@@ -74,6 +93,7 @@ class CleanResult:
     plants: tuple[PlantUsed, ...]
     foot_scale: Floats
     released: tuple[PlantUsed, ...] = ()
+    below_floor: tuple[BelowFloor, ...] = ()
 
     figures = renamed_method("figures", "metrics")
 
@@ -96,7 +116,8 @@ class CleanResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metrics, the limbs and the plants, ready for JSON."""
-        plants = {name: [asdict(plant) for plant in getattr(self, name)] for name in ("plants", "released")}
+        lists = ("plants", "released", "below_floor")
+        plants = {name: [asdict(one) for one in getattr(self, name)] for name in lists}
         return {**self.metrics, "limbs": list(self.limbs), **plants}
 
 
@@ -142,14 +163,17 @@ def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
 def find_options(skeleton: Skeleton, fps: float, limbs: Limbs, settings: CleanSettings, floor: float) -> CleanOptions:
     """Convert the settings to the kernels' options for one body."""
     planes = settings.planes
-    scale = 1.0
-    if any(name.endswith("foot") for name in limbs.names):
-        scale = leg_length(skeleton) / REFERENCE_LEG
+    scale = measure_scale(skeleton) if any(name.endswith("foot") for name in limbs.names) else 1.0
     near = _NEAR_FLOOR * scale
     others = [] if planes is None else [check_plane(plane) for plane in planes]
     if planes is not None and not others:
         near = np.inf  # only the floor
     return make_options(settings, fps, floor=floor, near=near, hover=_HOVER_HEIGHT * scale, planes=others)
+
+
+def measure_scale(skeleton: Skeleton) -> float:
+    """Return the size of the body relative to that to which the thresholds apply."""
+    return leg_length(skeleton) / REFERENCE_LEG
 
 
 def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) -> list[tuple[int, int, PlantAt]]:
@@ -175,7 +199,7 @@ def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     level = motion.source.floor if settings.floor is None else settings.floor
     held = motion.contacts if settings.contacts is None else settings.contacts
     if held is None:
-        found = find_contacts(motion, hands=settings.hands, floor=level, planes=settings.planes)
+        found = find_contacts(motion, hands=settings.hands, body=settings.body, floor=level, planes=settings.planes)
         held, level = found.contacts, found.floor
     if level is None:
         level = _estimate_floor(replace(motion, contacts=held))
@@ -196,12 +220,12 @@ def _estimate_floor(motion: Motion) -> float:
 
 def _check_carried(motion: Motion, contacts: Contacts, limbs: Limbs) -> None:
     """Raise an error if a contact cannot be enforced."""
-    carried = set(limbs.columns.ravel().tolist())
+    carried = {*limbs.columns.ravel().tolist(), *(k for k, _ in find_parts(motion.skeleton, contacts))}
     for k, point in enumerate(contacts.points):
         if k not in carried and contacts.mask[:, k].any():
             raise InvalidValue(
-                f"contact point {point.name!r} is on {motion.skeleton.names[point.joint]!r}, which is not part of a "
-                "hand or foot, so it cannot be held in place; remove its contacts"
+                f"contact point {point.name!r} is on {motion.skeleton.names[point.joint]!r}, which cleanup does not "
+                "move: hands, feet, knees, elbows, hips, chest and head can be held in place; remove its contacts"
             )
 
 
@@ -266,32 +290,59 @@ def _collect_result(
     )
     used = _list_plants(contacts, limbs, pipeline)
     free = pipeline.state.values[:n, :, layout.RELEASED] > 0.0
-    released: tuple[PlantUsed, ...] = ()
-    if free.any():
-        mask = contacts.mask.copy()
-        for e, columns in enumerate(limbs.columns):
-            mask[:, columns[columns >= 0]] &= ~free[:, e, None]
-        cut = contacts.mask & ~mask
-        released = tuple(
-            plant for plant in used if plant.stop < n and cut[plant.stop, contacts.names.index(plant.point)]
-        )
+    mask = contacts.mask.copy()
+    for e, columns in enumerate(limbs.columns):
+        mask[:, columns[columns >= 0]] &= ~free[:, e, None]
+    shift = pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy()
+    planted = pipeline.state.flags[:n, :, layout.KIND] != layout.FREE
+    body = hold_body(result, contacts, limbs, planted, pipeline.options, measure_scale(motion.skeleton))
+    if body is not None:
+        result, shift = body.motion, shift + body.shift
+        mask &= ~body.free
+        used = _sort_plants((*used, *_list_part_plants(contacts, body)))
+    cut = contacts.mask & ~mask
+    released = tuple(plant for plant in used if plant.stop < n and cut[plant.stop, contacts.names.index(plant.point)])
+    if cut.any():
         result = replace(result, contacts=Contacts(contacts.points, mask))
-    residue = _measure_residue(result, contacts, limbs, pipeline)
-    shift = set_readonly(pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
+    residue, names = _measure_residue(result, contacts, limbs, pipeline), limbs.names
+    foot_scale = _measure_foot_scale(pipeline)
+    if body is not None:
+        names += tuple(contacts.names[k] for k in body.columns)
+        scale, residue = np.hstack([scale, body.scale]), np.hstack([residue, body.residue])
+        foot_scale = np.hstack([foot_scale, np.ones_like(body.scale)])
     done = CleanResult(
         result,
-        limbs.names,
+        names,
         set_readonly(scale),
         set_readonly(residue),
-        shift,
+        set_readonly(shift),
         used,
-        set_readonly(_measure_foot_scale(pipeline)),
+        set_readonly(foot_scale),
         released,
+        _find_below_floor(result, contacts, limbs, names),
     )
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.metrics}
     if targets:
         record["targets"] = len(targets)
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
+
+
+def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: Sequence[str]) -> tuple[BelowFloor, ...]:
+    """Find where hands, feet and other parts are below the floor. Those with a target go where it is."""
+    floor, world, skeleton = motion.source.floor or 0.0, motion.world(), motion.skeleton
+    paths = point_paths(motion, contacts.points)[:, :, 1]
+    found = []
+    for p, name in enumerate(names):
+        columns = limbs.columns[p][limbs.columns[p] >= 0] if p < len(limbs.names) else [contacts.index(name)]
+        if not len(columns):
+            continue
+        heights = paths[:, columns].min(axis=1)
+        if p < len(limbs.names) and limbs.table[p, layout.IS_FOOT]:
+            below = [j for j in range(len(skeleton)) if limbs.table[p, layout.END] in skeleton.chain(j)]
+            heights = np.minimum(heights, world.positions[:, below, 1].min(axis=1))
+        for start, stop in find_runs(heights < floor - _BELOW):
+            found.append(BelowFloor(name, start, stop, float(floor - heights[start:stop].min())))
+    return tuple(sorted(found, key=lambda one: one.start))
 
 
 def _measure_foot_scale(pipeline: Pipeline) -> Floats:
@@ -321,7 +372,17 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
                     stop += 1
                 x, y, z = places[start].tolist()
                 used.append(PlantUsed(name, start, stop, (x, y, z)))
-    return tuple(sorted(used, key=lambda plant: (plant.start, plant.point)))
+    return _sort_plants(used)
+
+
+def _list_part_plants(contacts: Contacts, body: BodyHold) -> Iterator[PlantUsed]:
+    for plant in body.plants:
+        x, y, z = plant.place.tolist()
+        yield PlantUsed(contacts.names[plant.column], plant.start, plant.stop, (x, y, z))
+
+
+def _sort_plants(plants: Iterable[PlantUsed]) -> tuple[PlantUsed, ...]:
+    return tuple(sorted(plants, key=lambda plant: (plant.start, plant.point)))
 
 
 def _measure_residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:

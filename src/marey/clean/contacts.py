@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from marey.clean import contact_kernels
+from marey.clean.body import find_body_part, find_rest_height, is_round
 from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
 from marey.clean.floor import collect_still_heights, find_rest_heights, locate_floor
 from marey.clean.points import SIDES
@@ -18,6 +19,7 @@ from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
+from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, warn_user
 
@@ -47,12 +49,13 @@ _GROWTH = 1.25
 # If the speed is noisier than this, m/s, a curve fitted to many frames decides where plants end, within these bounds.
 _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
-# How far below the floor a point may be and still rest on it, meters: recorded feet sink in under load.
-_DEEPEST = 0.06
+# How far below the floor a point may be and still rest on it, meters: recorded feet sink in under load. Other parts of
+# a body that lies, crawls or rolls are recorded as much as 0.2 m below the floor of its feet.
+_DEEPEST, _DEEPEST_BODY = 0.06, 0.25
+# Factor of the speed of parts that roll.
+_SLIDING = 0.5
 # How far a given floor may be above still feet, meters for the reference body.
 _OFF_FLOOR = 0.1
-# Height of wrist and fingertips when the hand lies on a support, meters for the reference body.
-_HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +70,7 @@ class ContactResult:
 @renamed_parameters(thresholds="settings")
 @operation(ContactSettings)
 def detect_contacts(motion: Motion, settings: ContactSettings) -> Motion:
-    """Detect contacts of heels and balls of the feet and, on request, of hands; store the floor in ``source.floor``.
+    """Detect contacts of heels and balls of the feet and, on request, of hands or the whole body; also find the floor.
 
     Each point has its own rest height on the floor. A contact needs one frame that is low and slow, and lasts while the
     point is neither too high nor too fast (two thresholds each, to avoid flicker). Within a contact, only frames about
@@ -75,7 +78,8 @@ def detect_contacts(motion: Motion, settings: ContactSettings) -> Motion:
     recordings, when it gets faster than its drift. Paths are smoothed according to their noise, and not at all if they
     have none.
 
-    Feet may also stand above the floor, and hands may bear the body's weight; see `marey.clean.supports`.
+    The floor is stored in ``source.floor``. Feet may also stand above it, and hands may bear the body's weight; see
+    `marey.clean.supports`. Parts of the body that touch the floor are described in `marey.clean.body`.
 
     Points defined in ``motion.contacts`` are kept; their flags are replaced.
     """
@@ -106,22 +110,24 @@ def find_contacts(motion: Motion, settings: ContactSettings) -> ContactResult:
     """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports."""
     surfaces = None if settings.planes is None else [check_plane(plane) for plane in settings.planes]
     floor = check_motion(motion).source.floor if settings.floor is None else settings.floor
-    track = track_points(motion, choose_points(motion, settings.hands))
+    track = track_points(motion, choose_points(motion, settings.hands, settings.body))
     slow: Bools = track.speed < settings.enter_speed * track.scale.root
     if settings.floor is not None:
         _check_floor(track, slow, settings.floor)
     stills = collect_still_heights(track, slow)
     level = locate_floor(track, stills) if floor is None else float(floor)
     rest, spread = find_rest_heights(track, stills, level, given=floor is not None)
-    rest += _find_hand_clearance(track)
+    rest += _find_thickness(motion.skeleton, track)
     above = track.heights - rest
-    clearance = np.maximum(np.maximum(above, -above - _DEEPEST * track.scale.length), 0.0)
+    _lower_local_floors(motion.skeleton, track, above)
+    deepest = np.where([side is None for side in track.sides], _DEEPEST_BODY, _DEEPEST) * track.scale.length
+    clearance = np.maximum(np.maximum(above, -above - deepest), 0.0)
     raised: tuple[float, ...] = ()
     if surfaces is None:
         clearance, raised = measure_clearance(track, rest, slow, clearance, settings.enter_height * track.scale.length)
     else:
         clearance = _measure_plane_clearance(track, rest, level, clearance, surfaces)
-    mask = _find_plants(track, clearance, spread, settings)
+    mask = _find_plants(track, _slow_rolling(motion.skeleton, track), clearance, spread, settings)
     on_floor, gap = settings.enter_height * track.scale.length, track.frames(settings.gap)
     mark_bearing_hands(track, level, clearance, on_floor, gap, mask)
     return ContactResult(Contacts(track.points, set_readonly(mask)), level, raised)
@@ -139,7 +145,28 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
         )
 
 
-def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: ContactSettings) -> Bools:
+def _lower_local_floors(skeleton: Skeleton, track: PointTrack, above: Floats) -> None:
+    """Raise, in place, the heights (F, K) above the floor of knees and elbows whose foot or hand is below the floor.
+
+    The recorded limb is too low then: its knee or elbow is near the floor although it does not touch it.
+    """
+    for k, point in enumerate(track.points):
+        part = find_body_part(skeleton, point)
+        if part is None or part.kind not in ("knee", "elbow"):
+            continue
+        ends = [i for i, p in enumerate(track.points) if i != k and part.joint in skeleton.chain(p.joint)]
+        if ends:
+            above[:, k] -= np.minimum(above[:, ends].min(axis=1), 0.0)
+
+
+def _slow_rolling(skeleton: Skeleton, track: PointTrack) -> Floats:
+    """Return the speeds (F, K) in m/s, lower for parts of the body that roll: in a fall or a dive, they also slide."""
+    factors = np.ones(len(track.points))
+    factors[[k for k, point in enumerate(track.points) if is_round(skeleton, point)]] = _SLIDING
+    return np.asarray(factors * track.speed)
+
+
+def _find_plants(track: PointTrack, speed: Floats, clearance: Floats, spread: Floats, limits: ContactSettings) -> Bools:
     """Return the contact mask (F, K)."""
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
@@ -174,7 +201,7 @@ def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: C
         gap=track.frames(limits.gap),
         shortest=max(track.frames(limits.duration), 2),
     )
-    contact_kernels.detect_plants(track.speed, clearance, pace, each, rules, mask)
+    contact_kernels.detect_plants(speed, clearance, pace, each, rules, mask)
     if noise > _NOISY * root:
         contact_kernels.refine_edges(
             track.raw,
@@ -187,13 +214,13 @@ def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: C
     return mask
 
 
-def _find_hand_clearance(track: PointTrack) -> Floats:
-    """Return the height (K,) in meters to add to the rest height of points that lie inside a hand."""
-    up = np.zeros(len(track.points))
-    for k, (point, side) in enumerate(zip(track.points, track.sides, strict=True)):
-        if side is None:
-            up[k] = _HAND_REST.get(point.name.partition("_")[2], 0.0) * track.scale.length
-    return up
+def _find_thickness(skeleton: Skeleton, track: PointTrack) -> Floats:
+    """Return the height (K,) in meters to add to the rest height of points that lie inside the body."""
+    inside = [
+        find_rest_height(skeleton, point) if side is None else 0.0
+        for point, side in zip(track.points, track.sides, strict=True)
+    ]
+    return track.scale.length * np.array(inside)
 
 
 def _measure_plane_clearance(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from marey.clean import contact_kernels
+from marey.clean.body import make_body_points, make_hand_points
 from marey.core import kinematics_kernels
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint
@@ -33,9 +34,14 @@ _UP: Vector = (0.0, 1.0, 0.0)
 
 
 def contact_points(
-    skeleton: Skeleton, hands: bool = False, floor: float | None = None, standing: Motion | None = None
+    skeleton: Skeleton,
+    hands: bool = False,
+    floor: float | None = None,
+    standing: Motion | None = None,
+    *,
+    body: bool = False,
 ) -> tuple[ContactPoint, ...]:
-    """Find heel and ball of each foot and, with `hands`, wrist and fingertips of each hand.
+    """Find heel and ball of each foot, on request also points of hands and of the rest of the body.
 
     The ball is the joint at which the toes bend. The heel is level with it, behind the ankle, unless the foot has a
     joint there. Both are as low as the foot's lowest joint: the sole.
@@ -47,6 +53,8 @@ def contact_points(
         placed at this height, which accounts for the thickness of flesh and shoe.
     standing : a motion of this skeleton in which the feet stand. It shows where the soles are if the rest pose is not a
         standing pose, as in files whose bones all lie along one axis.
+    body : also return those of the hands, and `pelvis`, `back`, `head`, `left_knee`, `right_knee`, `left_elbow`,
+        `right_elbow`, if the skeleton has them.
 
     Raises `JointNotFound` if both feet are missing, and `InvalidValue` if the standing pose of the feet cannot be
     found.
@@ -69,8 +77,10 @@ def contact_points(
     points: list[ContactPoint] = []
     for side in feet:
         points += _make_foot_points(rest, side, ups[side], floor)
-    if hands:
-        points += _make_hand_points(skeleton)
+    if hands or body:
+        points += make_hand_points(skeleton)
+    if body:
+        points += make_body_points(skeleton)
     return tuple(points)
 
 
@@ -277,13 +287,3 @@ def _times(a: Vector, by: float) -> Vector:
 
 def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-def _make_hand_points(skeleton: Skeleton) -> Iterator[ContactPoint]:
-    roles = skeleton.roles
-    if "left_hand" not in roles and "right_hand" not in roles:
-        roles["left_hand"]  # raises
-    for side in SIDES:
-        for part, role in (("wrist", "hand"), ("fingertips", "fingertips")):
-            if f"{side}_{role}" in roles:
-                yield ContactPoint(f"{side}_{part}", roles[f"{side}_{role}"], np.zeros(3))

@@ -50,6 +50,12 @@ class ContactSettings(SupportSettings):
         default=False, help="Also detect contacts of wrists and fingertips, with the floor and other supports.",
         label="Detect hands too",
     )  # fmt: skip
+    body: bool = option(
+        default=False,
+        help="Also detect contacts of hands, knees, elbows, pelvis, back and head with the floor, as in kneeling, "
+        "crawling, lying and rolling.",
+        label="Detect whole body",
+    )  # fmt: skip
     enter_speed: float = option(
         default=0.35, help="A contact needs a frame slower than this.", unit="m/s", above=0, advanced=True
     )
@@ -93,6 +99,12 @@ class CleanSettings(SupportSettings):
     hands: bool = option(
         default=False, help="If contacts are detected, also detect those of the hands.", label="Lock hands too"
     )
+    body: bool = option(
+        default=False,
+        help="If contacts are detected, also detect those of hands, knees, elbows, pelvis, back and head. They are "
+        "held in place and lifted out of the floor like feet.",
+        label="Lock whole body",
+    )  # fmt: skip
     plants: Sequence[PlantAt] = option(
         default=(), help="Fixed positions for contact points, each for the entire contact that it is part of."
     )

@@ -56,8 +56,10 @@ class CleanStream:
     ) -> None:
         if settings.floor is None:
             raise InvalidValue("a stream cannot detect the floor", parameter="floor", remedy=GIVE_FLOOR)
-        if settings.contacts is not None or settings.hands:
-            raise InvalidValue("contacts and hands do not apply to a stream", remedy="pass contacts with each frame")
+        if settings.contacts is not None or settings.hands or settings.body:
+            raise InvalidValue(
+                "contacts, hands and body do not apply to a stream", remedy="pass contacts with each frame"
+            )
         plants, targets = settings.plants, settings.targets
         self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
@@ -146,9 +148,9 @@ def clean_stream(
     ----------
     points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
 
-    The options are those of `clean`, but `floor` is required and `contacts` and `hands` do not apply. Frames of plants
-    and targets count from the first one pushed. A given plant applies only to its own frames, so it should cover the
-    entire contact.
+    The options are those of `clean`, but `floor` is required and `contacts`, `hands` and `body` do not apply. Only
+    hands and feet are held. Frames of plants and targets count from the first one pushed. A given plant applies only to
+    its own frames, so it should cover the entire contact.
 
     Example
     -------

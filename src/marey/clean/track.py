@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import contact_kernels
+from marey.clean.body import subtract_rolling
 from marey.clean.points import check_points, contact_points, find_side, leg_length, place_joints
 from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint
@@ -101,11 +102,11 @@ class PointTrack:
         return round(seconds * self.scale.root * self.fps)
 
 
-def choose_points(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
+def choose_points(motion: Motion, hands: bool = False, body: bool = False) -> tuple[ContactPoint, ...]:
     """Choose the points to track: the usual ones, as defined in `motion.contacts` if possible, and any others there."""
     check_motion(motion)
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
-    usual = contact_points(motion.skeleton, hands=hands, standing=motion)
+    usual = contact_points(motion.skeleton, hands=hands, standing=motion, body=body)
     own = [point for name, point in given.items() if name not in {p.name for p in usual}]
     return (*(given.get(point.name, point) for point in usual), *own)
 
@@ -121,7 +122,7 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
     sides = tuple(find_side(motion.skeleton, point) for point in points)
     if not any(sides):
         raise InvalidValue("at least one contact point must be on a foot to find the floor")
-    raw, hips, head = _find_paths(motion, points, with_head=not all(sides))
+    raw, hips, head = _find_paths(motion, points, scale.length, with_head=not all(sides))
     noise = _estimate_noise(
         raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1)
     )
@@ -137,9 +138,12 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
 
 
 def _find_paths(
-    motion: Motion, points: Sequence[ContactPoint], with_head: bool
+    motion: Motion, points: Sequence[ContactPoint], scale: float, with_head: bool
 ) -> tuple[Floats, Floats, Floats | None]:
-    """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3)."""
+    """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3).
+
+    Those of points on parts of the body that roll are slip paths; see `marey.clean.body`.
+    """
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
     others = [roles["hips"]] if head is None else [roles["hips"], head]
@@ -149,6 +153,8 @@ def _find_paths(
     offsets = np.array([point.offset for point in points], dtype=np.float64)
     joints = np.array(slots[:n], dtype=np.int64)
     contact_kernels.place_points(world.positions, world.rotations, joints, offsets, raw)
+    if with_head:
+        subtract_rolling(motion.skeleton, points, [world.rotations[:, slot] for slot in slots[:n]], scale, raw)
     hips = np.ascontiguousarray(world.positions[:, slots[n]])
     return raw, hips, None if head is None else world.positions[:, slots[n + 1]]
 

@@ -130,6 +130,8 @@ def chain_commands(file: CheckedFile) -> list[str]:
             for name, choose in (("start", max), ("stop", min)):
                 if name in options:
                     kept[name] = choose(options[name], kept.get(name, options[name]))
+        elif finding.operation == "clean" and steps and steps[-1][0] == "clean":  # one cleanup does both
+            steps[-1][1].update(options)
         elif (finding.operation, options) not in steps:
             steps.append((finding.operation, options))
     base, suffix = _split_output(file.path)
@@ -199,7 +201,9 @@ def _split_output(path: str) -> tuple[str, str]:
 def _word_command(operation: str, options: Mapping[str, Any], source: str, output: str) -> str:
     words = ["marey", *operation.split(), source, output]
     for name, value in options.items():
-        if name in _FRAMES:
+        if value is True:
+            words.append(name_option(name))
+        elif name in _FRAMES:
             words += [_FRAMES[name], f"{value}f"]
         else:
             words += [name_option(name), f"{value:g}"]

@@ -15,13 +15,15 @@ from marey.cli.values import Plane, Stay, StayParam, to_frame
 
 if TYPE_CHECKING:
     from marey.clean.cleanup import CleanResult
-    from marey.clean.settings import Target
+    from marey.clean.settings import CleanSettings, Target
     from marey.core.motion import Motion
 
 # The metrics of `marey measure` that cleanup should improve or preserve.
 _SHOWN = ("slide_contact", "slide_weighted_speed", "skate_ratio", "penetration_max", "jitter", "limb_change_max")
 # Meters; a planted point farther than this from its plant position counts as not held.
 _HELD = 1e-6
+# Millimeters; recorded joints of knees and hands lie this far below the floor of the feet in usual captures.
+_DEEP = 50.0
 # A limb stretched by at least this fraction of the limit counts as being at the limit.
 _AT_LIMIT = 0.999
 
@@ -101,7 +103,7 @@ def command(
     before = _before(motion, result)
     if picture is not None:
         _draw(before, result.motion, picture)
-    report = _report(file, output, before, result, settings.max_stretch)
+    report = _report(file, output, before, result, settings)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
     return 1 if report["residue_max_m"] > _HELD else 0
 
@@ -128,7 +130,7 @@ def _before(motion: Motion, result: CleanResult) -> Motion:
     return replace(motion, contacts=result.motion.contacts, source=source)
 
 
-def _report(file: str, output: str, before: Motion, result: CleanResult, stretch: float) -> dict[str, Any]:
+def _report(file: str, output: str, before: Motion, result: CleanResult, settings: CleanSettings) -> dict[str, Any]:
     from marey.measure import measure
 
     metrics = {}
@@ -146,14 +148,18 @@ def _report(file: str, output: str, before: Motion, result: CleanResult, stretch
         "fps": before.fps,
         "floor_m": before.source.floor,
         "plants": len(result.plants),
+        "body": settings.body,
         "released": [
             {"point": plant.point, "start": plant.start / before.fps, "stop": plant.stop / before.fps}
             for plant in result.released
         ],
+        "below_floor": [
+            {"part": one.part, "start": one.start, "stop": one.stop, "depth_m": one.depth} for one in result.below_floor
+        ],
         "limb_scaling": {part: own[f"limb_scaling_{part}"] for part in ("mean", "p99", "max")},
         "residue_max_m": own["residue_max"],
         "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
-        "max_stretch": stretch,
+        "max_stretch": settings.max_stretch,
         "shift_max_m": own["shift_max"],
         "metrics": metrics,
     }
@@ -179,6 +185,14 @@ def _text(report: dict[str, Any]) -> str:
         "recorded foot has slid too far from it (--max-pull)"
         for cut in report["released"]
     ]
+    lines += [
+        f"  the {low['part'].replace('_', ' ')} is left up to {1000 * low['depth_m']:.0f} mm below the floor in frames "
+        f"{low['start']}-{low['stop'] - 1}: it is too far below it in the recording (--max-pull)"
+        for low in report["below_floor"]
+    ]
+    depth = report["metrics"].get("penetration_max", {}).get("after") or 0.0
+    if depth > _DEEP and not report["body"]:
+        lines.append(f"  other parts of the body are up to {depth:.0f} mm below the floor; --body lifts them out of it")
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")
     rows = [["metric", "before", "after", "unit"]] if report["metrics"] else []

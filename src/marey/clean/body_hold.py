@@ -1,0 +1,430 @@
+"""Hold knees, elbows, pelvis, back and head in place while they touch the floor, and lift them out of it.
+
+This runs after hands and feet were held (`marey.clean.pipeline`), on entire arrays of frames. Every part has a target
+path: its plant while it is planted, and its own path elsewhere, with a difference that fades, above the floor. The body
+as a whole follows these targets first, by least squares over neighboring frames. What is left is closed from the pelvis
+outward: the back by the spine, the head by the neck, knees and elbows by thighs and upper arms. Parts keep their
+orientation. Hands and feet end where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.clean.body import BodyPart, find_body_part, find_thickness, subtract_rolling
+from marey.clean.layout_kernels import BASE, END, MID, CleanOptions
+from marey.clean.limbs import Limbs
+from marey.clean.points import point_paths
+from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
+from marey.core.contacts import Contacts
+from marey.core.kinematics import World, forward_kinematics
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.maths import ease, quat
+
+_UP = np.array([0.0, 1.0, 0.0])
+# Cost of moving the body relative to moving a part.
+_RIDGE = 0.05
+# Meters: smaller moves, and shorter bones, are rounding errors.
+_ROUNDING = 1e-12
+# Weight of the usual bend of a limb in the direction of the knee, unless the limb is bent: its knee is this far out of
+# line, as a fraction of the thigh.
+_USUAL, _BENT = 0.05, 0.2
+# The direction in which a knee or elbow swivels out of the floor: sideways relative to up, its largest weight, the
+# largest sine that it reaches, and the number of steps in which the weight is found.
+_ASIDE, _HEAVIEST, _HIGHEST, _N_HALVINGS = 0.7, 10.0, 0.75, 24
+# Plants that a part misses by more than this, in meters, are dropped, in this many rounds.
+_MISSED, _N_ROUNDS = 0.001, 4
+# Meters, for the reference body: hip joints and shoulders are at least this far above the floor.
+_JOINTS_ABOVE = 0.03
+_BESIDE = {"pelvis": ("left_upper_leg", "right_upper_leg"), "back": ("left_upper_arm", "right_upper_arm")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartPlant:
+    """A plant of a part: column of its contact point, frames (half-open), and whether it ends by `max_pull`."""
+
+    column: int
+    start: int
+    stop: int
+    place: Floats
+    is_released: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyHold:
+    """A motion whose body is held; F frames, P parts.
+
+    motion : the result.
+    columns : (P,) the contact points of the parts.
+    scale : (F, P) factor of the length of the bones that lead to each part.
+    residue : (F, P) meters by which a planted part misses its position.
+    shift : (F, 3) displacement of the entire body, meters.
+    plants : the plants.
+    free : (F, K) contacts that were released.
+    """
+
+    motion: Motion
+    columns: tuple[int, ...]
+    scale: Floats
+    residue: Floats
+    shift: Floats
+    plants: tuple[PartPlant, ...]
+    free: Bools
+
+
+def hold_body(
+    motion: Motion, contacts: Contacts, limbs: Limbs, planted: Bools, options: CleanOptions, scale: float
+) -> BodyHold | None:
+    """Hold the parts that have a contact point in place; None if there are none.
+
+    motion : the motion, with hands and feet held.
+    limbs : hands and feet.
+    planted : (F, E) where these are planted, or have a target.
+    scale : size of the body relative to the reference body.
+    """
+    parts = find_parts(motion.skeleton, contacts)
+    if not parts:
+        return None
+    dropped: set[tuple[int, int]] = set()
+    for _ in range(_N_ROUNDS):
+        holder = _Holder(motion, contacts, parts, limbs, planted, options, scale)
+        result = holder.run(dropped)
+        missed = holder.find_missed()
+        if not missed:
+            break
+        dropped |= missed
+    return result
+
+
+def find_parts(skeleton: Skeleton, contacts: Contacts) -> list[tuple[int, BodyPart]]:
+    """Return the columns of contact points on parts of the body, and the parts, from the pelvis outward."""
+    order = ("pelvis", "back", "head", "knee", "elbow")
+    found = [(k, part) for k, point in enumerate(contacts.points) if (part := find_body_part(skeleton, point))]
+    return sorted(found, key=lambda pair: order.index(pair[1].kind))
+
+
+class _Holder:
+    """The state of one run: `root`, `rotations` and `bones` change from step to step."""
+
+    def __init__(
+        self,
+        motion: Motion,
+        contacts: Contacts,
+        parts: list[tuple[int, BodyPart]],
+        limbs: Limbs,
+        planted: Bools,
+        options: CleanOptions,
+        scale: float,
+    ) -> None:
+        self.motion, self.contacts, self.parts, self.options = motion, contacts, parts, options
+        self.limbs, self.planted = limbs, planted
+        self.size, n = scale, len(motion)
+        self.root, self.rotations = motion.root_positions.copy(), motion.rotations.copy()
+        bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
+        self.bones = np.broadcast_to(bones, (n, len(motion.skeleton), 3)).copy()
+        self.before = motion.world()
+        self.heights = point_paths(motion, contacts.points)[:, :, 1]
+        self.scale, self.residue = np.ones((n, len(parts))), np.zeros((n, len(parts)))
+        self.held = np.zeros(contacts.mask.shape, dtype=bool)
+        self.needed = np.zeros((n, len(contacts.points), 3))  # from the path of a planted part to its plant
+        self.plants: list[PartPlant] = []
+        self.end_residue = np.zeros((n, len(limbs.names)))
+
+    def run(self, dropped: Collection[tuple[int, int]]) -> BodyHold:
+        """Hold all parts. `dropped` lists plants, by contact point and first frame, that are out of reach."""
+        for k, part in self.parts:
+            self._plant(k, part, dropped)
+        shift = self._find_shift()
+        self.root += shift
+        for p, (k, part) in enumerate(self.parts):
+            moved = self._find_move(k, part)
+            if part.base < 0:
+                self.root += moved
+                shift = shift + moved
+            else:
+                self.scale[:, p], missing = self._move_joint(part.base, part.joint, moved)
+                self.residue[:, p] = np.where(self.held[:, k], missing, 0.0)
+        for e in range(len(self.limbs.names)):
+            self._reach_end(e)
+        offsets = self.bones
+        rigid = self.motion.bone_offsets is None and float(np.abs(offsets - self.motion.skeleton.offsets).max()) < 1e-9
+        result = replace(
+            self.motion, root_positions=set_readonly(self.root), rotations=set_readonly(self.rotations),
+            bone_offsets=None if rigid else set_readonly(offsets),
+        )  # fmt: skip
+        columns = tuple(k for k, _ in self.parts)
+        free = self.contacts.mask & ~self.held
+        free[:, [k for k in range(len(self.contacts.points)) if k not in columns]] = False
+        return BodyHold(result, columns, self.scale, self.residue, shift, tuple(self.plants), free)
+
+    def find_missed(self) -> set[tuple[int, int]]:
+        """Return the plants that parts miss, or that keep a hand or foot from where it was."""
+        missed = {k: self.residue[:, p] > _MISSED for p, (k, _) in enumerate(self.parts)}
+        for e in range(len(self.limbs.names)):
+            for k, part in self.parts:
+                if part.joint == self.limbs.table[e, MID]:
+                    missed[k] |= self.end_residue[:, e] > _MISSED
+        return {
+            (plant.column, plant.start) for plant in self.plants if missed[plant.column][plant.start : plant.stop].any()
+        }
+
+    def _find_depth(self, k: int, part: BodyPart, positions: Floats, heights: Floats) -> Floats:
+        """Return how far (F,) a part must rise, in meters: so that its point, hip joints and shoulders are high enough.
+
+        positions : (F, J, 3) meters. heights : (F,) heights of its point.
+        """
+        floor = self.options.floor
+        depth = floor + find_thickness(part) * self.size - heights
+        roles = self.motion.skeleton.roles
+        for role in _BESIDE.get(part.kind, ()):
+            if role in roles:
+                depth = np.maximum(depth, floor + _JOINTS_ABOVE * self.size - positions[:, roles[role], 1])
+        return depth
+
+    def _world(self) -> World:
+        return forward_kinematics(self.motion.skeleton, self.root, self.rotations, self.bones)
+
+    def _plant(self, k: int, part: BodyPart, dropped: Collection[tuple[int, int]]) -> None:
+        """Find the plants of a part, and how far each planted frame is from its plant."""
+        point, options = self.contacts.points[k], self.options
+        path = point_paths(self.motion, [point])[:, :1].copy()
+        subtract_rolling(self.motion.skeleton, [point], [self.before.rotations[:, point.joint]], self.size, path)
+        risen = path[:, 0, 1] + self._find_depth(k, part, self.before.positions, self.heights[:, k])
+        for first, last in find_runs(self.contacts.mask[:, k]):
+            start = first
+            while start < last:
+                place = path[start : min(start + options.average, last), 0].mean(axis=0)
+                away = np.linalg.norm(path[start:last, 0] - place, axis=1) > options.pull
+                stop = start + int(away.argmax()) if away.any() else last
+                place[1] = max(place[1], min(risen[start:stop].max(initial=-np.inf), place[1] + options.pull))
+                if stop > start and (k, start) not in dropped:
+                    self.held[start:stop, k] = True
+                    self.needed[start:stop, k] = place - path[start:stop, 0]
+                    self.plants.append(PartPlant(k, start, stop, place, stop < last))
+                start = last if stop == last else max(stop, start + 1) + options.release
+
+    def _find_shift(self) -> Floats:
+        """Return the displacement (F, 3) of the entire body that brings all parts closest to their targets.
+
+        Parts that a limb leads to count only along its bone, which cannot change its length; straight limbs whose hands
+        or feet are planted count likewise, and ask for no displacement.
+        """
+        n, positions = len(self.root), self.before.positions
+        square, right = np.zeros((n, 3, 3)), np.zeros((n, 3))
+        for k, part in self.parts:
+            depth = self._find_depth(k, part, positions, self.heights[:, k])
+            lift = np.clip(depth, 0.0, self.options.pull)[:, None] * _UP
+            needed = np.where(self.held[:, k, None], self.needed[:, k], lift)
+            weight = np.where(self.held[:, k] | (depth > 0.0), 1.0, 0.0)
+            along = np.broadcast_to(np.eye(3), (n, 3, 3))
+            if part.kind in ("knee", "elbow"):
+                along = _outer(_normalize(positions[:, part.joint] - positions[:, part.base]))
+            square += weight[:, None, None] * along
+            right += weight[:, None] * np.einsum("fij,fj->fi", along, needed)
+        for e in range(len(self.limbs.names)):
+            base, mid, end = (positions[:, self.limbs.table[e, joint]] for joint in (BASE, MID, END))
+            straight = np.einsum("fk,fk->f", _normalize(mid - base), _normalize(end - mid)).clip(0.0, 1.0) ** 4
+            weight = straight * self.planted[:, e]
+            square += weight[:, None, None] * _outer(_normalize(end - base))
+        taps = self.options.taps
+        square, right = _smooth(square, taps), _smooth(right, taps)
+        return np.asarray(np.linalg.solve(square + _RIDGE * np.eye(3), right[:, :, None])[:, :, 0], dtype=np.float64)
+
+    def _find_move(self, k: int, part: BodyPart) -> Floats:
+        """Return how far (F, 3) a part has to move from where it is now."""
+        options, joint, world = self.options, self.contacts.points[k].joint, self._world()
+        now = world.positions[:, joint] - self.before.positions[:, joint]
+        moved = fade_out(self.needed[:, k] - now, self.held[:, k], options.fade)
+        depth = self._find_depth(k, part, world.positions, self.heights[:, k] + now[:, 1]) - moved[:, 1]
+        moved[:, 1] += np.where(self.held[:, k], 0.0, smooth_peak(np.clip(depth, 0.0, options.pull), options.lift))
+        if part.kind in ("knee", "elbow"):
+            bone = world.positions[:, joint] - world.positions[:, part.base]
+            moved = np.where(self.held[:, k, None], moved, _swing_out(bone, moved, options.stretch, options.lift))
+        return moved
+
+    def _move_joint(self, base: int, joint: int, moved: Floats) -> tuple[Floats, Floats]:
+        """Move a joint by rotating `base` and scaling the bones between them; the joint keeps its orientation.
+
+        Returns the scale (F,), and the meters (F,) that are still missing.
+        """
+        n = len(moved)
+        if np.abs(moved).max(initial=0.0) < _ROUNDING:
+            return np.ones(n), np.zeros(n)
+        world, parents = self._world(), self.motion.skeleton.parents
+        chain = self.motion.skeleton.chain(joint)
+        before = world.positions[:, joint] - world.positions[:, base]
+        after = before + moved
+        swing = quat.between(before, after)
+        stretch = self.options.stretch
+        ratio = np.linalg.norm(after, axis=1) / np.maximum(np.linalg.norm(before, axis=1), _ROUNDING)
+        factor = np.clip(ratio, 1.0 - stretch, 1.0 + stretch)
+        self._turn(base, world, parents, quat.mul(swing, world.rotations[:, base]))
+        for between in chain[chain.index(base) + 1 :]:
+            self.bones[:, between] *= factor[:, None]
+        parent = world.rotations[:, parents[joint]]
+        local = quat.inv_mul(quat.mul(swing, parent), world.rotations[:, joint])
+        self.rotations[:, joint] = _nearest_sign(local, self.rotations[:, joint])
+        return factor, np.abs(ratio - factor) * np.linalg.norm(before, axis=1)
+
+    def _turn(self, joint: int, world: World, parents: Ints, rotation: Floats) -> None:
+        above = int(parents[joint])
+        local = rotation if above < 0 else quat.inv_mul(world.rotations[:, above], rotation)
+        self.rotations[:, joint] = _nearest_sign(local, self.rotations[:, joint])
+
+    def _reach_end(self, e: int) -> None:
+        """Move a hand or foot to where it was before the body moved; if it is free, it moves along, above the floor."""
+        options, table = self.options, self.limbs.table[e]
+        base, mid, end = (int(table[joint]) for joint in (BASE, MID, END))
+        columns = self.limbs.columns[e][self.limbs.columns[e] >= 0]
+        planted = self.planted[:, e]
+        follow: Floats = self._world().positions[:, end] - self.before.positions[:, end]
+        if np.abs(follow).max(initial=0.0) < _ROUNDING:
+            return
+        wanted = follow - fade_out(follow, planted, options.fade)
+        below = [j for j in range(len(self.motion.skeleton)) if end in self.motion.skeleton.chain(j)]
+        lowest = np.minimum(
+            self.before.positions[:, below, 1].min(axis=1), self.heights[:, columns].min(axis=1, initial=np.inf)
+        )
+        depth = np.where(planted, 0.0, np.minimum(options.floor, lowest) - lowest - wanted[:, 1])
+        wanted[:, 1] += np.where(planted, 0.0, smooth_peak(np.clip(depth, 0.0, options.pull), options.lift))
+        target = self.before.positions[:, end] + wanted
+        knee = next((p for p, (_, part) in enumerate(self.parts) if part.joint == mid), None)
+        held, least = np.zeros(len(target), dtype=bool), -np.inf
+        if knee is not None:
+            k, part = self.parts[knee]
+            held, least = self.held[:, k], options.floor + find_thickness(part) * self.size
+        self._bend((base, mid, end), target, held, least)
+        now = self._world().positions[:, end]
+        _, missing = self._move_joint(mid, end, target - now)
+        self.end_residue[:, e] = np.where(planted, missing, 0.0)
+
+    def _bend(self, joints: tuple[int, int, int], target: Floats, held: Bools, least: float) -> None:
+        """Move the knee, where it is not held, so that the target is as far from it as the ankle is.
+
+        joints : hip, knee and ankle.
+        least : least height of the knee in meters, if it can swivel there.
+
+        If the shin of a held knee is scaled, the scale fades into free frames.
+        """
+        world, stretch = self._world(), self.options.stretch
+        base, mid, _ = joints
+        hip, knee, ankle = (world.positions[:, joint] for joint in joints)
+        upper, lower = np.linalg.norm(knee - hip, axis=1), np.linalg.norm(ankle - knee, axis=1)
+        shin = np.clip(np.linalg.norm(target - knee, axis=1) / lower, 1.0 - stretch, 1.0 + stretch) - 1.0
+        lower = lower * (1.0 + fade_out(shin[:, None], held, self.options.fade)[:, 0])
+        distance = np.linalg.norm(target - hip, axis=1)
+        longer = np.clip(distance / (upper + lower), 1.0, 1.0 + stretch)
+        upper, lower = upper * longer, lower * longer
+        reach = np.clip(distance, np.abs(upper - lower) + 1e-9, upper + lower - 1e-9)
+        line = _normalize(target - hip)
+        # The knee moves along with the line from hip to ankle; near frames in which it is held, it stays where it is.
+        near = fade_out(np.ones((len(held), 1)), held, self.options.fade)
+        bent = quat.rotate(quat.between(ankle - hip, target - hip), knee - hip) * (1.0 - near) + (knee - hip) * near
+        aside = bent - np.einsum("fk,fk->f", bent, line)[:, None] * line
+        usual = quat.inv_rotate(world.rotations[:, base], aside).sum(axis=0)
+        usual = quat.rotate(world.rotations[:, base], usual / max(float(np.linalg.norm(usual)), _ROUNDING))
+        weight = _USUAL * ease(np.linalg.norm(aside, axis=1) / (_BENT * upper))
+        pole = aside / upper[:, None] + weight[:, None] * (usual - np.einsum("fk,fk->f", usual, line)[:, None] * line)
+        along = (upper**2 - lower**2 + reach**2) / (2.0 * reach)
+        out = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
+        foot = hip + along[:, None] * line
+        rise = np.where(held, -np.inf, least - foot[:, 1])
+        pole = _swivel_up(_normalize(pole), line, out, rise, self.options.lift, near[:, 0])
+        place = foot + out[:, None] * pole
+        self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee))
+
+
+def fade_out(values: Floats, held: Bools, window: int) -> Floats:
+    """Return `values` (F, d) in the frames in which `held` (F,) is set; in the others, they fade to 0 over a window.
+
+    Between two held runs that are closer together, they fade over the gap.
+    """
+    out = np.where(held[:, None], values, 0.0)
+    n = len(values)
+    if not held.any() or held.all():
+        return out
+    frames = np.arange(n)
+    back = np.maximum.accumulate(np.where(held, frames, -1))
+    ahead = np.minimum.accumulate(np.where(held, frames, n)[::-1])[::-1]
+    free = ~held
+    gap = np.where((back >= 0) & (ahead < n), ahead - back, window + 1)
+    length = np.minimum(gap, window + 1)
+    for near, known in ((back, back >= 0), (ahead, ahead < n)):
+        rows = free & known
+        weight = ease(np.abs(near - frames)[rows] / length[rows])
+        out[rows] += weight[:, None] * values[near[rows]]
+    return out
+
+
+def smooth_peak(depth: Floats, half: int) -> Floats:
+    """Return the maximum of `depth` (F,) within `half` frames, smoothed over as many: it is never less than `depth`."""
+    if half == 0 or not depth.any():
+        return depth
+    from scipy.ndimage import correlate1d, maximum_filter1d
+
+    taps = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
+    peak = maximum_filter1d(depth, 2 * half + 1, mode="nearest")
+    return np.asarray(correlate1d(peak, taps / taps.sum(), mode="nearest"))
+
+
+def _swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, near: Floats) -> Floats:
+    """Rotate unit vectors (F, 3) about a line (F, 3) until `out` times them rise by `rise`, or nearly, if possible.
+
+    A weighted direction, up and to one side, is added to them; the side is the same in all frames, so that a limb that
+    points down does not flip over. The weights are smoothed over `half` frames on either side, and fade to 0 where
+    `near` (F,) rises to 1.
+    """
+    above = _UP - line[:, 1, None] * line
+    upward = _normalize(above)
+    aside = _normalize(np.cross(line, upward))
+    needed = np.clip(rise / np.maximum(out * np.linalg.norm(above, axis=1), 1e-9), -1.0, _HIGHEST)
+    lacking = needed > np.einsum("fk,fk->f", pole, upward)
+    if not lacking.any():
+        return pole
+    side = np.sign(np.einsum("fk,fk->", pole[lacking], aside[lacking])) or 1.0
+    toward = upward + _ASIDE * side * aside
+    low, high = np.zeros(len(pole)), np.where(lacking, _HEAVIEST, 0.0)
+    for _ in range(_N_HALVINGS):
+        weight = 0.5 * (low + high)
+        risen = np.einsum("fk,fk->f", _normalize(pole + weight[:, None] * toward), upward) >= needed
+        low, high = np.where(risen, low, weight), np.where(risen, weight, high)
+    return _normalize(pole + ((1.0 - near) * smooth_peak(high, half))[:, None] * toward)
+
+
+def _swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
+    """Return a move (F, 3) of the end of a bone (F, 3) to the same height that shortens it by half the stretch at most.
+
+    Lifting a knee below its hip, or an elbow below its shoulder, moves it sideways. `half` is as in `_swivel_up`.
+    """
+    after = bone + moved
+    flat = np.hypot(after[:, 0], after[:, 2])
+    least = np.square((1.0 - 0.5 * stretch) * np.linalg.norm(bone, axis=1)) - np.square(after[:, 1])
+    outward = smooth_peak(np.maximum(np.sqrt(np.maximum(least, 0.0)) - flat, 0.0), half)
+    return moved + (outward / np.maximum(flat, 1e-6))[:, None] * after * [1.0, 0.0, 1.0]
+
+
+def _smooth(values: Floats, taps: Floats) -> Floats:
+    """Smooth values (F, ...) by symmetric weights: `taps` by distance in frames, normalized at the ends."""
+    from scipy.ndimage import correlate1d
+
+    whole = np.concatenate([taps[:0:-1], taps])
+    weight = correlate1d(np.ones(len(values)), whole, mode="constant")
+    smoothed = correlate1d(values, whole, axis=0, mode="constant")
+    return np.asarray(smoothed / weight.reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _outer(direction: Floats) -> Floats:
+    return direction[:, :, None] * direction[:, None, :]
+
+
+def _normalize(vectors: Floats) -> Floats:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), _ROUNDING))
+
+
+def _nearest_sign(rotations: Floats, like: Floats) -> Floats:
+    """Return q or -q, whichever is closer to `like`, normalized: signs stay continuous over time."""
+    return quat.normalize(np.where(quat.dot(rotations, like)[:, None] < 0.0, -rotations, rotations))
