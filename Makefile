@@ -15,7 +15,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest check pytest bench page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -26,6 +26,8 @@ help:
 	@echo 'make test-all     the same with the slow tests; the continuous integration runs it'
 	@echo 'make test-jit     compare all operations with kernels compiled at first use'
 	@echo 'make test-lowest  test the lowest versions that pyproject.toml allows'
+	@echo 'make fuzz         read FUZZ=2000 damaged files of each format; SEED=... for others'
+	@echo 'make faults       let every file operation of saves and builds fail, or be the last, in turn'
 	@echo 'make check        ruff and mypy only'
 	@echo 'make bench        marey bench, with the libraries that it compares with'
 	@echo 'make page         build the page of the studio'
@@ -53,6 +55,14 @@ test-jit: $(DEV) $(KERNELS)
 # Tests the lower bounds in pyproject.toml, in an environment that has exactly these versions.
 test-lowest: $(KERNELS) $(PAGE)
 	$(BIN)/python tests/lowest_versions.py
+
+FUZZ ?= 2000
+SEED ?=
+fuzz: $(DEV) $(KERNELS)
+	nice $(BIN)/python -m tests.io.fuzzing $(FUZZ) seed=$(SEED)
+
+faults: $(DEV) $(KERNELS)
+	MAREY_FAULT_STEP=1 $(BIN)/python -m pytest -n0 -q tests/test_faults.py
 
 bench: $(VENV)/.bench $(KERNELS)
 	$(BIN)/marey bench

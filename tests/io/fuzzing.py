@@ -1,7 +1,8 @@
 """Damaged files of every format: a small valid file of each, how to use what is loaded from it, and mutations.
 
-``python -m tests.io.fuzzing 2000 npz graph`` tries 2000 mutations of each named format (of all by default) and prints
-each distinct failure once.
+``python -m tests.io.fuzzing 2000 npz graph seed=7`` tries 2000 mutations of each named format (of all by default) and
+prints each distinct failure once. It writes the failing inputs to ``build/fuzz``; once fixed, they go to
+``tests/io/corpus``, which every test run tries again.
 """
 
 from __future__ import annotations
@@ -262,7 +263,11 @@ FORMATS = [
         saved("map.json", lambda: marey.edit.RetargetMap.build(pair()[0], pair()[1].skeleton)),
         lambda path: check(marey.edit.retarget(pair()[0], marey.edit.RetargetMap.load(path))),
     ),
-    Format("graph", saved("graph.npz", graph), lambda path: check(MotionGraph.load(path).random_walk(2.0).motion())),
+    Format(
+        "graph",
+        saved("graph.npz", graph),
+        lambda path: check((loaded := MotionGraph.load(path)).random_walk(30.0 / loaded.fps).motion()),
+    ),
     Format("directions", saved("table.npz", lambda: direction_table(graph(), 8)), use_table),
     Format("web", saved("web.npz", web), lambda path: list(MatchWeb.load(path).search(0, 5, 20, threshold=0.1))),
     Format(
@@ -480,7 +485,8 @@ def bounded(n_bytes: int) -> Iterator[None]:
         raise TooSlow(f"more than {CPU_SECONDS} s of processor time")
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    tracemalloc.reset_peak()
+    if tracemalloc.is_tracing():
+        tracemalloc.reset_peak()
     start = tracemalloc.get_traced_memory()[0]
     signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
     try:
@@ -488,7 +494,7 @@ def bounded(n_bytes: int) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    used = tracemalloc.get_traced_memory()[1] - start
+    used = tracemalloc.get_traced_memory()[1] - start if tracemalloc.is_tracing() else 0
     assert used <= 20 * n_bytes + 96 * 2**20, f"{used / 2**20:.0f} MB for a file of {n_bytes} bytes"
 
 
@@ -517,14 +523,27 @@ def mutations(data: bytes, n: int, seed: str) -> Iterator[bytes]:
         yield mutate(data, rng)
 
 
-def main(n: int, names: list[str], seed: str) -> None:
-    """Try `n` mutations of each named format, and print each distinct failure once."""
+CORPUS = Path(__file__).with_name("corpus")
+
+
+def corpus(form: Format) -> list[Path]:
+    """Return the stored inputs of a format that once failed."""
+    return sorted(CORPUS.glob(f"{form.name}.*"))
+
+
+def main(n: int, names: list[str], seed: str, found: Path) -> int:
+    """Try `n` mutations of each named format; print each distinct failure once, and write its input to `found`.
+
+    Memory is limited for the whole process rather than traced, which is several times faster.
+    """
     import faulthandler
+    import hashlib
     import resource
     import time
     import traceback
 
     resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
+    total, failures = 0, 0
     for form in FORMATS:
         if names and form.name not in names:
             continue
@@ -534,10 +553,10 @@ def main(n: int, names: list[str], seed: str) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 form.use(path)
-            tracemalloc.start()
-            began, n_usable, seen = time.perf_counter(), 0, dict[str, int]()
+            began, n_usable, seen = time.process_time(), 0, dict[str, int]()
             for k, data in enumerate(mutations(original, n, form.name + seed)):
-                faulthandler.dump_traceback_later(60, exit=True)
+                faulthandler.dump_traceback_later(120, exit=True)
+                total += 1
                 try:
                     n_usable += attempt(form, path, data)
                 except (Exception, TooSlow) as error:
@@ -545,16 +564,20 @@ def main(n: int, names: list[str], seed: str) -> None:
                     key = f"{type(error).__name__} {' > '.join(call for call in calls[-5:] if 'fuzzing' not in call)}"
                     seen[key] = seen.get(key, 0) + 1
                     if seen[key] == 1:
-                        print(f"  {form.name} #{k}: {key}: {str(error)[:160]!r}", flush=True)
+                        name = f"{form.name}.{hashlib.sha256(data).hexdigest()[:8]}"
+                        found.mkdir(parents=True, exist_ok=True)
+                        (found / name).write_bytes(data)
+                        print(f"  {name} #{k}: {key}: {str(error)[:160]!r}", flush=True)
             faulthandler.cancel_dump_traceback_later()
-            tracemalloc.stop()
-            took = time.perf_counter() - began
-            print(f"{form.name}: {n_usable} usable of {n}, {sum(seen.values())} failures, {took:.0f} s", flush=True)
+            failures += sum(seen.values())
+            took = time.process_time() - began
+            failed = f"{sum(seen.values())} failures"
+            print(f"{form.name}: {n} inputs of seed {seed!r}, {n_usable} usable, {failed}, {took:.0f} s", flush=True)
+    print(f"{total} inputs, {failures} failures; failing inputs are in {found}")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]),
-        [word for word in sys.argv[2:] if "=" not in word],
-        sys.argv[-1] if "=" in sys.argv[-1] else "",
-    )
+    given = [word for word in sys.argv[2:] if "=" not in word]
+    options = dict(word.split("=", 1) for word in sys.argv[2:] if "=" in word)
+    sys.exit(main(int(sys.argv[1]), given, options.get("seed", ""), Path(options.get("found", "build/fuzz"))))

@@ -20,7 +20,7 @@ from marey.io.archive import KINDS, pack
 from marey.layer import GazeMap
 from marey.pmg import GaitSpace, read_recipe
 from tests.io import fuzzing
-from tests.io.fuzzing import FORMATS, Format, attempt, mutations
+from tests.io.fuzzing import FORMATS, Format, attempt, corpus, mutations
 from tests.tiers import shorten
 
 N_MUTATIONS = 10
@@ -46,6 +46,14 @@ def test_damaged_files_give_a_usable_object_or_a_typed_error(tmp_path: Path, for
         attempt(form, path, data) for data in mutations(original, shorten(MANY.get(form.name, N_MUTATIONS)), form.name)
     ]
     assert not all(usable)
+
+
+@pytest.mark.usefixtures("_traced")
+@pytest.mark.parametrize("form", [form for form in FORMATS if corpus(form)], ids=lambda form: form.name)
+def test_inputs_that_once_failed_give_a_usable_object_or_a_typed_error(tmp_path: Path, form: Format) -> None:
+    path = form.make(tmp_path)
+    for case in corpus(form):
+        attempt(form, path, case.read_bytes())
 
 
 def test_every_kind_of_file_is_damaged() -> None:

@@ -1,6 +1,7 @@
 """The sidecar: written when there is something to say, read back, shared, and never lost."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 import marey
+import marey.store
 from marey.core import Labels, Motion, Source
-from marey.errors import MareyWarning, ParseError, UnknownVersion, UnwritableFile
+from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownVersion, UnwritableFile
 from marey.io import sidecar_path
 from marey.samples import straight_walk
 
@@ -198,3 +200,51 @@ def test_several_clips_in_a_file_have_no_sidecar(tmp_path: Path) -> None:
     assert not (tmp_path / "walk.marey.json").exists()
     put(tmp_path, labels=[{"name": "stride", "start": 3, "stop": 40}])
     assert not marey.load(tmp_path / "walk.glb", clip="again").labels
+
+
+def test_annotations_of_another_file_are_not_applied(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    other = marey.edit.mirror(WALK)
+    marey.save(other, tmp_path / "walk.glb")
+    assert marey.load(path).contacts is None
+    assert marey.load(tmp_path / "walk.glb").contacts is not None
+    side = tmp_path / "walk.marey.json"
+    content = json.loads(side.read_text())
+    del content["sha256"]  # as earlier releases wrote it
+    side.write_text(json.dumps(content))
+    assert marey.load(path).contacts is None
+    assert marey.load(tmp_path / "walk.glb").contacts is not None
+
+
+def test_annotations_follow_the_content_of_a_file(tmp_path: Path) -> None:
+    path = saved(tmp_path, WALK)
+    path.rename(tmp_path / "stroll.bvh")
+    (tmp_path / "walk.marey.json").rename(tmp_path / "stroll.marey.json")
+    assert marey.load(tmp_path / "stroll.bvh").labels == WALK.labels
+    (tmp_path / "stroll.bvh").write_bytes((tmp_path / "stroll.bvh").read_bytes() + b"\n")
+    (tmp_path / "stroll.bvh").rename(path)
+    (tmp_path / "stroll.marey.json").rename(tmp_path / "walk.marey.json")
+    with pytest.warns(MareyWarning, match="walk.bvh has changed since it was annotated; to apply .* delete"):
+        assert marey.load(path).contacts is None
+
+
+def test_a_label_is_added_only_to_the_annotations_of_its_file(tmp_path: Path) -> None:
+    path = saved(tmp_path, WALK)
+    marey.store.add_label(path, "brisk", 0, 10)
+    assert "brisk" in marey.load(path).labels.names
+    saved(tmp_path, PLAIN, "walk.npz")
+    with pytest.raises(UnwritableFile, match=r"already holds the annotations of walk.bvh; rename walk.npz"):
+        marey.store.add_label(tmp_path / "walk.npz", "brisk", 0, 10)
+
+
+def test_text_that_cannot_be_saved_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    path = saved(tmp_path, WALK)
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    wrong = replace(PLAIN, source=Source(provenance=({"op": "\ud800"},)))
+    for name in ("walk.bvh", "walk.npz"):
+        with pytest.raises(InvalidValue, match=r"text must be valid Unicode to be saved, got .*ud800"):
+            marey.save(wrong, tmp_path / name)
+    with pytest.raises(UnwritableFile, match="the name is not valid UTF-8; choose another name"):
+        marey.save(WALK, tmp_path / os.fsdecode(b"\x83\x65.bvh"))
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+    marey.load(path)

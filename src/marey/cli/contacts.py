@@ -187,12 +187,14 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
 
 
 def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
+    from marey.io.files import file_digest
     from marey.io.sidecar import FORMAT, VERSION, list_annotations
 
     return {
         "format": FORMAT,
         "version": VERSION,
         "files": [Path(file).name],
+        "sha256": {Path(file).name: file_digest(file)},
         "frames": len(motion),
         **list_annotations(motion),
     }

@@ -13,6 +13,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, Ints
 from marey.core.settings import operation
+from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.settings import DirectionSettings
 from marey.graph.table_kernels import EdgeGains, iterate_values
@@ -61,6 +62,8 @@ class DirectionTable(FrozenRecord, Stored):
 
     def __post_init__(self) -> None:
         self._freeze(choices=("n", "d"), values=("n", "d"), finite=False)
+        if self.n_directions == 0:
+            raise InvalidValue("choices must have at least one direction")
 
     @property
     def n_directions(self) -> int:
@@ -72,6 +75,14 @@ class DirectionTable(FrozenRecord, Stored):
         left."""
         step = 2.0 * np.pi / self.n_directions
         return int(np.rint(direction / step)) % self.n_directions
+
+    def check_graph(self, graph: MotionGraph) -> None:
+        """Raise InvalidValue if the table is not for this graph."""
+        n_out = np.diff(graph.first_out)[:, None]
+        if len(self.choices) != len(n_out) or not ((self.choices >= -1) & (self.choices < n_out)).all():
+            raise InvalidValue(
+                "the direction table was built for another graph; build it again with this one", parameter="table"
+            )
 
     def _to_parts(self) -> dict[str, Any]:
         small = np.int8 if self.choices.max(initial=0) < 128 else np.int16

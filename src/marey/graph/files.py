@@ -11,6 +11,7 @@ from marey.graph.label_pairs import N_DISTANCES
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import UNLABELED, Component
+from marey.io.limits import MAX_BLEND_FRAMES
 from marey.io.stored import FileFormat, Part
 
 _KINDS = ("distance", "similarity")
@@ -78,6 +79,8 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
         )
         edges = Edges(**{name: parts[f"edge_{name}"] for name in _EDGES})
         _check_ranges(edges, parts["nodes"], np.array([len(clip) for clip in parts["clips"]]))
+        if not 0 <= parts["half_width"] <= MAX_BLEND_FRAMES:
+            raise ValueError(f"half_width must be from 0 to {MAX_BLEND_FRAMES} frames, not {parts['half_width']}")
         how = BuildInfo(parts["built_by"], parts["threshold"])
         if how.kind not in _KINDS:
             raise ValueError(f"its kind is {how.kind[:20]!r}, not {' or '.join(_KINDS)}")

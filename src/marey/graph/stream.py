@@ -173,8 +173,11 @@ def response_time(
     rng : seed or generator for start nodes and directions.
     trials : number of trials.
     """
+    table.check_graph(graph)
     generator, paths = np.random.default_rng(rng), edge_paths(graph)
-    usable = np.flatnonzero(table.choices[:, 0] >= 0)
+    usable = np.flatnonzero((table.choices >= 0).all(axis=1))
+    if not usable.size:
+        raise NoResult("the direction table has no node from which every direction can be requested")
     times = []
     for _ in range(trials):
         node, place = int(generator.choice(usable)), np.array([generator.uniform(-np.pi, np.pi), 0.0, 0.0])
@@ -184,7 +187,10 @@ def response_time(
             if asked < 0 and len(walked) >= 3.0 * graph.fps:
                 asked = len(walked)
                 wanted += generator.choice([-1.0, 1.0]) * generator.uniform(np.pi / 3.0, np.pi)
-            edge = int(graph.first_out[node]) + int(table.choices[node, table.column(wanted - place[0])])
+            choice = int(table.choices[node, table.column(wanted - place[0])])
+            if choice < 0:
+                raise InvalidValue("the direction table leads to a node that it has no choice for", parameter="table")
+            edge = int(graph.first_out[node]) + choice
             points = paths.points[paths.first[edge] : paths.first[edge + 1]]
             walked = np.concatenate([walked, rigid2d.apply(place, points)])
             if graph.edges.blends[edge]:

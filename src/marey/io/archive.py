@@ -44,6 +44,7 @@ __all__ = [
     "check_format",
     "check_suffix",
     "check_total",
+    "encode_json",
     "pack",
     "read_arrays",
     "read_format",
@@ -183,9 +184,18 @@ def _refuse_constant(name: str) -> Any:
 def write_json(path: str | os.PathLike[str], form: str, version: int, content: Mapping[str, Any]) -> None:
     """Write a JSON object with format name and version, one line per innermost object or list."""
     check_suffix(path, ".json", KINDS[form])
+    write_bytes(path, [encode_json(form, version, content)])
+
+
+def encode_json(form: str, version: int, content: Mapping[str, Any]) -> bytes:
+    """Return the bytes that `write_json` writes. Raises InvalidValue for text that is not valid Unicode."""
     entries = {"format": form, "version": version, **content}
     lines = [f" {json.dumps(key)}: {_to_json(value, 1)}" for key, value in entries.items()]
-    write_bytes(path, [b"{\n", ",\n".join(lines).encode(), b"\n}\n"])
+    try:
+        return "".join(["{\n", ",\n".join(lines), "\n}\n"]).encode()
+    except UnicodeEncodeError as error:
+        wrong = error.object[max(error.start - 20, 0) : error.end + 20]
+        raise InvalidValue(f"text must be valid Unicode to be saved, got {wrong!a}; rename it first") from None
 
 
 def _to_json(value: Any, depth: int) -> str:
@@ -296,6 +306,8 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
                 f"{what} must have at most {_MAX_TEXT} characters and must not end in a zero byte to be stored in an "
                 f"NPZ file, got {part[:20]!r}... with {len(part)}; rename it first"
             )
+        if any("\ud800" <= letter <= "\udfff" for letter in part):
+            raise InvalidValue(f"{what} must be valid Unicode, got {part[:40]!a}; rename it first")
     array = np.array(text, dtype=np.str_)
     return array.astype(array.dtype.newbyteorder("<"))
 

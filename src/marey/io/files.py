@@ -108,8 +108,9 @@ class Writing:
                 raise UnwritableFile(f"the folder {folder!r} does not exist; create it first", path=path)
             temporary = os.path.join(folder, f".{name[:_MAX_BASE]}.{os.urandom(4).hex()}{PART_SUFFIX}")
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # follows no link
-            with os.fdopen(os.open(temporary, flags, 0o666), "wb") as stream:
-                self._staged.append(Staged(target, temporary))
+            handle = os.open(temporary, flags, 0o666)
+            self._staged.append(Staged(target, temporary))
+            with os.fdopen(handle, "wb") as stream:
                 for part in parts:
                     stream.write(part)
                 stream.flush()
@@ -142,6 +143,16 @@ def place_new(temporary: str | os.PathLike[str], target: str | os.PathLike[str])
     except OSError:  # a file system without hard links: creating an empty file reserves the name
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         os.replace(temporary, target)
+
+
+def remove_file(path: str | os.PathLike[str]) -> None:
+    """Remove a file, if it exists. Raises `UnwritableFile` if it cannot be removed."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UnwritableFile(f"cannot be removed ({_reason(error)})", path=path) from None
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:

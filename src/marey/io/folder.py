@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, UnwritableFile
 from marey.io.archive import read_format
 from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, sweep_parts, write_bytes
 
@@ -70,5 +70,10 @@ def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *,
 def hidden_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Create a hidden folder in `folder` for files that are moved when they are complete; remove it at the end."""
     sweep_parts(os.path.abspath(folder))
-    with tempfile.TemporaryDirectory(prefix=".", suffix=PART_SUFFIX, dir=folder) as hidden:
-        yield Path(hidden)
+    try:
+        hidden = tempfile.TemporaryDirectory(prefix=".", suffix=PART_SUFFIX, dir=folder, ignore_cleanup_errors=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UnwritableFile(f"nothing can be written to this folder ({reason})", path=folder) from None
+    with hidden as name:
+        yield Path(name)

@@ -11,9 +11,9 @@ from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownFormat, warn_user
 from marey.io import recognize
-from marey.io.files import SAVE_SUFFIXES, split_name, write_bytes
+from marey.io.files import SAVE_SUFFIXES, Writing, check_file_name, split_name
 from marey.io.settings import SaveSettings
-from marey.io.sidecar import plan_sidecar, write_sidecar
+from marey.io.sidecar import commit_with_sidecar, plan_sidecar
 
 _BODY_SUFFIXES = (".fbx", ".glb")
 
@@ -23,7 +23,8 @@ _BODY_SUFFIXES = (".fbx", ".glb")
 def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settings: SaveSettings) -> None:
     """Write a motion to .bvh, .fbx, .glb or .npz; several motions go into one .glb.
 
-    The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar next to it.
+    Contacts, labels and other annotations go into the sidecar next to the file. After a failure at any time, the old
+    motion is there with its annotations, or the new one.
 
     Parameters
     ----------
@@ -43,13 +44,17 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file has its own")
     if not settings.body and suffix not in _BODY_SUFFIXES:
         raise InvalidValue(f"a {suffix} file has no body mesh to omit")
+    check_file_name(os.fspath(path))
     if len(motions) == 1:
         plan_sidecar(motions[0], path)  # raises before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warn_user(f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion")
-    write_bytes(path, _parts(motions, suffix, settings))
-    if len(motions) == 1:
-        write_sidecar(motions[0], path)
+    with Writing() as writing:
+        staged = writing.stage(path, _parts(motions, suffix, settings))
+        if len(motions) == 1:
+            commit_with_sidecar(motions[0], staged, writing)
+        else:
+            writing.commit(staged)
 
 
 def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> Iterable[bytes]:

@@ -3,7 +3,7 @@
 ``walk.marey.json`` belongs to ``walk.bvh`` in the same folder (and to ``walk.glb``, if that is the same motion)::
 
     {"format": "marey.sidecar", "version": 1,
-     "files": ["walk.bvh"], "frames": 472,
+     "files": ["walk.bvh"], "sha256": {"walk.bvh": "60db..."}, "frames": 472,
      "contacts": {"points": {"left_heel": {"joint": "LeftFoot", "offset": [0.0, -0.08, -0.03]}},
                   "intervals": {"left_heel": [[12, 80], [150, 216]]}},
      "labels": [{"name": "walk", "start": 0, "stop": 472}],
@@ -13,6 +13,11 @@
 
 Only format and version are required, which makes it easy to write by hand. Frames are 0-based, intervals half-open,
 offsets in meters in the joint's own coordinate frame.
+
+With "sha256", annotations apply only to files with this content, whatever their name; without it, to the files in
+"files" or, if that is missing too, to every motion of the same name. When `save` replaces a motion, it first writes a
+sidecar that describes both the old and the new content ("previous"), then the motion, then the final sidecar. So the
+annotations of whichever motion is there are found at any time.
 """
 
 from __future__ import annotations
@@ -29,11 +34,12 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, UnwritableFile, warn_user
-from marey.io.archive import read_json, write_json
-from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX
+from marey.io.archive import encode_json, read_json, write_json
+from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, Staged, Writing, file_digest, remove_file
 
 FORMAT, VERSION = "marey.sidecar", 1
-_KEYS = {"format", "version", "files", "frames", "contacts", "labels", "roles", "floor", "provenance"}
+_ANNOTATIONS = {"contacts", "labels", "roles", "floor", "provenance"}
+_KEYS = {"format", "version", "files", "sha256", "frames", "previous"} | _ANNOTATIONS
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
@@ -59,20 +65,46 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
     content = read_sidecar(path)
     if content is None:
         return motion
-    side = sidecar_path(path)
-    n_frames = content.get("frames")
+    side, name = sidecar_path(path), Path(path).name
+    entry = find_entry(content, path)
+    if entry is None:
+        if name in content.get("files", ()):
+            warn_user(
+                f"{side}: ignored, because {name} has changed since it was annotated; to apply the annotations anyway, "
+                'delete the entry "sha256"'
+            )
+        return motion
+    n_frames = entry.get("frames")
     if n_frames is not None and n_frames != len(motion):
-        if Path(path).name not in content.get("files", [Path(path).name]):
-            return motion  # it describes another file of the same name
         raise ParseError(
-            f"the annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or delete "
+            f"the annotations are for {n_frames} frames, but {name} has {len(motion)}; correct or delete "
             f"the sidecar {side.name}",
             path=side,
         )
     try:
-        return _add_annotations(motion, content)
+        return _add_annotations(motion, entry)
     except (InvalidValue, OverflowError) as error:
         raise ParseError(str(error), path=side) from None
+
+
+def find_entry(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Return the part of a sidecar that describes the content of the file `path`; None if it describes other files."""
+    path, digest = Path(path), ""
+    for entry in (content, content.get("previous")):
+        if entry is None:
+            continue
+        digests = entry.get("sha256", {})
+        if digests:
+            digest = digest or file_digest(path)
+            if digest in digests.values():
+                return {key: value for key, value in entry.items() if key != "previous"}
+        files = entry.get("files", [path.name])
+        # A listed file without a digest, or a renamed one.
+        is_listed = path.name in files and path.name not in digests
+        is_renamed = not digests and not any(path.with_name(file).is_file() for file in files)
+        if is_listed or is_renamed:
+            return {key: value for key, value in entry.items() if key != "previous"}
+    return None
 
 
 def _check_form(content: Mapping[str, Any], side: Path) -> None:
@@ -90,6 +122,8 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
 
     for key, kind, form in (
         ("files", list, 'a list of file names such as ["walk.bvh"]'),
+        ("sha256", dict, 'an object such as {"walk.bvh": "60db..."}'),
+        ("previous", dict, "an object like the sidecar itself"),
         ("contacts", dict, 'an object with "points" and "intervals"'),
         ("labels", list, 'a list such as [{"name": "walk", "start": 0, "stop": 90}]'),
         ("roles", dict, 'an object such as {"left_hand": "Hand_L"}'),
@@ -102,6 +136,12 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
         expect(isinstance(step, dict), '"provenance"', "a list of objects", step)
     for file in content.get("files", []):
         expect(isinstance(file, str), '"files"', "a list of file names", file)
+    for file, digest in content.get("sha256", {}).items():
+        expect(isinstance(digest, str), f'"sha256": "{file}"', "a SHA-256 digest", digest)
+    if "previous" in content:
+        previous = content["previous"]
+        expect("previous" not in previous, '"previous"', "an object without another one", previous)
+        _check_form(previous, side)
     for role, joint in content.get("roles", {}).items():
         expect(isinstance(joint, str), f'"roles": "{role}"', "a joint's name", joint)
     for label in content.get("labels", []):
@@ -183,30 +223,64 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
 
     Files of the same motion in other formats may share it. The sidecar of another motion is not overwritten.
     """
-    plan = plan_sidecar(motion, path)
+    plan = plan_sidecar(motion, path, file_digest(path))
     side = sidecar_path(path)
     if plan is None:
         return None
     if not plan:
-        side.unlink(missing_ok=True)
+        remove_file(side)
         return None
     write_json(side, FORMAT, VERSION, plan)
     return side
 
 
-def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any] | None:
+def commit_with_sidecar(motion: Motion, staged: Staged, writing: Writing) -> None:
+    """Replace a motion file by the staged one and its sidecar by that of `motion`, as the module's docstring says."""
+    path, side = Path(staged.target), sidecar_path(staged.target)
+    old = read_sidecar(path)
+    if old is None and not list_annotations(motion):
+        writing.commit(staged)
+        return
+    digest = staged.sha256
+    plan = plan_sidecar(motion, path, digest)
+    if plan is None:
+        writing.commit(staged)
+        return
+    entry = None if old is None or not path.is_file() else find_entry(old, path)
+    final = encode_json(FORMAT, VERSION, plan) if plan else b""
+    is_current = plan == old
+    steps = []
+    if entry is not None and not is_current:
+        now = plan or {"format": FORMAT, "version": VERSION, "files": [path.name], "sha256": {path.name: digest}}
+        before = {**entry, "files": [path.name], "sha256": {path.name: file_digest(path)}}
+        steps = [writing.stage(side, [encode_json(FORMAT, VERSION, {**now, "previous": before})]), staged]
+        steps += [writing.stage(side, [final])] if plan else []
+    else:
+        steps = [writing.stage(side, [final]), staged] if plan and not is_current else [staged]
+    writing.commit(*steps)
+    if not plan:
+        remove_file(side)
+
+
+def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "") -> dict[str, Any] | None:
     """Return the sidecar's new content; {} to remove an outdated one, None if nothing needs to change.
 
     Raises `UnwritableFile` if the sidecar belongs to another file and has other content.
+
+    digest : the SHA-256 digest of the file `path`.
     """
     side, name = sidecar_path(path), Path(path).name
     annotations = list_annotations(motion)
+    encode_json(FORMAT, VERSION, annotations)  # raises an error for text that cannot be saved
     old = read_sidecar(path)
     others = [] if old is None else _other_owners(old, side, name)
+    digests = {} if old is None else {file: old.get("sha256", {}).get(file) for file in others}
     if old is not None and others:
-        old_annotations = {key: old[key] for key in _KEYS & set(old) - {"format", "version", "files", "frames"}}
+        old_annotations = {key: old[key] for key in _ANNOTATIONS & set(old)}
         if not annotations:
-            return None if name not in old.get("files", ()) else {**old, "files": others}
+            if name not in old.get("files", ()):
+                return None
+            return _state_owners({key: old[key] for key in old if key != "previous"}, digests)
         if json.dumps(old_annotations, sort_keys=True) != json.dumps(annotations, sort_keys=True) or old.get(
             "frames"
         ) != len(motion):
@@ -217,7 +291,14 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
     if not annotations:
         is_stale = old is not None and name in old.get("files", [name])
         return {} if is_stale else None
-    return {"format": FORMAT, "version": VERSION, "files": [*others, name], "frames": len(motion), **annotations}
+    content = {"format": FORMAT, "version": VERSION, "files": [], "sha256": {}, "frames": len(motion), **annotations}
+    return _state_owners(content, {**digests, name: digest})
+
+
+def _state_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the content of a sidecar with other owners: their names, and the digests that are known."""
+    known = {file: digest for file, digest in digests.items() if digest}
+    return {**content, "files": list(digests), "sha256": known}
 
 
 def _other_owners(content: Mapping[str, Any], side: Path, name: str) -> list[str]:

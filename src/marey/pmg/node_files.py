@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,7 +160,8 @@ def _commit(writing: Writing, spaces: list[Staged], described: Staged, spare: It
         path = target.with_name(name)
         is_other = path.is_symlink() or not path.is_file() or os.path.realpath(path) in set(spare)
         if name not in named and not is_other and _digest(path).startswith(digest):
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the character is saved; this one stays until it is saved again
+                path.unlink()
 
 
 def named_files(path: Path) -> Iterator[tuple[str, str]]:

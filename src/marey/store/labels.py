@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -29,9 +28,10 @@ from marey.core.arrays import check_index
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, UnreadableFile, UnwritableFile, similar
-from marey.io.files import read_bytes, split_name, write_bytes
+from marey.io.archive import write_json
+from marey.io.files import file_digest, read_bytes, split_name
 from marey.io.loading import clip_names, load_motion
-from marey.io.sidecar import FORMAT, VERSION, read_sidecar, sidecar_path
+from marey.io.sidecar import FORMAT, VERSION, find_entry, read_sidecar, sidecar_path
 
 __all__ = ["LabelRow", "add_label", "add_labels", "bare_name", "folder_labels", "label_rows", "read_label_csv"]
 
@@ -79,11 +79,11 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
             f"stop of label {name!r} must be at most {len(motion)}, the number of frames, not {label.stop}"
         )
     file, side = Path(path).name, sidecar_path(path)
-    content: dict[str, Any] | None = read_sidecar(path)
+    old = read_sidecar(path)
+    new: dict[str, Any] = {"files": [file], "sha256": {file: file_digest(path)}, "frames": len(motion)}
+    content: dict[str, Any] | None = new if old is None else find_entry(old, path)
     if content is None:
-        content = {"format": FORMAT, "version": VERSION, "files": [file], "frames": len(motion)}
-    if content.get("frames", len(motion)) != len(motion):  # `load_motion` takes it for that of another file
-        others = ", ".join(content.get("files", ()))
+        others = ", ".join(old.get("files", ()) if old is not None else ())
         raise UnwritableFile(
             f"already holds the annotations of {others}; rename {file} so that its labels go to a different file",
             path=side,
@@ -92,7 +92,7 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
     if entry in present:
         return side
     changed = {**content, "labels": sorted([*present, entry], key=lambda item: (item["start"], item["stop"]))}
-    write_bytes(side, [json.dumps(changed, indent=1, ensure_ascii=False).encode(), b"\n"])
+    write_json(side, FORMAT, VERSION, changed)
     return side
 
 

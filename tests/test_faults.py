@@ -1,0 +1,172 @@
+"""Whatever operation on a file fails or is the last, nothing is lost, and doing it again gives the same bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marey
+from marey.core import Labels, Motion, Source
+from marey.find import MatchWeb
+from marey.graph import MotionGraph
+from marey.pmg import ParametricMotionGraph
+from marey.samples import sample, straight_walk
+from marey.store import MotionSet, add_label
+from marey.studio.exporting import save_in_folder, write_annotations
+from marey.studio.folder import Folder
+from marey.studio.panels.author_files import copy_into_folder
+from tests.faults import explore
+from tests.io.fuzzing import ducks, reaches
+
+WALK = straight_walk(seconds=0.4, fps=30.0)
+OTHER = replace(WALK, contacts=None, labels=Labels((("hop", 1, 5),)), root_positions=WALK.root_positions + 1.0)  # type: ignore[arg-type]
+PLAIN = replace(OTHER, labels=Labels(), source=Source())
+
+
+def step(n: int) -> int:
+    """Return how many operations to go on each time: n, or what MAREY_FAULT_STEP says; `make faults` tries them all."""
+    return int(os.environ.get("MAREY_FAULT_STEP", n))
+
+
+def describe(motion: Motion) -> tuple[Any, ...]:
+    mask = None if motion.contacts is None else motion.contacts.mask.tobytes()
+    return (np.round(motion.root_positions, 3).tobytes(), mask, motion.labels.items)
+
+
+def state_of_motions(folder: Path) -> object:
+    return {path.name: describe(marey.load(path)) for path in sorted(folder.glob("*.bvh"))}
+
+
+@pytest.mark.parametrize(("old", "new"), [(None, WALK), (WALK, OTHER), (WALK, PLAIN), (PLAIN, WALK)])
+def test_a_motion_and_its_sidecar_change_together(tmp_path: Path, old: Motion | None, new: Motion) -> None:
+    def prepare(folder: Path) -> None:
+        if old is not None:
+            marey.save(old, folder / "walk.bvh")
+
+    assert explore(prepare, lambda folder: marey.save(new, folder / "walk.bvh"), state_of_motions, tmp_path) >= 12
+
+
+def test_a_hand_written_sidecar_stays_with_its_motion(tmp_path: Path) -> None:
+    def prepare(folder: Path) -> None:
+        marey.save(PLAIN, folder / "walk.bvh")
+        (folder / "walk.marey.json").write_text(
+            '{"format": "marey.sidecar", "version": 1, "labels": [{"name": "mine", "start": 0, "stop": 3}]}'
+        )
+
+    explore(prepare, lambda folder: marey.save(PLAIN[1:], folder / "walk.bvh"), state_of_motions, tmp_path)
+
+
+def test_a_label_is_added_whole(tmp_path: Path) -> None:
+    explore(
+        lambda folder: marey.save(WALK, folder / "walk.bvh"),
+        lambda folder: add_label(folder / "walk.bvh", "brisk", 0, 4),
+        state_of_motions,
+        tmp_path,
+    )
+
+
+def character(*nodes: tuple[str, Any]) -> ParametricMotionGraph:
+    char = ParametricMotionGraph("c")
+    for name, space in nodes:
+        char.add(name, space)
+    return char
+
+
+def state_of_character(folder: Path) -> object:
+    return tuple((node.name, node.names) for node in ParametricMotionGraph.load(folder / "c.json").nodes.values())
+
+
+def test_a_character_and_its_spaces_change_together(tmp_path: Path) -> None:
+    explore(
+        lambda folder: character(("duck", ducks())).save(folder / "c.json"),
+        lambda folder: character(("duck", reaches()), ("reach", ducks())).save(folder / "c.json"),
+        state_of_character,
+        tmp_path,
+        step=step(4),
+    )
+
+
+def test_the_studio_copies_a_character_whole(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    character(("duck", reaches())).save(tmp_path / "made" / "c.json")
+
+    def act(folder: Path) -> object:
+        places: Any = SimpleNamespace(folder=Folder(folder))
+        return copy_into_folder(places, tmp_path / "made" / "c.json", kind="character", replace=True)
+
+    (tmp_path / "tried").mkdir()
+    explore(
+        lambda folder: character(("duck", ducks())).save(folder / "c.json"),
+        act,
+        state_of_character,
+        tmp_path / "tried",
+        step=step(3),
+    )
+
+
+def test_the_studio_saves_motions_whole(tmp_path: Path) -> None:
+    def save(folder: Path) -> object:
+        places: Any = SimpleNamespace(folder=Folder(folder))
+        if (folder / "walk.bvh").exists():
+            return None
+        for left in folder.glob("walk.*"):  # the page would offer another name
+            left.unlink()
+        return save_in_folder(places, WALK, "bvh", "walk")
+
+    explore(lambda folder: None, save, state_of_motions, tmp_path)
+
+    def annotate(folder: Path) -> object:
+        places: Any = SimpleNamespace(find=lambda file, where: folder / file)
+        opened: Any = SimpleNamespace(
+            file="walk.bvh", where="folder", clips=("walk",), recording=PLAIN, now=SimpleNamespace(recording=WALK)
+        )
+        return write_annotations(places, opened)
+
+    (tmp_path / "annotated").mkdir()
+    explore(lambda folder: marey.save(PLAIN, folder / "walk.bvh"), annotate, state_of_motions, tmp_path / "annotated")
+
+
+def test_built_results_are_written_whole(tmp_path: Path) -> None:
+    space = reaches()
+
+    def state(folder: Path) -> object:
+        path = folder / "space.npz"
+        return path.exists() and marey.ParametricMotion.load(path).samples.tobytes()
+
+    explore(lambda folder: None, lambda folder: space.save(folder / "space.npz"), state, tmp_path)
+
+
+BUILDS: dict[str, Callable[[MotionSet], Any]] = {
+    "graph": lambda clips: MotionGraph.build(clips, 0.3, cache=clips.cache),
+    "find": lambda clips: MatchWeb.build(clips, cache=clips.cache),
+}
+
+
+def explore_build(folder: Path, kind: str, every: int) -> None:
+    walks = [sample("walk", rng=seed, fps=15.0, seconds=3.0).motion for seed in (0, 1)]
+
+    def prepare(place: Path) -> None:
+        (place / "clips").mkdir()
+        for k, walk in enumerate(walks):
+            marey.save(walk, place / "clips" / f"{k}.npz")
+
+    def act(place: Path) -> None:
+        BUILDS[kind](MotionSet.open(place / "clips", fps=15.0)).save(place / "built.npz")
+
+    def state(place: Path) -> object:
+        assert sorted(os.listdir(place / "clips"))[-4:] == ["0.marey.json", "0.npz", "1.marey.json", "1.npz"]
+        return (place / "built.npz").exists() and len((place / "built.npz").read_bytes())
+
+    explore(prepare, act, state, folder, step=every, kept=lambda name: ".marey-cache" not in name)
+
+
+@pytest.mark.parametrize("kind", BUILDS)
+def test_builds_and_their_caches_survive_faults(tmp_path: Path, kind: str) -> None:
+    explore_build(tmp_path, kind, step(17))
