@@ -24,6 +24,7 @@ def layers(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[tu
     for name, seconds in (("walk", 4.0), ("carry_box", 4.0)):
         marey.save(sample(name, seconds=seconds).motion, folder / f"{name}.npz")
     marey.save(sample("reach").motion, folder / "reach.npz")
+    marey.GazeMap.build(marey.GazeMap.default().examples[::2]).save(folder / "person.json")
     server = Server(folder, built)
     with FakePage(server) as page:
         yield page, {name: page.do("open", path=f"{name}.npz")["motion"] for name in ("walk", "carry_box", "reach")}
@@ -84,6 +85,19 @@ def test_a_look_meets_its_point_and_is_made_again_in_place(layers: tuple[FakePag
     positions, _ = frames_of(page, second["motion"])
     np.testing.assert_allclose(positions, truth.world().positions, atol=1e-5)
     assert len(second["places"]) == 3 * len(positions)
+
+
+def test_a_look_in_a_direction_with_a_map_of_the_folder(layers: tuple[FakePage, dict[str, str]]) -> None:
+    page, ids = layers
+    gaze = marey.GazeMap.build(marey.GazeMap.default().examples[::2])
+    goals = [{"time": 0.5, "angles": [-0.8, 0.1]}]
+    done = page.do("layer_look", motion=ids["walk"], goals=goals, map="person.json")
+    assert done["looks"][0]["missed"] < 0.1
+    truth = gaze.apply(sample("walk", seconds=4.0).motion, [(0.5, -0.8, 0.1)])
+    positions, _ = frames_of(page, done["motion"])
+    np.testing.assert_allclose(positions, truth.world().positions, atol=1e-5)
+    with pytest.raises(Failed, match="no such file in the open folder"):
+        page.do("layer_look", motion=ids["walk"], goals=goals, map="nobody.json")
 
 
 def test_eyes_are_a_joint_that_points_where_they_look(layers: tuple[FakePage, dict[str, str]]) -> None:

@@ -1061,10 +1061,15 @@ export interface TransplantLimb {
   settings?: Partial<TransplantSettings>;
 }
 
-/** A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze. */
+/**
+ * A gaze target from `time` seconds on: a point in the world (m), or a direction; neither is the original gaze.
+ *
+ * `angles` are yaw to the left and pitch upward, relative to the body's heading (radians).
+ */
 export interface LookGoal {
   time: number;
   point: [number, number, number] | null;
+  angles: [number, number] | null;
 }
 
 /**
@@ -1095,16 +1100,17 @@ export interface LookDone {
 }
 
 /**
- * Make a motion look at points, one after another.
+ * Make a motion look at points or in directions, one after another.
  *
  * `made` is the id of an earlier result to update, for example while a point is dragged. `eyes` adds a joint to the
- * head that points along the gaze.
+ * head that points along the gaze. `map` is the path of a gaze map in the folder; null is the built-in one.
  */
 export interface LookAt {
   motion: string;
   goals: LookGoal[];
   made?: string | null;
   eyes?: boolean;
+  map?: string | null;
   settings?: Partial<GazeSettings>;
 }
 

@@ -67,9 +67,19 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     height.press("Enter")
     tab.until(f"() => marey.selected.info.revision > {second}")
 
-    page.evaluate("() => marey.playback.seek(80)")
+    third = tab.get("marey.selected.info.revision")
+    page.evaluate("() => marey.playback.seek(60)")
+    press(tab, "Add direction")
+    tab.until(f"() => marey.selected.info.revision > {third}")
+    yaw = page.get_by_label("Gaze target 2, to the left, degrees")
+    assert yaw.input_value() == "45"
+    yaw.fill("-30")
+    yaw.press("Enter")
+    tab.until(f"() => marey.selected.info.revision > {third} + 1")
+
+    page.evaluate("() => marey.playback.seek(110)")
     press(tab, "End gaze")
-    tab.until("() => document.querySelectorAll('.looks li').length === 2")
+    tab.until("() => document.querySelectorAll('.looks li').length === 3")
     press(tab, "Finish")
     tab.until("() => document.querySelectorAll('.looks li').length === 0")
     assert tab.get("marey.motions.size") == 4

@@ -1,7 +1,7 @@
-/** Look at dragged points: rotates spine, neck, head and eyes of any motion, from one gaze target to the next. */
+/** Look at dragged points or in directions: rotates spine, neck, head and eyes of any motion, from one gaze target to the next. */
 import * as THREE from "three";
 import type { App } from "../app";
-import { button, check, cssVariable, el } from "../dom";
+import { button, check, choice, cssVariable, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type GazeSettings, type LookDone } from "../messages";
 import type { Target } from "../pointer";
@@ -11,10 +11,14 @@ import { metricText } from "../widgets/measures";
 
 type Place = [number, number, number];
 
-/** A gaze target that starts at `time`; without a point, the gaze returns to that of the original motion. */
+/** Yaw to the left and pitch upward, in radians. */
+type Angles = [number, number];
+
+/** A gaze target that starts at `time`; without a point or angles, the gaze returns to that of the original motion. */
 interface Goal {
   time: number;
   point: Place | null;
+  angles: Angles | null;
   target: Target | null;
   /** Color of its ball and of its number in the list. */
   color: string;
@@ -27,8 +31,9 @@ interface Goal {
 interface Choices {
   base: string;
   made: string | null;
-  goals: { time: number; point: Place | null }[];
+  goals: { time: number; point: Place | null; angles: Angles | null }[];
   eyes: boolean;
+  map: string;
   settings: Partial<GazeSettings>;
 }
 
@@ -60,18 +65,25 @@ export class LookSection {
   private readonly about = el("p", { class: "dim" });
   private readonly list = el("ul", { class: "looks", aria: { label: "Gaze targets" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly add = button("Add gaze target", () => this.addGoal(true), "From the current time on, look at a point that you can drag in the scene", "primary");
-  private readonly back = button("End gaze", () => this.addGoal(false), "From the current time on, return to the original gaze");
+  private map = "";
+  private readonly add = button("Add gaze target", () => this.addGoal("point"), "From the current time on, look at a point that you can drag in the scene", "primary");
+  private readonly turn = button("Add direction", () => this.addGoal("angles"), "From the current time on, look to one side, up or down, by angles from the body's heading");
+  private readonly back = button("End gaze", () => this.addGoal("back"), "From the current time on, return to the original gaze");
   private readonly fresh = button("Finish", () => this.end(), "Finish this clip; the next gaze target starts a new one");
+  private readonly maps = choice("Gaze map", [["", "built-in"]], "", (value) => {
+    this.map = value;
+    this.changed();
+  }, "Whose gaze it is: the built-in person, or a gaze map in the folder");
   private readonly next: () => void;
 
   constructor(private readonly app: App) {
     this.next = latest(() => this.answer());
     const before = app.welcome?.resumed ? (tabState().choices["look"] as Choices | undefined) : undefined;
     this.eyes = before?.eyes ?? false;
+    this.map = before?.map ?? "";
     this.form = settingsForm(FORMS.GazeSettings, { initial: before?.settings, changed: () => this.changed() });
     this.element = el("section", {}, el("h3", { text: "Gaze" }), this.about,
-      el("div", { class: "row" }, this.add, this.back), this.list, this.said,
+      el("div", { class: "row" }, this.add, this.turn, this.back), this.list, this.said, this.maps,
       check("Add an eye joint", this.eyes, (on) => {
         this.eyes = on;
         this.changed();
@@ -84,8 +96,8 @@ export class LookSection {
     });
     app.playback.changed.on(() => this.drawSight());
     window.addEventListener("pagehide", () => {
-      const { base, made, eyes } = this;
-      const choices: Choices = { base, made, eyes, settings: this.form.value, goals: this.goals.map(({ time, point }) => ({ time, point })) };
+      const { base, made, eyes, map } = this;
+      const choices: Choices = { base, made, eyes, map, settings: this.form.value, goals: this.asked() };
       saveChoice("look", choices);
     });
     this.draw();
@@ -98,7 +110,7 @@ export class LookSection {
     const { motions } = this.app;
     if (this.goals.length || !goals.length || !motions.has(base) || !made || !motions.has(made)) return;
     [this.base, this.made] = [base, made];
-    this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point));
+    this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point, goal.angles));
     for (const goal of this.goals) this.hold(goal);
     this.drawList();
     this.ask();
@@ -106,6 +118,7 @@ export class LookSection {
 
   shown(): void {
     this.visible = true;
+    void this.listMaps();
     for (const goal of this.goals) this.hold(goal);
     this.draw();
     this.drawSight();
@@ -117,6 +130,21 @@ export class LookSection {
     this.drawSight();
   }
 
+  /** Offer the gaze maps in the folder; the control is hidden if there are none. */
+  private async listMaps(): Promise<void> {
+    const sources = await this.app.connection.ask("author_sources", {}).catch(() => null);
+    const options: [string, string][] = [["", "built-in"]];
+    for (const { path, kind } of sources?.files ?? []) if (kind === "gaze") options.push([path, path]);
+    if (!options.some(([path]) => path === this.map)) this.map = "";
+    setOptions(this.maps.select, options, this.map);
+    this.maps.hidden = options.length < 2;
+  }
+
+  /** The gaze targets as the server takes them. */
+  private asked(): Choices["goals"] {
+    return this.goals.map(({ time, point, angles }) => ({ time, point, angles }));
+  }
+
   private get last(): boolean {
     return this.app.selected?.info.motion === this.made;
   }
@@ -125,7 +153,7 @@ export class LookSection {
     if (this.goals.length) this.ask();
   }
 
-  private addGoal(atPoint: boolean): void {
+  private addGoal(kind: "point" | "angles" | "back"): void {
     const shot = this.app.selected;
     if (!shot || shot.info.kind !== "motion") return;
     const underway = this.goals.length > 0 && !this.made && this.base === shot.info.motion;
@@ -136,17 +164,17 @@ export class LookSection {
     const time = this.freeTime(this.app.playback.seconds, shot.info.seconds);
     const stature = shot.info.stature || 1.7;
     const center = shot.character.center();
-    const point: Place | null = atPoint ? [center.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, center.z + 0.7 * stature] : null;
-    const goal = this.newGoal(time, point && this.freePlace(point));
+    const point: Place | null = kind === "point" ? [center.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, center.z + 0.7 * stature] : null;
+    const goal = this.newGoal(time, point && this.freePlace(point), kind === "angles" ? [Math.PI / 4, 0] : null);
     this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
     this.hold(goal);
     this.drawList();
     this.ask();
   }
 
-  private newGoal(time: number, point: Place | null): Goal {
+  private newGoal(time: number, point: Place | null, angles: Angles | null): Goal {
     const color = COLORS[this.colorsUsed++ % COLORS.length]!;
-    return { time, point, color, target: null, status: el("span", { class: "what" }), fields: [] };
+    return { time, point, angles, color, target: null, status: el("span", { class: "what" }), fields: [] };
   }
 
   /** Find a position without another ball: move sideways, as seen by the camera. */
@@ -183,7 +211,7 @@ export class LookSection {
   private async answer(): Promise<void> {
     const { app, base, goals, series, requests } = this;
     if (!goals.length) return;
-    const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), eyes: this.eyes, settings: this.form.value };
+    const fields = { motion: base, made: this.made, goals: this.asked(), eyes: this.eyes, map: this.map || null, settings: this.form.value };
     const done = await app.ask("layer_look", fields).catch(() => null);
     if (series !== this.series) {
       // The user has ended this series or started another in the meantime.
@@ -238,7 +266,7 @@ export class LookSection {
   private draw(): void {
     const info = this.app.selected?.info;
     const usable = info?.kind === "motion";
-    this.add.disabled = this.back.disabled = !usable;
+    this.add.disabled = this.turn.disabled = this.back.disabled = !usable;
     this.fresh.hidden = !this.goals.length;
     const base = this.app.motions.get(this.base)?.info.name;
     this.about.textContent = !usable ? "Select a clip first." : this.last && base ? `Gaze targets of ${base}. Drag them in the scene.`
@@ -259,9 +287,9 @@ export class LookSection {
     });
     const gone = button("×", () => this.removeGoal(goal), "Remove this gaze target", "quiet");
     gone.setAttribute("aria-label", `Remove gaze target ${k + 1}`);
-    const number = el("span", { class: "letter", text: goal.point ? String(k + 1) : "" });
+    const number = el("span", { class: "letter", text: goal.point || goal.angles ? String(k + 1) : "" });
     number.style.setProperty("--dot", goal.color);
-    return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.status, gone), this.placeFields(goal, k));
+    return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.status, gone), this.placeFields(goal, k) ?? this.angleFields(goal, k));
   }
 
   /** Number fields for the point: x, y, z in meters. */
@@ -278,6 +306,23 @@ export class LookSection {
       return field;
     });
     return el("div", { class: "look-place" }, el("span", { class: "dim", text: "at" }), ...goal.fields, el("span", { class: "dim", text: "m" }));
+  }
+
+  /** Number fields for the direction: yaw to the left and pitch upward in degrees. */
+  private angleFields(goal: Goal, k: number): HTMLElement | null {
+    const { angles } = goal;
+    if (!angles) return null;
+    const fields = angles.map((value, axis) => {
+      const what = axis ? "up" : "to the left";
+      const field = el("input", { type: "number", step: "5", value: String(Math.round(value * 180 / Math.PI)), aria: { label: `Gaze target ${k + 1}, ${what}, degrees` } });
+      field.addEventListener("change", () => {
+        if (!Number.isFinite(field.valueAsNumber)) return;
+        angles[axis] = field.valueAsNumber * Math.PI / 180;
+        this.ask();
+      });
+      return [field, el("span", { class: "dim", text: `° ${what}` })];
+    });
+    return el("div", { class: "look-place" }, ...fields.flat());
   }
 
   private removeGoal(goal: Goal): void {
@@ -299,7 +344,7 @@ export class LookSection {
 
   /** The status of a gaze target, as text. */
   private describe(goal: Goal): string {
-    if (!goal.point) return "original gaze";
+    if (!goal.point && !goal.angles) return "original gaze";
     const report = this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
     if (!report) return "at target";
     if (report.settled === null) return "not reached: too little time";

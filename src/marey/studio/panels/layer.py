@@ -11,6 +11,7 @@ from marey.layer.settings import GazeSettings, SpliceSettings, TransplantSetting
 from marey.studio.forms import word_notes
 from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
 from marey.studio.panels.aim_files import motion_files
+from marey.studio.panels.author_files import find_authored
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
 
@@ -66,22 +67,27 @@ class TransplantDone(MotionWithNotes):
 
 
 class LookGoal(Value):
-    """A gaze target: look at a point in the world (m) starting at `time` seconds; null returns to the original gaze."""
+    """A gaze target from `time` seconds on: a point in the world (m), or a direction; neither is the original gaze.
+
+    `angles` are yaw to the left and pitch upward, relative to the body's heading (radians).
+    """
 
     time: float
-    point: tuple[float, float, float] | None
+    point: tuple[float, float, float] | None = None
+    angles: tuple[float, float] | None = None
 
 
 class LookAt(MotionCommand, do="layer_look"):
-    """Make a motion look at points, one after another.
+    """Make a motion look at points or in directions, one after another.
 
     `made` is the id of an earlier result to update, for example while a point is dragged. `eyes` adds a joint to the
-    head that points along the gaze.
+    head that points along the gaze. `map` is the path of a gaze map in the folder; null is the built-in one.
     """
 
     goals: tuple[LookGoal, ...]
     made: str | None = None
     eyes: bool = False
+    map: str | None = None
     settings: GazeSettings = GazeSettings()
 
 
@@ -134,7 +140,7 @@ async def transplant_limb(session: Session, message: TransplantLimb) -> Transpla
 
 @command(LookAt)
 async def look_at(session: Session, message: LookAt) -> LookDone:
-    """Make a motion look at points, as a new motion or updating an earlier result."""
+    """Make a motion look at its targets, as a new motion or updating an earlier result."""
     if not 0 < len(message.goals) <= _MAX_GOALS:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
     _check_own_result(session, message.made)
@@ -143,7 +149,8 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
     done = await session.jobs.run(
         f"{_WORK}:look",
         file=file,
-        goals=[(goal.time, goal.point) for goal in message.goals],
+        goals=[(goal.time, *(goal.angles or (goal.point,))) for goal in message.goals],
+        gaze_map=None if message.map is None else str(find_authored(session.places, message.map, "gaze")),
         settings=message.settings.to_dict() | {"eyes": "add" if message.eyes else None},
     )
     result = done["motion"] if message.eyes else _apply_rotations(base, done)

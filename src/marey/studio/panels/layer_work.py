@@ -47,11 +47,11 @@ def transplant(progress: Progress, base: Motion, donor: Motion, settings: dict[s
 
 
 def look(
-    progress: Progress, file: str, goals: list[tuple[float, list[float] | None]], settings: dict[str, Any]
+    progress: Progress, file: str, goals: list[tuple[Any, ...]], settings: dict[str, Any], gaze_map: str | None = None
 ) -> dict[str, Any]:
-    """Make the motion in `file` look at points, and report on each.
+    """Make the motion in `file` look at its targets, and report on each.
 
-    goals : (seconds, point in the world or None) pairs.
+    goals : see `GazeMap.trace`. gaze_map : file of the gaze map; None for the built-in one.
     Without eyes, only some joints change. To be fast for long motions, the result has only these: indices `joints`
     (K,), `rotations` (F, K, 4) for F frames, and the provenance step `record`. With eyes, there is an additional
     joint, and the result is in `motion`.
@@ -59,7 +59,8 @@ def look(
     from marey.layer.gaze_map import GazeMap
 
     motion = _motion(file)
-    track = GazeMap.default().trace(motion, goals, **settings)
+    gaze = GazeMap.default() if gaze_map is None else GazeMap.load(gaze_map)
+    track = gaze.trace(motion, goals, **settings)
     step = -(-len(motion) // _MAX_GAZES)
     info: dict[str, Any] = {
         "looks": _describe_looks(track),
