@@ -9,6 +9,7 @@ import pytest
 
 import marey
 from marey.cli import main as cli_main
+from marey.cli.blend import describe_notes
 from marey.cli.main import main
 from marey.edit import cycle
 from marey.samples import sample
@@ -56,6 +57,22 @@ def test_a_blend_is_written_and_reported(clips, capsys):
     assert jog.contacts is not None
     assert jog.source.provenance[0]["weights"] == [0.5, 0.5]
     assert not list(Path().glob("*.part"))
+
+
+def test_crops_splits_and_drops_are_printed(clips, capsys):
+    assert main(["blend", "walk.bvh", "run.bvh", "-o", "out.bvh", "--json"]) == 0
+    notes = [note for note in json.loads(capsys.readouterr().out)["notes"] if not note.startswith("contacts of")]
+    assert any("half cycles of gait" in note for note in notes)
+    assert main(["blend", "walk.bvh", "run.bvh", "-o", "again.bvh"]) == 0
+    out = capsys.readouterr().out
+    assert "half cycles of gait" in out
+    assert "; --crop none uses all frames" in out
+    assert all(note in out for note in notes)
+    split = "left_ball: the contact of 'walk' across 0.25 to 0.63 s is split, as others lift there"
+    assert describe_notes({"notes": ["contacts of 'walk' were detected", split], "method": "registered"}) == [
+        f"  {split}"
+    ]
+    assert describe_notes({"notes": [split] * 15, "method": "registered"})[-1] == "  and 3 notes more; --json lists all"
 
 
 def test_weights_are_equal_by_default_and_may_come_in_any_form(clips, capsys):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from marey.core.placement import find_placement
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, MareyWarning, NotBlendable
+from marey.io import load_motion
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion
 from tests.parametric.takes import (
@@ -353,3 +354,17 @@ def test_a_motion_and_what_it_reaches_come_together():
     assert result.weights == pytest.approx(reached.weights)
     with pytest.raises(InvalidValue, match="feet must be 'clean' or None, not 'lock'"):
         output(target, feet="lock")
+
+
+def test_takes_of_walks_are_cropped_to_a_common_phase(data_folder):
+    """All takes can be used, though they begin and end at other phases; without the crop, most are left out."""
+    numbers = (11, 13, 15, 17, 19, 21, 23, 25, 27, 29)
+    takes = [load_motion(data_folder / "cmu" / "016" / f"16_{k}.bvh", fps=30) for k in numbers]
+    made = ParametricMotion.build(takes, "turn,speed", samples=0)
+    assert len(made.parameters) == len(takes)
+    turns = np.degrees(made.parameters[:, 0])
+    assert turns.min() < -80.0
+    assert turns.max() > 80.0
+    assert "cropped to 3 half cycles" in made.notes[0]
+    with pytest.raises(NotBlendable, match="only 1 of 10 can be used"):
+        ParametricMotion.build(takes, "turn,speed", samples=0, crop=None)

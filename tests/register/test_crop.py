@@ -10,7 +10,7 @@ from marey.core import Motion
 from marey.edit import mirror
 from marey.errors import NotBlendable
 from marey.maths import rigid2d
-from marey.register.crop import find_crops, find_gait_crops
+from marey.register.crop import crop_gaits, find_crops, find_gait_crops
 from marey.register.cyclic import count_half_cycles, find_loop_travel, shift_loop
 from marey.register.ends import refine_crops
 from marey.register.steps import find_steps
@@ -152,3 +152,28 @@ def test_loops_know_their_travel_and_can_begin_anywhere() -> None:
     assert result.contacts is not None
     assert later.contacts is not None
     assert (np.roll(result.contacts.mask, -20, axis=0) == later.contacts.mask).all()
+
+
+def test_walks_are_cropped_around_their_middle_to_the_same_phase() -> None:
+    walks = [sample("walk", seconds=seconds, turn_rate=rate).motion for seconds, rate in ((5.0, 0.6), (3.5, 0.0))]
+    walks[1] = walks[1][17:]  # begins elsewhere in the cycle
+    cropped, note = crop_gaits(walks)
+    steps = [find_steps(motion) for motion in walks]
+    counts, feet = set(), set()
+    for walk, part, own in zip(walks, cropped, steps, strict=True):
+        start, stop = part.source.provenance[-1]["start"], part.source.provenance[-1]["stop"]
+        inside = [k for k, frame in enumerate(own.frames) if start - 1 <= frame <= stop]
+        counts.add(len(inside) - 1)
+        feet.add(int(own.feet[inside[0]]))
+        half_cycle = np.median(np.diff(own.frames))
+        assert abs(0.5 * (start + stop) - 0.5 * len(walk)) <= half_cycle
+    assert len(counts) == len(feet) == 1
+    assert f"cropped to {counts.pop()} half cycles" in note
+
+
+def test_walks_with_something_before_or_after_are_not_cropped() -> None:
+    walk = sample("walk", seconds=4.0).motion
+    for name in ("kick", "stand"):
+        assert crop_gaits([walk, sample(name).motion]) is None
+    assert crop_gaits([walk, sample("start_and_stop").motion]) is None
+    assert crop_gaits([walk, walk[:30]]) is None

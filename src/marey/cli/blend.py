@@ -13,7 +13,7 @@ import click
 
 from marey.cli.files import check_output, make_plot_folder, plural, read_rows, write_report
 from marey.cli.options import markers_option, read_motion, reading, reading_options, renamed_option
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Moment, to_frame
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # The metrics of `marey measure` that show whether a blend lies between its inputs and is free of artifacts.
 SHOWN = ("speed_mean", "path_length", "stride_rate", "slide_contact", "skate_ratio", "penetration_max", "jitter")
+_MAX_NOTES = 12
 
 
 class NumbersCommand(SettingsCommand):
@@ -343,11 +344,15 @@ def written(report: Mapping[str, Any]) -> str:
 
 
 def describe_notes(report: Mapping[str, Any]) -> list[str]:
-    """List the limits that were overridden, and what the method leaves out."""
-    notes = [note for note in report["notes"] if note.startswith("accepted by force")]
+    """List why motions were cropped, contacts that were split or dropped, limits that were overridden, and what the
+    method leaves out."""
+    notes = [note for note in report["notes"] if not note.startswith("contacts of ")]  # that they were detected
+    if len(notes) > _MAX_NOTES:
+        notes[_MAX_NOTES:] = [f"and {plural(len(notes) - _MAX_NOTES, 'note')} more; --json lists all"]
+    notes = [f"{note}; --crop none uses all frames" if note.startswith("cropped to ") else note for note in notes]
     if report["method"] != "registered":
         notes.append(f"the method {report['method']!r} checks no limits and does not clean the feet")
-    return [f"  {note}" for note in notes]
+    return [f"  {word_options(note)}" for note in notes]
 
 
 def _text(report: Mapping[str, Any]) -> str:

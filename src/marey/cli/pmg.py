@@ -151,7 +151,7 @@ def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: d
         from marey.edit import mirror
 
         motions += [mirror(motion) for motion in motions]
-    parametric = ParametricMotion.build(motions, options["feature"], samples=0)
+    parametric = ParametricMotion.build(motions, options["feature"], samples=0, crop=None, retarget=settings.retarget)
     width = to_internal_units(options["bandwidth"], parametric.units, "--bandwidth")
     return ActionSpace.build(parametric, names=_names(options), bandwidth=width)
 

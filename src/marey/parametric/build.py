@@ -24,6 +24,7 @@ from marey.parametric.notes import filter_notes, make_names_unique, restore_name
 from marey.parametric.refine import choose_examples
 from marey.parametric.sampling import measure_samples, sample_weights
 from marey.parametric.settings import SpaceSettings
+from marey.register.crop import crop_gaits
 from marey.register.registration import RegistrationCurve
 from marey.register.settings import PairSettings
 from marey.register.tree import check_parents, prune_tree, register_tree, select_motions
@@ -62,7 +63,8 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     Parameters
     ----------
     examples : the result of `web.search` (its `motions` and `parents` are used), a list of motions that each contain
-        the action from their first frame to their last, or a `RegistrationCurve` of such motions.
+        the action from their first frame to their last, or a `RegistrationCurve` of such motions. Walks may be longer:
+        see `crop`.
 
     Raises
     ------
@@ -78,6 +80,11 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     if reg is None:
         given = share_skeleton(given, settings.retarget)
     motions = given if reg is not None else make_names_unique(given)
+    crop_notes: tuple[str, ...] = ()
+    if settings.crop == "auto" and reg is None and parents is None and settings.apexes is None:
+        cropped = crop_gaits(motions)
+        if cropped is not None:
+            motions, crop_notes = cropped[0], (cropped[1],)
     report = settings.progress or (lambda fraction: None)
     if (settings.values is None) == (settings.feature is None):
         raise InvalidValue("pass either `feature=` to measure or `values=`, not both")
@@ -98,7 +105,7 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     measurer = BlendMeasurer(upsample(aligned), features, staged.moments, aligned.fps)
     own = _measure_examples(measurer)
     scale = _choose_scale(settings.scale, own, features)
-    notes, indices = staged.notes, staged.indices
+    notes, indices = (*crop_notes, *staged.notes), staged.indices
     if settings.redundant is not None:
         tolerance = _check_tolerance(settings.redundant, own.shape[1])
         keep = choose_examples(measurer, own, scale, tolerance, settings.delta)

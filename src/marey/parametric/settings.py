@@ -30,6 +30,13 @@ class SpaceSettings(PairSettings, ProgressSettings):
     samples: int = option(
         default=1000, help="Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000
     )
+    crop: Literal["auto"] | None = option(
+        default="auto",
+        help='"auto" crops a list of walks or runs to an equal number of half cycles around the middle of each, '
+        "starting with the same foot. Motions that do not walk from end to end, matches and registered motions are "
+        "used whole.",
+        label="Trim walks to a common phase", advanced=True,
+    )  # fmt: skip
     redundant: ArrayLike | None = option(
         default=None,
         help="Tolerance, one number or one for each dimension, in units of the parameters. Examples whose parameters "

@@ -162,7 +162,7 @@ def _widen_ranges(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
 
 def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
     motions = [clip.motion for clip in clips]
-    options: dict[str, Any] = {"samples": 0, "max_distance": node.max_distance}
+    options: dict[str, Any] = {"samples": 0, "max_distance": node.max_distance, "crop": None}  # the recipe says where
     if node.feature:
         from marey.edit import mirror
 

@@ -14,6 +14,7 @@ import numpy as np
 from marey.compare import Clouds, distance_grid, frame_distances
 from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
+from marey.edit import crop
 from marey.errors import NotBlendable
 from marey.register.crop_kernels import find_shared_path
 from marey.register.ends import refine_crops
@@ -32,6 +33,8 @@ _WALKING = 3
 # A range must last this many seconds, and be this fraction of the shortest motion.
 _LEAST_SECONDS, _MIN_FRACTION = 0.25, 0.25
 _FEET = ("left", "right")
+# A walk may begin and end this many half cycles before its first and after its last passing of the feet.
+_PART_OF_STEP = 1.5
 
 
 def find_crops(
@@ -99,6 +102,51 @@ def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[I
     crops[:, 1] = np.minimum(crops[:, 1], [len(cloud) for cloud in clouds])
     cycles = f"{n_half} half cycle{'s' if n_half > 1 else ''}"
     return crops, f"cropped to {cycles} of gait, from where the {_FEET[foot]} foot passes the other"
+
+
+def crop_gaits(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], str] | None:
+    """Crop walks or runs to the largest equal number of half cycles, same foot first, around the middle of each.
+
+    Returns the motions and a note; None if a motion does not walk from end to end, or if they have no full cycle in
+    common. Unlike `find_crops`, this does not choose the most similar steps, so turns in the middle are kept.
+    """
+    steps = [find_steps(motion) for motion in motions]
+    if not all(_walks_throughout(each, len(motion)) for each, motion in zip(steps, motions, strict=True)):
+        return None
+    counts = [min(_count_half_cycles(each, foot) for each in steps) for foot in (0, 1)]
+    n_half = max(counts)
+    if n_half < 2:
+        return None
+    best: tuple[float, int, list[tuple[float, float]]] | None = None
+    for foot in (0, 1):
+        if counts[foot] < n_half:
+            continue
+        ends, off_center = [], 0.0
+        for each, motion in zip(steps, motions, strict=True):
+            spans = [(each.frames[k], each.frames[k + n_half]) for k in _list_choices(each, foot, n_half)]
+            off, chosen = min((abs(sum(span) - (len(motion) - 1)), span) for span in spans)
+            ends.append(chosen)
+            off_center += off / motion.fps
+        if best is None or off_center < best[0]:
+            best = off_center, foot, ends
+    assert best is not None
+    _, foot, ends = best
+    cropped = tuple(
+        crop(motion, round(start), min(round(stop) + 1, len(motion)))
+        for motion, (start, stop) in zip(motions, ends, strict=True)
+    )
+    return cropped, (
+        f"walks are cropped to {n_half} half cycles around the middle of each, from where the {_FEET[foot]} foot "
+        "passes the other; `crop=None` uses all frames"
+    )
+
+
+def _walks_throughout(steps: Steps, n_frames: int) -> bool:
+    """Return whether the steps go on from end to end: nothing but parts of steps comes before and after them."""
+    if len(steps) < _WALKING:
+        return False
+    longest = _PART_OF_STEP * float(np.median(np.diff(steps.frames)))
+    return bool(steps.frames[0] <= longest and n_frames - 1 - steps.frames[-1] <= longest)
 
 
 def _count_half_cycles(steps: Steps, foot: int) -> int:

@@ -29,7 +29,7 @@ export class AimSection {
   private feature = "position";
   private moment = "farthest";
   private refine = true;
-  private readonly building = settingsForm<SpaceSettings>(FORMS.SpaceSettings);
+  private readonly building = settingsForm<SpaceSettings>(FORMS.SpaceSettings, { skip: ["crop"] }); // matches are used whole
   private readonly generating = settingsForm<SynthesisSettings>(FORMS.SynthesisSettings, { skip: ["name"], changed: () => this.again() });
   private space: SpaceMade | null = null;
   private motion = "";
