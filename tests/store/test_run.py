@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from functools import partial
 
 import numpy as np
@@ -11,7 +14,9 @@ import pytest
 from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, MareyError
 from marey.graph.minima import find_transitions
+from marey.io.temporary import remove_stale
 from marey.store import processes, run_on, threads
+from marey.store.cluster import _Task as cluster_task
 from marey.store.run import cores, pack, unpack
 from tests.graph.clips import walks
 from tests.store.folders import dying, dying_first, failing, kind_of_memory, process_number, summed, writable
@@ -107,3 +112,50 @@ def test_blocks_of_grids_come_out_the_same_everywhere():
     for other in found[1:]:
         for name in ("clips", "frames", "distances", "transforms"):
             np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))
+
+
+@pytest.mark.slow("starts three processes and kills one")
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    code = (
+        "from functools import partial\nfrom marey.store import processes\n"
+        "from tests.store.folders import slow_square\n"
+        f"if __name__ == '__main__': list(processes(2)(partial(slow_square, {str(tmp_path)!r}), range(10**5)))"
+    )
+    (tmp_path / "main.py").write_text(code)
+    paths = os.pathsep.join([*sys.path])
+    parent = subprocess.Popen([sys.executable, tmp_path / "main.py"], env={**os.environ, "PYTHONPATH": paths})
+    end = time.monotonic() + 60
+    while len(workers := [int(path.stem) for path in tmp_path.glob("*.done")]) < 2:
+        assert time.monotonic() < end, "the workers did not start"
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    while any(os.path.exists(f"/proc/{worker}") for worker in workers):
+        assert time.monotonic() < end, "the workers did not end"
+        time.sleep(0.05)
+    assert remove_stale() >= 1  # the folder of the killed process
+
+
+def test_a_scheduler_that_dies_is_reported_in_one_sentence():
+    class Lost:
+        def result(self):
+            raise OSError("connection closed by peer")
+
+        def cancel(self):
+            pass
+
+    class DeadClient:
+        def scatter(self, *_, **__):
+            return None
+
+        def submit(self, *_, **__):
+            return Lost()
+
+        def scheduler_info(self):
+            raise OSError("gone")
+
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    task = cluster_task(DeadClient(), abs, "tcp://10.0.0.5:8786")
+    with pytest.raises(MareyError, match=r"the Dask scheduler at 'tcp://10.0.0.5:8786' stopped answering \(connection"):
+        list(task.results([[1, 2]], 1))

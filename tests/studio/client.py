@@ -38,6 +38,9 @@ class Server:
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
         assert ready.wait(WAIT), "the server did not start"
+        status, headers, _ = self.request("GET", f"/?token={self.address.token}", {"Host": self.host})
+        assert status == 303
+        self.cookie = headers["set-cookie"].partition(";")[0]
 
     def _keep(self, server: Any) -> None:
         self._server = server
@@ -50,10 +53,6 @@ class Server:
     @property
     def host(self) -> str:
         return f"127.0.0.1:{self.address.port}"
-
-    @property
-    def cookie(self) -> str:
-        return f"{self.address.cookie}={self.address.token}"
 
     def own(self) -> dict[str, str]:
         """The headers that the page's own requests have."""

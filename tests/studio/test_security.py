@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import threading
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import url2pathname
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from marey.cli.studio import open_browser
 from marey.errors import InvalidValue
-from marey.studio.security import content_policy
+from marey.studio.panels.author_files import check_name
+from marey.studio.places import Places, fit_name
+from marey.studio.security import content_policy, own_hosts
 from marey.studio.serve import bind
-from tests.studio.client import FakePage, Server
+from tests.studio.client import WAIT, FakePage, Server
 
 PATHS = ("/", "/assets/app.js", "/download/x/y", "/skin/x/m1", "/upload", "/ws", "/nowhere")
 
@@ -29,6 +37,7 @@ def test_the_token_becomes_a_cookie_that_scripts_and_other_pages_do_not_get(serv
     status, headers, _ = server.request("GET", f"/?token={server.address.token}", {"Host": server.host})
     assert (status, headers["location"]) == (303, "/")
     assert headers["set-cookie"] == f"{server.cookie}; Path=/; HttpOnly; SameSite=Strict"
+    assert server.address.token not in server.cookie  # browsers send it to other ports of this machine too
     assert headers["referrer-policy"] == "no-referrer"
     status, _, body = server.request("GET", "/", {"Host": server.host, "Cookie": server.cookie})
     assert (status, body[:15]) == (200, b"<!doctype html>")
@@ -297,3 +306,72 @@ def test_temporary_folders_are_for_the_owner_alone(page: FakePage, server: Serve
     assert session is not None
     assert session.places.own.stat().st_mode & 0o077 == 0
     assert session.places.own.stat().st_uid == os.getuid()
+
+
+def test_a_cookie_with_the_token_is_refused(server: Server) -> None:
+    cookie = f"{server.address.cookie}={server.address.token}"
+    assert server.request("GET", "/", {"Host": server.host, "Cookie": cookie})[0] == 403
+
+
+def test_the_standard_port_may_be_left_out() -> None:
+    assert set(own_hosts("127.0.0.1", 80)) >= {"127.0.0.1:80", "127.0.0.1", "localhost"}
+    assert "127.0.0.1" not in own_hosts("127.0.0.1", 8377)
+
+
+# --- Connections
+
+
+def is_closed(client: socket.socket) -> bool:
+    client.settimeout(WAIT)
+    try:
+        return client.recv(100) == b""
+    except ConnectionError:
+        return True
+
+
+def test_a_client_that_does_not_finish_its_request_is_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marey.studio.sockets.HEADER_SECONDS", 0.1)
+    for begin in (b"", b"GET / HTTP/1.1\r\nHost: "):
+        with socket.create_connection(("127.0.0.1", server.address.port)) as client:
+            client.sendall(begin)
+            assert is_closed(client)
+    with FakePage(server) as page:  # a page stays
+        time.sleep(0.3)
+        page.do("list")
+
+
+def test_unfinished_requests_do_not_shut_others_out(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marey.studio.sockets.MAX_WAITING", 3)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.address.port))) for _ in range(8)]
+        for client in clients[:4]:
+            assert is_closed(client)
+        assert server.request("GET", "/")[0] == 200
+
+
+def test_the_browser_is_opened_by_a_file_that_only_the_user_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    done = threading.Event()
+    monkeypatch.setattr("webbrowser.open", lambda url: (opened.append(url), done.set()))
+    url = "http://127.0.0.1:8377/?token=secret"
+    with ExitStack() as cleanup:
+        open_browser(url, cleanup)
+        assert done.wait(WAIT)
+        (given,) = opened
+        assert "secret" not in given
+        path = Path(url2pathname(given.removeprefix("file://")))
+        assert url in path.read_text()
+        assert path.stat().st_mode & 0o077 == 0
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["CON", "nul.bvh", "Com1.npz", "lpt9"])
+def test_names_of_devices_are_no_file_names(tmp_path: Path, name: str) -> None:
+    places = Places("s", None)
+    with pytest.raises(InvalidValue, match="expected a file name"):
+        places.check_upload(name, 10)
+    with pytest.raises(InvalidValue, match="expected a name"):
+        check_name(name)
+    assert fit_name(name) == f"_{name}"
+    assert fit_name("conga.bvh") == "conga.bvh"
+    places.close()

@@ -333,3 +333,29 @@ def test_panel_state_is_created_once() -> None:
         found = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
     assert len(set(map(id, found))) == 1
     assert state["draft"] is found[0]
+
+
+def test_a_busy_page_does_not_keep_others_waiting(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    def slow(session: Session, message: ListFolder) -> FolderList:
+        if session.id == busy.welcome["session"]:
+            assert release.wait(WAIT)
+        return session.places.list_files()
+
+    monkeypatch.setitem(server.studio._commands._found, "list", Command(ListFolder, FolderList, slow, True))
+    with FakePage(server) as busy, FakePage(server) as other:
+        asked = [busy.send("list") for _ in range(MAX_WAITING - 1)]
+        assert other.do("list")["files"]
+        release.set()
+        for number in asked[:3]:
+            busy.answer(number)
+
+
+def test_a_worker_without_work_is_released(server: Server, page: FakePage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marey.studio.jobs.IDLE_SECONDS", 0.05)
+    motion = page.do("open", path="walk.bvh")["motion"]
+    jobs = session_of(server, page).jobs
+    page.do("measure", motion=motion)
+    until(lambda: jobs.process is None, "the release")
+    page.do("measure", motion=motion)

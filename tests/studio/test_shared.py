@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from marey.errors import InvalidValue
+from marey.io.temporary import new_folder, remove_stale
 from marey.studio.jobs import COMMAND, Cancelled, Jobs
 from marey.studio.live import Live
 from marey.studio.messages import LiveEnded
 from marey.studio.outbox import Outbox
 from marey.studio.shared import Shared
-from marey.studio.temporary import new_folder, remove_stale
 
 
 def _jobs(texts: list[str]) -> Jobs:
@@ -97,7 +97,7 @@ def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders are swept where processes have owners")
 def test_only_folders_of_processes_that_are_gone_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    report = [sys.executable, "-c", "from marey.studio.temporary import new_folder as n; print(n())"]
+    report = [sys.executable, "-c", "from marey.io.temporary import new_folder as n; print(n())"]
     killed = Path(
         subprocess.run(report, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True)
         .stdout.strip()
@@ -123,7 +123,7 @@ def test_only_folders_of_processes_that_are_gone_are_swept(tmp_path: Path, monke
     assert (outside / "kept").read_text() == "x"
     with monkeypatch.context() as other:
         other.setattr("os.getuid", lambda: -1)
-        other.setattr("marey.studio.temporary._runs", lambda process: False)
+        other.setattr("marey.io.temporary._runs", lambda process: False)
         assert remove_stale() == 0
     assert remove_stale(tmp_path / "nowhere") == 0
 

@@ -15,7 +15,7 @@ from marey.blend.pose import average_pose, make_strips, place_root
 from marey.blend.root import accumulate_votes, mean_origin
 from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction, Weighting
-from marey.core.arrays import Floats, Ints, freeze_array, set_readonly
+from marey.core.arrays import Floats, Ints, check_frame_count, freeze_array, set_readonly
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_placement
@@ -31,7 +31,6 @@ __all__ = ["BlendTrack", "blend", "blend_simply", "compose", "enforce_contacts",
 _CHUNK = 128
 # A blend that ends less than this fraction of a frame before a frame still has it.
 _LATE = 1e-6
-_MAX_FRAMES = 10_000_000
 # How many moments of changing weights provenance notes.
 _MAX_NOTED = 11
 
@@ -213,11 +212,7 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
             parameter="seconds",
             remedy="omit it, or register with `cyclic=True`",
         )
-    if seconds * fps > _MAX_FRAMES:
-        raise InvalidValue(
-            f"seconds must be at most {_MAX_FRAMES / fps:g} ({_MAX_FRAMES:,} frames), not {seconds:g}",
-            parameter="seconds",
-        )
+    check_frame_count(seconds * fps, len(reg.motions[0].skeleton), parameter="seconds", remedy="lower `seconds=`")
     return seconds
 
 
@@ -226,6 +221,7 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
     slopes = compute_knot_slopes(reg.timewarp.points)
     if weighting.constant is not None:
         total = float(compute_span_times(slopes, weighting.constant)[-1])
+        check_frame_count(total * fps, len(reg.motions[0].skeleton), parameter="fps", remedy="lower `fps=`")
         if not reg.cyclic:
             times = np.arange(int(np.floor(total * fps + _LATE)) + 1) / fps
             u = find_u(slopes, weighting.constant, times)
@@ -247,11 +243,12 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
         reached += len(part) - 1
         if len(part) < len(at) or part[-1] >= 1.0:
             break
-        if reached > _MAX_FRAMES:
-            raise InvalidValue(
-                f"a blend at {fps:g} fps would have more than {_MAX_FRAMES:,} frames; use a lower fps, or "
-                "weights nearer to the shorter motion"
-            )
+        check_frame_count(
+            reached,
+            len(reg.motions[0].skeleton),
+            parameter="fps",
+            remedy="lower `fps=`, or use weights nearer to the shorter motion",
+        )
     u = np.concatenate(parts)
     if reg.cyclic and u[-1] >= 1.0:
         u = u[:-1]

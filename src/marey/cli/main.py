@@ -69,7 +69,15 @@ def cli(debug: bool) -> None:
 
 
 def run() -> None:
-    """Entry point of the `marey` command."""
+    """Entry point of the `marey` command. Ending it by a signal removes temporary files, as Ctrl-C does."""
+    import signal
+
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "errors", "") == "strict":  # file names may hold bytes that are not text
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_DFL:
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     sys.exit(main(sys.argv[1:]))
 
 
@@ -103,12 +111,18 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # writing to standard output failed: full disk, closed terminal
-        click.echo(f"marey: cannot write the output ({str(error.strerror).lower()})", err=True)
+    except MemoryError:
+        if debug:
+            traceback.print_exc()
+        click.echo("marey: not enough memory; use fewer or shorter clips, or a lower frame rate", err=True)
         return 2
     except Exception as error:
         if debug:
             traceback.print_exc()
+            return 2
+        if isinstance(error, OSError) and error.errno is not None:  # full disk, closed terminal, no permission
+            where = "the output cannot be written" if error.filename is None else f"{error.filename}: cannot be used"
+            click.echo(f"marey: {where} ({str(error.strerror).lower()})", err=True)
             return 2
         click.echo(
             f"marey: unexpected {type(error).__name__}: {error} (this is a bug; marey --debug ... shows the traceback)",

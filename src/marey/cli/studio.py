@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import click
 
@@ -47,9 +47,9 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
     if address.url_elsewhere != address.url:
         click.echo(f"from other machines: {address.url_elsewhere}")
     click.echo("Press Ctrl-C to stop.", err=True)
-    if not no_browser:
-        _open(address.url)
-    with suppress(KeyboardInterrupt):  # the normal way to stop the server
+    with suppress(KeyboardInterrupt), ExitStack() as cleanup:  # Ctrl-C is the normal way to stop the server
+        if not no_browser:
+            open_browser(address.url, cleanup)
         # Import the server while the browser starts.
         from marey.studio.app import Studio
 
@@ -57,9 +57,25 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
     return 0
 
 
-def _open(url: str) -> None:
-    """Open the browser without waiting for it. If there is none, the user can copy the address from the terminal."""
+def open_browser(url: str, cleanup: ExitStack) -> None:
+    """Open the browser without waiting for it. If there is none, the user can copy the address from the terminal.
+
+    The browser gets a file that only this user can read and that leads to the address: other users of this machine can
+    see the arguments of a browser, and would find the token there.
+    """
+    import shutil
     import threading
     import webbrowser
 
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    from marey.io.temporary import new_folder
+
+    folder = new_folder()
+    cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+    page = folder / "marey studio.html"
+    page.write_text(
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={url}">'
+        f'<title>marey studio</title><a href="{url}">Open marey studio</a>\n',
+        encoding="utf-8",
+    )
+    page.chmod(0o600)
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

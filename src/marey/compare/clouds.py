@@ -46,6 +46,8 @@ _MARKERS = f"{', '.join(MARKER_SETS)}, or a list of roles and joint names"
 _ARM_LENGTH = 0.1
 # A recorded marker is used if it is visible in at least this fraction of the frames, with no gap of more seconds.
 _SEEN, _LONGEST_GAP = 0.75, 0.5
+# The longest window, in frames.
+_MAX_WINDOW = 100_000
 SHAPES = ("triangle", "box", "gaussian")
 
 
@@ -169,7 +171,13 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
         seconds = np.nan
     if not (np.isfinite(seconds) and seconds >= 0):
         raise InvalidValue(f"window_seconds must be at least 0 s, not {window_seconds!r}")
-    half = int(np.floor(0.5 * seconds * check_fps(fps) + 1e-9))
+    if seconds * check_fps(fps) > _MAX_WINDOW:
+        raise InvalidValue(
+            f"a window may have at most {_MAX_WINDOW:,} frames, got {seconds:g} s at {fps:g} Hz",
+            parameter="window",
+            remedy="shorten `window=`",
+        )
+    half = int(np.floor(0.5 * seconds * fps + 1e-9))
     steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
     if shape == "box":
         weights = np.ones(len(steps))

@@ -122,6 +122,21 @@ def check_fps(fps: Any) -> float:
     return rate
 
 
+# The longest motion that is made, in frames, and in frames times joints: its rotations take 3.2 GB.
+MAX_FRAMES, MAX_POSES = 10_000_000, 100_000_000
+
+
+def check_frame_count(n_frames: float, n_joints: int, *, parameter: str, remedy: str) -> None:
+    """Raise InvalidValue if a new motion would have too many frames, before memory is taken for it."""
+    most = min(MAX_FRAMES, MAX_POSES // max(n_joints, 1))
+    if not n_frames <= most:
+        raise InvalidValue(
+            f"the result would have {n_frames:,.0f} frames of {n_joints} joints (maximum {most:,})",
+            parameter=parameter,
+            remedy=remedy,
+        )
+
+
 def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
     """Return `value` as a finite float of at least `least` (greater than it if `above`); else raise InvalidValue.
 

@@ -73,6 +73,8 @@ def _checked(item: Iterable[object]) -> Label:
     name = parts[0]
     if not isinstance(name, str) or not name:
         raise InvalidValue(f"name of a label must be a non-empty string, not {name!r}")
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise InvalidValue(f"name of a label must be valid Unicode, not {name!a}")
     start, stop = (check_index(end, f"the ends of label {name!r}") for end in parts[1:])
     if not 0 <= start < stop:
         raise InvalidValue(f"label {name!r} must have 0 <= start < stop, not {start} to {stop}")

@@ -7,15 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.annotations import add_provenance, retime_contacts, retime_labels
-from marey.core.arrays import Floats, Ints, check_fps, set_readonly
+from marey.core.arrays import Floats, Ints, check_fps, check_frame_count, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import Settings, operation, option
-from marey.errors import InvalidValue
 from marey.maths import quat
 
 # Zero crossings of the low-pass kernel on each side.
 _LOBES = 4
-_MAX_FRAMES = 10_000_000
 
 
 class ResampleSettings(Settings):
@@ -41,11 +39,9 @@ def resample(motion: Motion, fps: float, settings: ResampleSettings) -> Motion:
     """
     rate = check_fps(fps)
     step = motion.fps / rate  # old frames per new frame
-    if motion.duration * rate > _MAX_FRAMES:
-        raise InvalidValue(
-            f"fps is too high: {rate:g} Hz would give {motion.name!r} {motion.duration * rate:.3g} frames (maximum "
-            f"{_MAX_FRAMES:.3g})"
-        )
+    check_frame_count(
+        motion.duration * rate, len(motion.skeleton), parameter="fps", remedy="lower `fps=`, or check the file's rate"
+    )
     n_frames = int(np.floor((len(motion) - 1) / step + 1e-9)) + 1
     if rate == motion.fps:
         return add_provenance(motion, "resample", fps=rate)

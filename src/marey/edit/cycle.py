@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.annotations import add_provenance, check_frames, join_contacts, shift_labels
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, check_frame_count, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.feet import feet_from_flag
 from marey.core.labels import Labels
@@ -52,6 +52,7 @@ def cycle(motion: Motion, settings: CycleSettings) -> Motion:
     last = len(check_motion(motion)) - 1
     n_cycles = settings.repeats
     first, end = _find_ends(motion, settings.start, settings.stop)
+    check_frame_count(n_cycles * (end - first), len(motion.skeleton), parameter="repeats", remedy="lower `repeats=`")
     source = set_contacts(motion) if settings.feet else motion
     given = bake_hips_into_root(source)
     travel = rigid2d.between(find_placement(given, first), find_placement(given, end))

@@ -16,6 +16,8 @@ from marey.io.files import read_bytes, split_name
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMAND = re.compile(r"([MmLlHhVvCcSsQqTtAaZz])|(" + _NUMBER.pattern + ")")
 _CURVE_POINTS = 24
+# The longest path and the widest word.
+_MAX_METERS = 100_000
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 
 
@@ -66,8 +68,7 @@ def word_path(word: str, width: float) -> Floats:
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():
         raise InvalidValue(f"word must contain only the letters a to z, A to Z, digits and spaces, not {word!r}")
-    if not (np.isfinite(width) and width > 0.0):
-        raise InvalidValue(f"width must be greater than 0 m, not {width}")
+    _check_meters(width, "width")
     strokes, at = [], 0.0
     for letter in word:
         if letter == " ":
@@ -96,9 +97,15 @@ def _rounded(points: Floats) -> Floats:
     return points
 
 
+def _check_meters(value: float, name: str) -> None:
+    if not 0.0 < value <= _MAX_METERS:
+        raise InvalidValue(
+            f"{name} must be greater than 0 m and at most {_MAX_METERS:,} m, not {value:g}", parameter=name
+        )
+
+
 def _scaled(points: Floats, length: float) -> Floats:
-    if not (np.isfinite(length) and length > 0.0):
-        raise InvalidValue(f"length must be greater than 0 m, not {length}")
+    _check_meters(length, "length")
     return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
 
 

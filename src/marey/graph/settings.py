@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from marey.core.arrays import check_frame_count
 from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
 from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
@@ -338,4 +339,5 @@ def count_frames(seconds: float, fps: float) -> int:
         raise InvalidValue(
             f"seconds must be at least one frame of {1.0 / fps:.3g} s, not {seconds:g}", parameter="seconds"
         )
+    check_frame_count(seconds * fps, 1, parameter="seconds", remedy="lower `seconds=`")
     return round(seconds * fps)

@@ -52,12 +52,20 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Split into stem and lower-case suffix: ``("walk", ".bvh")`` for ``folder/walk.BVH``.
 
-    Works like pathlib, which takes longer to import than this file.
+    Bytes that are not UTF-8 become text such as ``\\x83``. Works like pathlib, which takes longer to import than this
+    file.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"path must be the name of a file, not {path!r}", parameter="path")
-    name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
+    name, suffix = os.path.splitext(readable_name(os.path.basename(os.path.normpath(path))))
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
+
+
+def readable_name(name: str) -> str:
+    """Return a file name as valid text: bytes that are not UTF-8, as in names from old archives, become ``\\x83``."""
+    if name.isascii():
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview], *, replace: bool = True) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from marey.clean.foot_lock import FootLock
 from marey.clean.settings import CleanSettings
 from marey.clean.stream import CleanStream, clean_stream
-from marey.core.arrays import Floats, check_index, set_readonly
+from marey.core.arrays import Floats, check_frame_count, check_index, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.feet import Feet, check_feet
 from marey.core.motion import Motion
@@ -118,6 +118,8 @@ class Player:
     def record(self, seconds: float | None = None, *, n_frames: int | None = None) -> Motion:
         """Return the next `seconds`, or the next `n_frames` frames, as one motion with contacts and labels."""
         n = _count_frames(seconds, n_frames, self.source.fps)
+        n_joints = len(getattr(self.source, "skeleton", None) or ())  # streams of others may not know it yet
+        check_frame_count(n, n_joints, parameter="seconds", remedy="lower `seconds=`")
         frames, source = [self.next_frame() for _ in range(n)], self.source
         name = self.name if frames[0].origin is None else frames[0].origin.name
         provenance = Source(floor=source.floor).with_step(**self._step)

@@ -14,6 +14,7 @@ from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
 from marey.edit.share import choose_skeleton, describe_retargeted
 from marey.errors import ParseError, UnreadableFile, similar, warn_user
+from marey.io.files import readable_name
 from marey.store.arrays import sweep
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
@@ -164,7 +165,7 @@ def _jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
             continue
         needed_scans = {side: seen[side] for side in needed[file]}
         stamps = tuple(each.stamp for each in (seen[path], *needed_scans.values()))
-        own = file if shared[bare_name(file)] > 1 else bare_name(file)
+        own = readable_name(file if shared[bare_name(file)] > 1 else bare_name(file))
         clips = seen[path].clips
         for k, clip in enumerate((None,) if clips is None else clips):
             which, name = (None, own) if clip is None else (k, f"{own}:{clip}")

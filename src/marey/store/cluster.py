@@ -102,6 +102,15 @@ class _Task(Crew):
                 f"({_first_line(error)})"
             ) from None
 
+    def _is_gone(self) -> bool:
+        """Return whether the scheduler no longer answers."""
+        try:
+            self.client.scheduler_info()
+            self.client.sync(self.client.scheduler.identity)
+        except Exception:  # whatever a broken connection raises
+            return True
+        return False
+
     def submit(self, batch: list[Any]) -> Any:
         return self.client.submit(each, self.sent, batch, pure=False)
 
@@ -115,6 +124,13 @@ class _Task(Crew):
     def results(self, batches: Iterable[list[Any]], n_workers: int) -> Iterator[Any]:
         try:
             yield from super().results(batches, n_workers)
+        except (OSError, RuntimeError, EOFError) as error:
+            if isinstance(error, MareyError) or not self._is_gone():
+                raise
+            raise MareyError(
+                f"the Dask scheduler at {self.address!r} stopped answering ({_first_line(error)}); start it and its "
+                "workers again, and repeat the work: results that are in the cache are kept"
+            ) from None
         except ModuleNotFoundError as error:
             raise MareyError(
                 f"a worker of the cluster at {self.address!r} lacks a module ({error}); install this version of marey "

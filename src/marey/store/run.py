@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import mmap
 import os
+import shutil
 import signal
-import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -32,7 +33,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,6 +44,7 @@ from numpy.typing import NDArray
 
 from marey.core.arrays import check_index, set_readonly
 from marey.errors import InvalidValue, MareyError, UnwritableFile
+from marey.io.temporary import new_folder, remove_stale
 
 __all__ = ["Processes", "Run", "Threads", "cores", "processes", "run_on", "threads"]
 
@@ -108,12 +111,16 @@ class Processes:
         batches = split_batches(items, self.n)
         if not batches:
             return
-        with tempfile.TemporaryDirectory(prefix="marey-") as folder:
-            crew = _ProcessCrew(pack(function, Path(folder)), min(self.n, len(batches)))
+        remove_stale()  # folders of processes that were killed
+        folder = new_folder("run")
+        try:
+            crew = _ProcessCrew(pack(function, folder), min(self.n, len(batches)))
             try:
                 yield from crew.results(batches, crew.n)
             finally:
                 crew.pool.shutdown()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Crew:
@@ -285,7 +292,16 @@ _task: list[Callable[[Any], Any]] = []
 
 def _prepare(task: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process that waits for the results
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _task[:] = [unpack(task)]
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that started this one is gone, however it ended; then end at once."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(items: list[Any]) -> list[Any]:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from marey.errors import LimitExceeded, MareyError
+from marey.io.temporary import remove_stale
 from marey.studio.connection import Page
 from marey.studio.folder import Folder
 from marey.studio.messages import Refused, Uploaded
@@ -24,7 +25,6 @@ from marey.studio.places import UPLOAD_BYTES
 from marey.studio.registry import Commands
 from marey.studio.security import Guard
 from marey.studio.sessions import Sessions
-from marey.studio.temporary import remove_stale
 from marey.studio.wire import encode
 
 # Seconds after startup until the remaining panels are imported.

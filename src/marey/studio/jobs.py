@@ -11,9 +11,12 @@ from typing import Any
 
 from marey.errors import MareyError, NoResult
 from marey.studio.parcels import pack, read_line, unpack
+from marey.studio.threads import to_thread
 
 # The id of the command that is being answered.
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
+# Seconds after which a worker without work is ended.
+IDLE_SECONDS = 120.0
 # Maximum bytes of one line from the worker.
 _MAX_LINE_BYTES = 64 * 2**20
 
@@ -44,6 +47,12 @@ class Jobs:
         self._worker: asyncio.subprocess.Process | None = None
         self._dying: list[asyncio.subprocess.Process] = []
         self._running: dict[int, asyncio.Task[Any]] = {}
+        self._idle: asyncio.TimerHandle | None = None
+
+    def _release(self) -> None:
+        """End a worker that has had nothing to do for a while; it holds more than 100 MB."""
+        if not self._turn.locked():
+            self.kill()
 
     async def run(self, call: str, **arguments: Any) -> dict[str, Any]:
         """Call ``module:function`` of the studio in the worker and report its progress to the current command.
@@ -51,12 +60,17 @@ class Jobs:
         Arguments and results are plain data, motions and arrays.
         """
         async with self.cancellable(), self._turn:
-            return await self._work(call, arguments, COMMAND.get())
+            if self._idle is not None:
+                self._idle.cancel()
+            try:
+                return await self._work(call, arguments, COMMAND.get())
+            finally:
+                self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._release)
 
     async def run_in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a thread of this process."""
         async with self.cancellable():
-            return await asyncio.to_thread(function, *arguments)
+            return await to_thread(function, *arguments)
 
     @asynccontextmanager
     async def cancellable(self) -> AsyncIterator[None]:
@@ -79,7 +93,7 @@ class Jobs:
         self._report(COMMAND.get(), fraction, text)
 
     async def _work(self, call: str, arguments: dict[str, Any], command: int) -> dict[str, Any]:
-        sent = await asyncio.to_thread(pack, {"call": call, "arguments": arguments})
+        sent = await to_thread(pack, {"call": call, "arguments": arguments})
         worker = await self._ready()
         if worker.stdin is None or worker.stdout is None:
             raise WorkFailed("WorkerDied", "the worker process does not respond; try again")
@@ -108,7 +122,7 @@ class Jobs:
         if "error" in answer:
             failed = answer["error"]
             raise WorkFailed(failed["type"], failed["text"], failed.get("parameter"), failed.get("remedy"))
-        result: dict[str, Any] = await asyncio.to_thread(unpack, answer["result"], data)
+        result: dict[str, Any] = await to_thread(unpack, answer["result"], data)
         return result
 
     async def _ready(self) -> asyncio.subprocess.Process:
@@ -156,6 +170,8 @@ class Jobs:
     async def close(self) -> None:
         """Cancel all jobs, kill the worker, and wait for it to exit."""
         self.cancel_all()
+        if self._idle is not None:
+            self._idle.cancel()
         self.kill()
         for worker in self._dying:
             await worker.wait()

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from marey.errors import InvalidValue, LimitExceeded, UnknownFormat
 from marey.io.files import SIDECAR_SUFFIX, split_name
+from marey.io.temporary import new_folder
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.messages import FolderList, Where
-from marey.studio.temporary import new_folder
 
 # Limits: bytes of one upload, bytes of all uploads of a session, number of uploads.
 UPLOAD_BYTES = 256 * 2**20
@@ -24,6 +24,8 @@ FREE_BYTES = 512 * 2**20
 MAX_OFFERS = 64
 _MAX_NAME_BYTES = 120
 _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+# Names of devices on Windows, whatever their suffix.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
 
 class Places:
@@ -68,6 +70,7 @@ class Places:
             not name
             or _UNFIT.search(name)
             or name.startswith(".")
+            or is_device(name)
             or len(name.encode(errors="replace")) > _MAX_NAME_BYTES
         ):
             raise InvalidValue(f"expected a file name such as 'walk.bvh', got {name[:80]!r}")
@@ -139,9 +142,14 @@ class Upload:
             coming[self] = self.size
 
 
+def is_device(name: str) -> bool:
+    """Return whether a file of this name would be a device on Windows: CON, NUL.bvh and the like."""
+    return _DEVICES.fullmatch(name) is not None
+
+
 def fit_name(name: str) -> str:
     """Turn `name` into a valid file name for file systems and browsers."""
     fit = _UNFIT.sub("_", name.encode(errors="replace").decode()).strip(" .")
     while len(fit.encode()) > _MAX_NAME_BYTES:
         fit = fit[:-1]
-    return fit or "motion"
+    return f"_{fit}" if is_device(fit) else fit or "motion"

@@ -1,8 +1,9 @@
 """Access control: accept only requests with this server's token that come from this server's own page.
 
-Other pages in the same browser can reach a loopback port too. So every request needs the token, in a cookie that the
-browser sends only from our own page (SameSite=Strict). Its Host header must be ours, because any host name can be made
-to point at this machine (DNS rebinding). Its Origin header, if the browser sends one, must be ours as well. WebSockets,
+Other pages in the same browser can reach a loopback port too. So every request needs a cookie, which the browser gets
+for the token and sends only from our own page (SameSite=Strict). The cookie is not the token, because browsers send
+cookies to servers on other ports of this machine too. The Host header must be ours, because any host name can be made
+to point at this machine (DNS rebinding). The Origin header, if the browser sends one, must be ours as well. WebSockets,
 which are exempt from the same-origin policy, and all requests that change something must send an Origin.
 """
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SAFE_METHODS = ("GET", "HEAD")
+HTTP_PORT = 80
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -38,7 +40,8 @@ def own_hosts(host: str, port: int) -> tuple[str, ...]:
     names = ["127.0.0.1", "localhost", "[::1]"]
     if not is_loopback(host):
         names.append(f"[{host}]" if ":" in host else host)
-    return tuple(f"{name}:{port}" for name in names)
+    # Browsers leave out the port of a plain http:// address.
+    return (*(f"{name}:{port}" for name in names), *(names if port == HTTP_PORT else ()))
 
 
 def is_loopback(host: str) -> bool:
@@ -61,7 +64,7 @@ class Guard:
     """Rejects unauthorized requests before anything else sees them.
 
     app : the application to protect.
-    token, cookie : the secret, and the name of the cookie that carries it.
+    token, cookie : the secret that opens the page, and the name of the cookie that the browser gets for it.
     hosts : allowed values of the Host header.
     any_host : allow any Host, for a server that other machines reach under unknown names; Origin must still match Host.
     """
@@ -69,6 +72,7 @@ class Guard:
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str, *, any_host: bool = False) -> None:
         self._app = app
         self._token = token.encode()
+        self._admission = new_token()
         self._hosts = frozenset(hosts)
         self._cookie = cookie
         self._any_host = any_host
@@ -121,11 +125,11 @@ class Guard:
         # Split by hand: other servers on this machine may have set cookies that a strict parser rejects.
         pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
         given = [value for name, _, value in pairs if name == self._cookie]
-        return any(hmac.compare_digest(value.encode(), self._token) for value in given)
+        return any(hmac.compare_digest(value.encode(), self._admission.encode()) for value in given)
 
     async def _let_in(self, send: Send, scope: Scope) -> None:
-        """Set the token as a cookie and redirect to the address without the token."""
-        cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
+        """Set the cookie and redirect to the address without the token."""
+        cookie = f"{self._cookie}={self._admission}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store"), *_HEADERS]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -129,7 +129,7 @@ def serve(
     """
     import uvicorn
 
-    from marey.studio.sockets import BoundedProtocol
+    from marey.studio.sockets import BoundedHttp, BoundedProtocol
 
     here = get_address(listening) if address is None else address
     hosts, exposed = own_hosts(here.host, here.port), not is_loopback(here.host)
@@ -139,7 +139,7 @@ def serve(
         ws=BoundedProtocol,
         ws_max_size=_MESSAGE_BYTES,
         ws_per_message_deflate=False,
-        http="h11",
+        http=BoundedHttp,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -23,6 +23,7 @@ from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
 from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.shared import Shared
+from marey.studio.threads import PageThreads, to_thread
 from marey.studio.wire import decode, encode
 
 # Limits for one page: running commands, total characters of their messages, and frame blocks being prepared.
@@ -74,6 +75,7 @@ class Session:
         self.jobs = Jobs(self._progress)
         self.live = Live(self.outbox, self.send_event)
         self.state = PanelState()
+        self._threads = PageThreads()
         self._loop = asyncio.get_running_loop()
         self._received = 0
         self._resumed = False
@@ -164,6 +166,7 @@ class Session:
 
     async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
         COMMAND.set(number)
+        self._threads.use()
         try:
             message = decode(command.message, fields)
             if command.reply is Binary:
@@ -172,10 +175,10 @@ class Session:
             if command.in_loop:
                 reply = await command.call(self, message)
             elif command.reads:
-                reply = await asyncio.to_thread(command.call, self, message)
+                reply = await to_thread(command.call, self, message)
             else:
                 async with self._turn:
-                    reply = await asyncio.to_thread(command.call, self, message)
+                    reply = await to_thread(command.call, self, message)
             self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}), self._frames.get(number))
         except MareyError as error:
             kind = error.kind if isinstance(error, WorkFailed) else type(error).__name__
@@ -192,7 +195,7 @@ class Session:
             if command.in_loop:
                 block = await command.call(self, message)
             else:
-                block = await asyncio.to_thread(command.call, self, message)
+                block = await to_thread(command.call, self, message)
             packed = pack_frames(block.positions, block.rotations, number=number, first=block.first)
             await self.outbox.put_block(packed)
 
@@ -217,4 +220,5 @@ class Session:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._threads.close()
         self.places.close()

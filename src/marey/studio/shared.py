@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from marey.studio.temporary import new_folder
+from marey.io.temporary import new_folder
 
 if TYPE_CHECKING:
     from marey.studio.jobs import Jobs

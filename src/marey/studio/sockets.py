@@ -1,15 +1,19 @@
-"""Uvicorn's WebSocket protocol with limits against hostile clients.
+"""Uvicorn's protocols with limits against hostile clients.
 
-Message size is limited, and reading pauses until the page's commands are handled. Two things escape both limits:
-pings, each of which queues an answer that a client may never read; and empty fragments of one message, which do not
-count toward the message size. The class is not in `marey.studio.serve`, because that module must be importable without
-uvicorn.
+Connections that have not sent a complete request are closed after a while, and their number is limited, so that they
+cannot take up all files that the process may open. For WebSockets, message size is limited, and reading pauses until
+the page's commands are handled. Two things escape both limits: pings, each of which queues an answer that a client may
+never read; and empty fragments of one message, which do not count toward the message size. The classes are not in
+`marey.studio.serve`, because that module must be importable without uvicorn.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
 
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 if TYPE_CHECKING:
@@ -17,6 +21,61 @@ if TYPE_CHECKING:
 
 # Maximum number of fragments of one message.
 MAX_FRAGMENTS = 4096
+# Seconds that a client may take to send the headers of a request.
+HEADER_SECONDS = 10.0
+# Maximum number of connections, and of those that have not sent a complete request. Each takes an open file, and many
+# systems allow a process 256 of them.
+MAX_CONNECTIONS, MAX_WAITING = 160, 64
+
+
+class BoundedHttp(H11Protocol):
+    """HTTP protocol that drops clients that take too long to send a request, and connections beyond the limits."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection. Beyond the limit, the one that has waited longest gives way, or the new one does."""
+        super().connection_made(transport)
+        waiting = [each for each in self.connections if isinstance(each, BoundedHttp) and each._deadline is not None]
+        self._watch()
+        if len(waiting) >= MAX_WAITING:
+            min(waiting, key=lambda each: each._deadline.when() if each._deadline else 0.0).transport.abort()
+        elif len(self.connections) > MAX_CONNECTIONS:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take data, and watch how long the rest of the headers takes."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request on this connection."""
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop watching."""
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Stop watching: the connection becomes a WebSocket."""
+        self._stop_watching()
+        super().handle_websocket_upgrade(event)
+
+    def _watch(self) -> None:
+        is_upgraded = self.transport.get_protocol() is not self
+        if is_upgraded or self.conn.their_state is not h11.IDLE:
+            self._stop_watching()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from marey.studio.panels.author_state import (
 )
 from marey.studio.panels.replace_result import replace_result
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,13 +74,13 @@ async def use_recipe(session: Session, message: messages.UseRecipe) -> messages.
     draft = get_draft(session)
     if not message.nodes:
         path = await recipe_file(session, message.recipe)
-        await asyncio.to_thread(_put_file, draft, path)
+        await to_thread(_put_file, draft, path)
     else:
         with draft.file("nodes") as path:
             nodes = list(message.nodes)
             await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, into=str(path), nodes=nodes)
-            await asyncio.to_thread(_add_from, draft, path, message.nodes)
-    return await asyncio.to_thread(describe_character, draft)
+            await to_thread(_add_from, draft, path, message.nodes)
+    return await to_thread(describe_character, draft)
 
 
 @command(messages.AddGait)
@@ -100,9 +100,9 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
             settings={"parameters": ["turn", "speed"][: 1 + message.speed], **message.settings.to_dict()},
             into=str(path),
         )
-        await asyncio.to_thread(_add_from, draft, path, (name,))
+        await to_thread(_add_from, draft, path, (name,))
     note = f"{name!r} was built from {done['cycles']} gait cycles."
-    return await asyncio.to_thread(describe_character, draft, note)
+    return await to_thread(describe_character, draft, note)
 
 
 @command(messages.AddPart)
@@ -157,7 +157,7 @@ async def compare_nodes(session: Session, message: messages.CompareNodes) -> mes
     comparison = NodeComparison(**found)
     with draft.lock:
         draft.comparisons[message.source, message.target] = source, target, comparison
-    return await asyncio.to_thread(make_chart, source, target, comparison)
+    return await to_thread(make_chart, source, target, comparison)
 
 
 @command(messages.TryEdge, reads=True)
@@ -268,7 +268,7 @@ async def gaze_costs(session: Session, message: messages.GazeCosts) -> messages.
     draft = get_draft(session)
     gaze = _get_gaze(draft)
     with draft.file("gaze") as path:
-        await asyncio.to_thread(gaze.save, path)
+        await to_thread(gaze.save, path)
         done = await session.jobs.run(f"{WORK}:gaze", path=str(path))
     if draft.gaze is gaze:
         draft.costs = tuple(done["costs"])

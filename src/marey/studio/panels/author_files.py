@@ -13,7 +13,7 @@ from marey.io.folder import result_kind, walk_files
 from marey.pmg.node_files import copy_character, named_files
 from marey.studio.folder import Folder
 from marey.studio.panels.author_messages import AuthoredFile, FileKind
-from marey.studio.places import Places
+from marey.studio.places import Places, is_device
 
 _KINDS: dict[str, FileKind] = {"pmg": "character", "gaze_map": "gaze"}
 _KIND_NAMES = {"character": "a character", "gaze": "a gaze map", "web": "a search index", "space": "a target control"}
@@ -108,7 +108,7 @@ def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: boo
 
 def check_name(name: str) -> str:
     """Check that a name is a valid file name, and return it."""
-    if not _NAME.fullmatch(name) or name.endswith((".", " ")):
+    if not _NAME.fullmatch(name) or name.endswith((".", " ")) or is_device(name):
         raise InvalidValue(f"expected a name of letters, digits, spaces, '-' and '_', got {name[:80]!r}")
     return name
 

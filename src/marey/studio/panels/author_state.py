@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +14,7 @@ import numpy as np
 
 from marey.errors import InvalidValue, NoResult
 from marey.studio.panels import author_messages as messages
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.layer import GazeMap
@@ -68,7 +68,7 @@ class Draft:
     @asynccontextmanager
     async def shared_file(self) -> AsyncIterator[str]:
         """Yield the path of the current character's file for the worker. It is reused until the character changes."""
-        given = await asyncio.to_thread(self._write_shared_file)
+        given = await to_thread(self._write_shared_file)
         try:
             yield str(given.path)
         finally:
@@ -142,7 +142,7 @@ async def recipe_file(session: Session, recipe: str) -> Path:
     async def make(path: Path) -> None:
         await session.jobs.run(f"{WORK}:recipe", recipe=recipe, into=str(path))
 
-    await asyncio.to_thread(known_recipe, recipe)
+    await to_thread(known_recipe, recipe)
     return await session.shared.file(recipe, session.jobs, make)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -16,6 +15,7 @@ from marey.studio.panels.author_state import WORK, get_draft, recipe_file
 from marey.studio.panels.drive_models import Models
 from marey.studio.panels.graph import build_current, has_graph
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -54,12 +54,12 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     ticket = session.live.take_ticket()
     state = _get_state(session)
     # The import takes half a second. It runs in a thread, because other pages must not wait.
-    await asyncio.to_thread(import_module, "marey.studio.panels.drive_source")
+    await to_thread(import_module, "marey.studio.panels.drive_source")
     from marey.studio.panels.drive_source import DriveSource, Record
 
     driver = await _make_driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
-    source = await asyncio.to_thread(DriveSource, driver, record)
+    source = await to_thread(DriveSource, driver, record)
     # No await from here on: the previous character must not play another frame.
     if message.stay and state.source is not None:
         source.continue_from(state.source.body_state)
@@ -147,7 +147,7 @@ async def _get_model(session: Session, state: DriveState, message: messages.Star
     if message.way == "graph" and message.built:
         from marey.graph import MotionGraph
 
-        return await asyncio.to_thread(MotionGraph.load, await build_current(session))
+        return await to_thread(MotionGraph.load, await build_current(session))
     key_parts = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
     key = (message.way, *key_parts)
     if key not in state.models:
@@ -166,14 +166,14 @@ async def _make_model(
         with get_draft(session).file("graph") as place:
             path = place.with_suffix(".npz")
             await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
-            return await asyncio.to_thread(MotionGraph.load, path)
+            return await to_thread(MotionGraph.load, path)
     key = ("clips", *key_parts)
     if key not in state.models:
         state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
     from marey.control import BlendTree, MatchingData
 
     make: Callable[..., Any] = MatchingData.build if way == "matching" else BlendTree.from_walks
-    return await asyncio.to_thread(make, state.models.get(key))
+    return await to_thread(make, state.models.get(key))
 
 
 async def _load_character(session: Session, state: DriveState, message: messages.StartDrive) -> Any:
@@ -182,7 +182,7 @@ async def _load_character(session: Session, state: DriveState, message: messages
     if message.source == "draft":
         # A copy, because the character must not change while it plays.
         async with get_draft(session).shared_file() as given:
-            return await asyncio.to_thread(ParametricMotionGraph.load, given)
+            return await to_thread(ParametricMotionGraph.load, given)
     # Cached characters include their plans, which take longest to build.
     key: tuple[Any, ...] = ("recipe", message.name)
     if message.source == "file":
@@ -191,5 +191,5 @@ async def _load_character(session: Session, state: DriveState, message: messages
     if key not in state.models:
         if message.source == "recipe":
             path = await recipe_file(session, message.name)
-        state.models.put(key, await asyncio.to_thread(ParametricMotionGraph.load, path))
+        state.models.put(key, await to_thread(ParametricMotionGraph.load, path))
     return state.models.get(key)

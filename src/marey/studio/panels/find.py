@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.find_state import Aim, Search, copy_saved, get_find_state, list_saved, save_into
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
@@ -35,7 +35,7 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
     like = session.motions.motion(message.like)
     motions = [session.motions.motion(each) for each in message.motions]
     keys = [state.key(session, each) for each in message.motions]
-    files, refused = await asyncio.to_thread(state.files, session, keys) if message.folder else ([], [])
+    files, refused = await to_thread(state.files, session, keys) if message.folder else ([], [])
     if message.rate is not None and message.rate < _MIN_RATE:
         raise InvalidValue(f"expected a rate of at least {_MIN_RATE:g} Hz, got {message.rate:g}")
     if not motions and not files:
@@ -63,8 +63,8 @@ async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebB
     """Load a match web from the folder and match its clips to the current motions."""
     state = get_find_state(session)
     into = state.new_file("web")
-    await asyncio.to_thread(copy_saved, session.places, message.path, "web", into)
-    files, _ = await asyncio.to_thread(state.files, session, [])
+    await to_thread(copy_saved, session.places, message.path, "web", into)
+    files, _ = await to_thread(state.files, session, [])
     ids = [each for each in session.motions.ids() if isinstance(session.motions.recording(each), Motion)]
     keys = [state.key(session, each) for each in ids]
     motions = [session.motions.motion(each) for each in ids]
@@ -176,7 +176,7 @@ async def make_space(session: Session, message: messages.MakeSpace) -> messages.
 async def load_space(session: Session, message: messages.LoadSpace) -> messages.SpaceMade:
     """Load a parametric motion from the folder, and generate a first motion."""
     into = get_find_state(session).new_file("space")
-    await asyncio.to_thread(copy_saved, session.places, message.path, "space", into)
+    await to_thread(copy_saved, session.places, message.path, "space", into)
     return _activate_space(session, into, await session.jobs.run(f"{_AIM}:load", space=into))
 
 
@@ -275,7 +275,7 @@ async def _query(session: Session, message: messages.SuggestThreshold | messages
     return {
         "web": state.web,
         "clip": state.clip_of(session, message.motion),
-        "file": await asyncio.to_thread(motion_files(session).file_of, session, message.motion),
+        "file": await to_thread(motion_files(session).file_of, session, message.motion),
         "start": message.start,
         "stop": message.stop,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from marey.errors import InvalidValue
 from marey.graph.settings import GraphSettings
 from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.studio.panels.graph_links import Candidates
@@ -62,10 +62,10 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
             motions=motions,
             files=files,
             settings=message.settings.to_dict(),
-            max_threshold=await asyncio.to_thread(_max_threshold),
+            max_threshold=await to_thread(_max_threshold),
             folder=str(folder),
         )
-        built = await asyncio.to_thread(_make_state, folder, found, message)
+        built = await to_thread(_make_state, folder, found, message)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -143,7 +143,7 @@ async def save_graph(session: Session, message: messages.SaveGraph) -> messages.
     """Prepare the graph for download."""
     built = (await _build_within(session, message)).folder / "graph.npz"
     path = session.places.exports / "graph.npz"
-    await asyncio.to_thread(shutil.copyfile, built, path)
+    await to_thread(shutil.copyfile, built, path)
     return messages.GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
 
 

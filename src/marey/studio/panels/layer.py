@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +13,7 @@ from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.author_files import find_authored
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -145,7 +145,7 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
     _check_own_result(session, message.made)
     base = session.motions.motion(message.motion)
-    file = await asyncio.to_thread(motion_files(session).file_of, session, message.motion)
+    file = await to_thread(motion_files(session).file_of, session, message.motion)
     done = await session.jobs.run(
         f"{_WORK}:look",
         file=file,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import warnings
 from collections.abc import Sequence
@@ -40,6 +39,7 @@ from marey.studio.motions import Opened, Recording
 from marey.studio.panels import look_messages as messages
 from marey.studio.places import Places
 from marey.studio.registry import command
+from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
@@ -224,7 +224,7 @@ async def start_live(session: Session, message: StartLive) -> LiveStarted:
 
     recording = session.motions.recording(message.motion)
     ticket = session.live.take_ticket()
-    player = await asyncio.to_thread(MotionPlayer, recording, message.rate)
+    player = await to_thread(MotionPlayer, recording, message.rate)
     return session.live.start(player, message.rate, ticket)
 
 

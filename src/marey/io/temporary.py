@@ -1,6 +1,6 @@
-"""Create and remove the studio's temporary folders.
+"""Create and remove temporary folders, such as those of the studio and of worker processes.
 
-Their names contain the machine and the process id of their owner, to recognize folders left by a killed server.
+Their names contain the machine and the process id of their owner, to recognize folders left by a killed process.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import tempfile
 import zlib
 from pathlib import Path
 
-_NAME = re.compile(r"marey-studio-([0-9a-f]{8})-([0-9]{1,10})-.+")
+_NAME = re.compile(r"marey-(?:studio|run)-([0-9a-f]{8})-([0-9]{1,10})-.+")
 
 
-def new_folder() -> Path:
-    """Create a temporary folder that only this user can read."""
-    return Path(tempfile.mkdtemp(prefix=f"marey-studio-{_machine()}-{os.getpid()}-"))
+def new_folder(kind: str = "studio") -> Path:
+    """Create a temporary folder that only this user can read. `kind` is "studio" or "run"."""
+    return Path(tempfile.mkdtemp(prefix=f"marey-{kind}-{_machine()}-{os.getpid()}-"))
 
 
 def remove_stale(place: Path | None = None) -> int:
