@@ -34,12 +34,38 @@ def peak_speed(motion, role):
     return np.linalg.norm(path[2:] - path[:-2], axis=1).max() * motion.fps / 2
 
 
-@pytest.mark.parametrize("fps", [60.0, 120.0])
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 @pytest.mark.parametrize("name", ["walk", "sneak", "punch", "kick"])
 def test_noise_of_a_centimeter_falls_by_half(name, fps):
     motion = resample(clip(name), fps)
-    for noisy in (add_noise(motion, 0.01), add_rotation_noise(motion, 1.5)):
-        assert distance(smooth(noisy), motion).mean() < 0.5 * distance(noisy, motion).mean()
+    noisy = add_noise(motion, 0.01)
+    assert distance(smooth(noisy), motion).mean() < 0.5 * distance(noisy, motion).mean()
+    noisy = add_rotation_noise(motion, 1.5)
+    left = 0.6 if name == "punch" and fps == 30.0 else 0.5  # a punch takes few frames
+    assert distance(smooth(noisy), motion).mean() < left * distance(noisy, motion).mean()
+
+
+@pytest.mark.parametrize("file", ["77_17", "140_02"])
+def test_captures_do_not_jitter_more(file, data_folder):
+    """Errors of neighboring joints compensate in captures; smoothing them apart would make hands and feet shake."""
+    motion = marey.load(data_folder / "cmu-hard" / f"{file}.bvh")
+    before, after = (marey.measure(one)["jitter"].value for one in (motion, smooth(motion)))
+    assert after < 0.9 * before
+
+
+def test_errors_that_compensate_are_smoothed_together():
+    walk = clip("walk", seconds=2.0)
+    rng = np.random.default_rng(0)
+    noise = quat.exp(rng.normal(0.0, 0.02, (len(walk), 3)))
+    rotations = walk.rotations.copy()
+    thigh = walk.skeleton.roles["left_upper_leg"]
+    rotations[:, 0] = quat.mul(rotations[:, 0], noise)
+    for joint in np.flatnonzero(walk.skeleton.parents == 0):  # only the hips shake
+        rotations[:, joint] = quat.inv_mul(noise, rotations[:, joint])
+    shaken = replace(walk, rotations=rotations)
+    assert marey.measure(smooth(shaken))["jitter"].value < marey.measure(shaken)["jitter"].value
+    turned = quat.angle_between(smooth(shaken).world().rotations[:, thigh], walk.world().rotations[:, thigh])
+    assert turned.max() < 0.01
 
 
 @pytest.mark.parametrize(("name", "role"), [("punch", "right_hand"), ("kick", "right_foot"), ("leap", "left_hand")])

@@ -3,6 +3,11 @@
 A local polynomial is fitted around every frame, in windows of growing length. The longest window whose result agrees
 with those of all shorter ones, within the noise, is used (intersection of confidence intervals; Goldenshluger and
 Nemirovski 1997, Katkovnik 1999). Where a joint rests, the window is long; where it hits something, short.
+
+Captures are fitted to markers, so errors of a joint compensate those of its parent, and of the root. Smoothing each
+joint in its parent by its own window would undo that, and make hands and feet shake. Joints are therefore smoothed in
+world orientation; if their errors are independent, smoothing them in their parents is better. The smoother result is
+used.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from marey.maths import ease_in, filters, quat
 _HALVES = (2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
 _DEGREE = 2
 # Results agree if they differ by less than this many times the sum of their standard errors, over all axes.
-_AGREE = 1.1
+_AGREE = 1.0
 # The noise of a single frame may be this many times larger.
 _OUTLIER = 2.7
 # Standard deviation, in frames, of the Gaussian by which the choice of windows is smoothed.
@@ -49,18 +54,39 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     if len(motion) < _MIN_FRAMES:
         return add_provenance(motion, "smooth", noise=0.0, noise_rotation=0.0)
     halves = [half for half in _HALVES if 2 * half + 1 <= min(len(motion), max(settings.max_window * motion.fps, 5.0))]
-    root, noise = _smooth(motion.root_positions[:, None], halves, settings.strength)
-    turned, half_noise = _smooth(quat.unroll(motion.rotations), halves, settings.strength)
-    offsets = motion.bone_offsets
+    given, offsets, noise = motion.root_positions, motion.bone_offsets, measure_noise(motion.root_positions[:, None])
     if offsets is not None:
         offsets = set_readonly(_smooth(offsets, halves, settings.strength)[0])
-    result = replace(
-        motion, root_positions=set_readonly(root[:, 0]), rotations=set_readonly(quat.normalize(turned)),
-        bone_offsets=offsets,
-    )  # fmt: skip
+        # Joints that move independently each show where the body is: together they show it better than the root alone.
+        given = given + (motion.world().positions - replace(motion, bone_offsets=offsets).world().positions).mean(
+            axis=1
+        )
+    root = _smooth(given[:, None], halves, settings.strength)[0]
+    local, half_noise = _smooth(quat.unroll(motion.rotations), halves, settings.strength)
+    world, _ = _smooth(quat.unroll(motion.world().rotations), halves, settings.strength)
+    chosen, least = motion, _measure_jerk(motion)
+    for rotations in (quat.normalize(local), _to_local(quat.normalize(world), motion)):
+        result = replace(
+            motion, root_positions=set_readonly(root[:, 0]), rotations=set_readonly(rotations), bone_offsets=offsets
+        )
+        if (jerk := _measure_jerk(result)) < least:
+            chosen, least = result, jerk
     return add_provenance(
-        result, "smooth", noise=float(noise[0]), noise_rotation=2.0 * float(half_noise.max()), **settings.to_dict()
+        chosen, "smooth", noise=float(noise[0]), noise_rotation=2.0 * float(half_noise.max()), **settings.to_dict()
     )
+
+
+def _to_local(world: Floats, motion: Motion) -> Floats:
+    """Convert world rotations (F, J, 4) to local ones, with the signs of those of the motion."""
+    parents = motion.skeleton.parents
+    local = world.copy()
+    local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
+    return np.where(quat.dot(local, motion.rotations)[..., None] < 0.0, -local, local)
+
+
+def _measure_jerk(motion: Motion) -> float:
+    """Return the mean third difference of all joints' positions in meters."""
+    return float(np.linalg.norm(np.diff(motion.world().positions, n=3, axis=0), axis=2).mean())
 
 
 def _smooth(values: Floats, halves: list[int], strength: float) -> tuple[Floats, Floats]:
