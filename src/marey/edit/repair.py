@@ -23,7 +23,10 @@ from marey.measure.glitches import Glitch, find_glitches, usual_level
 # the root if it moves by that much, and by this distance in meters.
 _UNUSUAL, _MIN_ANGLE, _MIN_DISTANCE = 3.0, 0.05, 0.02
 # Repairs may uncover smaller glitches that larger ones hid.
-_N_ROUNDS = 3
+_N_ROUNDS = 8
+# If joints still jump between the two ends of a repaired stretch, it is widened by a few frames, then by twice as many,
+# up to this many seconds at both ends.
+_FEW, _WIDEST = 2, 0.2
 
 
 @operation(RepairSettings)
@@ -31,7 +34,8 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     """Repair broken frames, as `marey.check` finds them. Everything else stays bit for bit.
 
     Broken frames and a rest pose at the ends are trimmed. Inside, the joints that jump are interpolated smoothly from
-    the frames around; joints that flip for longer are rotated back. Single jumps, as at cuts, are left; see `deseam`.
+    the frames around, and from farther away if they would still jump; joints that flip for longer are rotated back.
+    Single jumps, as at cuts, are left; see `deseam`.
 
     Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
     ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames that follow
@@ -41,14 +45,17 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     first, last, glitches = _find_ends(given)
     record: dict[str, Any] = {"trimmed": [first, len(given) - last], "interpolated": [], "unflipped": []}
     result = given[first:last] if (first, last) != (0, len(given)) else given
-    done: set[tuple[int, int]] = set()
+    done: list[Glitch] = []
     for _ in range(_N_ROUNDS):
-        inside = [each for each in glitches if each.kind != "jump" and (each.start, each.stop) not in done]
+        known = {(one.start, one.stop) for one in done}
+        inside = [_widen(each, done, result) for each in glitches]
+        inside = [each for each in inside if each.kind != "jump" and (each.start, each.stop) not in known]
         for glitch in inside:
-            done.add((glitch.start, glitch.stop))
+            done.append(glitch)
             result, joints = _repair_glitch(result, glitch)
             span = [glitch.start + first, glitch.stop + first, joints]
-            record["unflipped" if glitch.kind == "flip" else "interpolated"].append(span)
+            spans = record["unflipped" if glitch.kind == "flip" else "interpolated"]
+            spans[:] = [one for one in spans if not (span[0] <= one[0] and one[1] <= span[1])] + [span]
         if not inside:
             break
         glitches = [each for each in find_glitches(result) if each.start > 0 and each.stop < len(result)]
@@ -58,6 +65,16 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     if settings.level:
         result, record["tilt"] = level_if_tilted(result, estimate_floor_plane(result))
     return add_provenance(result, "repair", **record)
+
+
+def _widen(glitch: Glitch, done: list[Glitch], motion: Motion) -> Glitch:
+    """Return the glitch, longer at both ends if it was repaired before and its joints still jump."""
+    before = [one for one in done if one.kind == "broken" and one.start <= glitch.start and glitch.stop <= one.stop]
+    if glitch.kind == "flip" or not before:
+        return glitch
+    last = before[-1]
+    more = min(_FEW * 2 ** (len(before) - 1), round(_WIDEST * motion.fps), last.start - 1, len(motion) - 1 - last.stop)
+    return replace(last, start=last.start - max(more, 0), stop=last.stop + max(more, 0))
 
 
 def _find_ends(motion: Motion) -> tuple[int, int, list[Glitch]]:
