@@ -56,3 +56,18 @@ def test_real_captures_are_nearly_level(data_folder):
     plane = find_floor_plane(marey.load(data_folder / "cmu" / "144" / "144_33.bvh"))
     assert np.degrees(plane.tilt) < 1.0
     assert plane.residue < 0.01
+
+
+def test_feet_held_in_the_air_do_not_tilt_the_floor():
+    """A person who practices kicks on the spot stands on one foot for long."""
+    kicks = clip("kick_grid")
+    plane = estimate_floor_plane(kicks)
+    assert plane is None or not (plane.is_tilted or plane.drift)
+
+
+@pytest.mark.parametrize("file", ["cmu-hard/106_20", "cmu-hard/128_11", "cmu/016/16_43"])
+def test_real_captures_that_are_hard_to_judge_are_not_leveled(file, data_folder):
+    motion = marey.load(data_folder / f"{file}.bvh")
+    for each in (motion, marey.clean(motion)):
+        plane = estimate_floor_plane(each)
+        assert plane is None or not (plane.is_tilted or plane.drift)

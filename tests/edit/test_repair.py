@@ -111,6 +111,20 @@ def test_a_level_clip_is_not_changed():
         level(clip("stairs"))
 
 
+@pytest.mark.parametrize(("degrees", "rise"), [(0.0, 0.08), (0.0, -0.06), (3.0, 0.08)])
+def test_level_removes_a_slow_drift(degrees, rise):
+    medley = clip("medley")
+    root = medley.root_positions.copy()
+    root[:, 1] += rise * np.linspace(0.0, 1.0, len(root))
+    given = tilt(replace(medley, root_positions=root), degrees)
+    fixed = level(given)
+    assert step(fixed)["drift"] == pytest.approx(rise, abs=0.02)
+    assert np.degrees(step(fixed)["tilt"]) == pytest.approx(degrees, abs=0.3)
+    left = find_floor_plane(fixed)
+    assert not left.is_tilted
+    assert abs(left.drift) < 0.02
+
+
 def test_repair_levels_on_request():
     tilted = tilt(clip("walk"), 4.0)
     assert same(repair(tilted), tilted)

@@ -49,8 +49,7 @@ def _check_floor(subject: Subject) -> Iterator[Finding]:
         moves = "rises" if plane.drift > 0 else "sinks"
         yield Finding(
             "drifting_floor", "severe" if abs(plane.drift) > _LARGE_DRIFT else "mild", 0, n, plane.drift, "m",
-            f"the floor {moves} by {1e3 * abs(plane.drift):.0f} mm during the clip", "put the feet on the floor",
-            operation="clean",
+            f"the floor {moves} by {1e3 * abs(plane.drift):.0f} mm during the clip", "level it", operation="edit level",
         )  # fmt: skip
 
 

@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from marey.clean.points import SIDES
 from marey.clean.track import PointTrack, choose_points, track_points
-from marey.core.arrays import Floats, find_runs
+from marey.core.arrays import Bools, Floats, find_runs
+from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
 
@@ -25,8 +27,14 @@ _N_ROUNDS = 12
 _NOISE, _USUAL_SLOPE, _USUAL_DRIFT = 0.004, math.tan(math.radians(3.0)), 0.05
 # No floor of a capture is steeper.
 _MAX_SLOPE = math.tan(math.radians(20.0))
-# A slope or drift counts if it is this many times its standard error.
-_SURE = 4.0
+# A slope or drift counts if it is this many times its standard error. A slope also needs this many stands, over this
+# distance along it in meters; a drift needs more stands, and is this many times larger than their scatter but slow, in
+# meters per second.
+_SURE, _MIN_TILTED, _MIN_ALONG = 4.0, 8, 0.7
+_MIN_DRIFTING, _ABOVE_SCATTER, _MAX_RATE = 12, 3.0, 0.02
+# Meters: a still foot that is higher than the other one by more than this, and by more than the steepest floor allows,
+# is in the air.
+_RAISED = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,7 @@ class FloorPlane:
     residue : root-mean-square distance of the standing feet from the plane, meters.
     extent : length over which the feet stand, along the slope, meters.
     drift : rise of the floor from the first stand to the last one that no tilt explains, meters; 0 if not significant.
+    first, last : times of these stands, in frames.
     n_stands : number of stands.
     """
 
@@ -52,12 +61,15 @@ class FloorPlane:
     residue: float
     extent: float
     drift: float
+    first: float
+    last: float
     n_stands: int
 
     @property
     def is_tilted(self) -> bool:
         """Whether the tilt is more than an estimation error, and raises the floor by more than the feet scatter."""
-        return self.tilt > _SURE * self.error and self.tilt * self.extent > 2.0 * self.residue
+        is_sure = self.tilt > _SURE * self.error and self.extent > _MIN_ALONG and self.n_stands >= _MIN_TILTED
+        return is_sure and self.tilt * self.extent > 2.0 * self.residue
 
     def to_dict(self) -> dict[str, float]:
         """Return plain data for JSON."""
@@ -69,13 +81,13 @@ def find_floor_plane(motion: Motion) -> FloorPlane:
 
     Every stand of a heel or a ball counts once, at its mean position. Left and right, heel and ball have their own
     height, because joints lie at different heights in the feet. The fit is robust: stands off the plane, on steps or in
-    the air, do not count.
+    the air, do not count. If the motion has contacts, feet stand where these say.
 
     Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
     """
     track = track_points(motion, choose_points(motion))
     scale = track.scale.length
-    places, times, points = _find_stands(track)
+    places, times, points = _find_stands(track, motion.contacts)
     if len(places) < _MIN_STANDS:
         raise NoResult(f"the feet stand {len(places)} times, at least {_MIN_STANDS} are needed to fit a floor plane")
     middle = places[:, [0, 2]].mean(axis=0)
@@ -85,30 +97,41 @@ def find_floor_plane(motion: Motion) -> FloorPlane:
         raise NoResult(f"the feet stand within {extent:.2f} m, too close together to fit a floor plane")
     own = (points[:, None] == np.unique(points)).astype(np.float64)
     terms, heights, noise = np.hstack([flat, own]), places[:, 1], _NOISE * scale
-    weights = _weigh_stands(terms, heights, _OUTLIER * scale)
-    slopes, spread, residue = _fit(terms, heights, weights, noise, (_USUAL_SLOPE, _USUAL_SLOPE))
+    clock = (times - times.mean()) / max(float(np.ptp(times)), 1e-9)
+    drifting = np.column_stack([clock, terms])
+    weights = _weigh_stands(drifting, heights, _OUTLIER * scale)
+    usual = (_USUAL_SLOPE, _USUAL_SLOPE)
+    rises, rise_spread, residue = _fit(drifting, heights, weights, noise, (_USUAL_DRIFT * scale, *usual))
+    drift, slopes, spread = float(rises[0]), rises[1:], rise_spread[1:, 1:]
+    is_sure = abs(drift) > max(_SURE * math.sqrt(float(rise_spread[0, 0])), _ABOVE_SCATTER * residue)
+    is_slow = abs(drift) < _MAX_RATE * float(np.ptp(times)) / motion.fps
+    if not (is_sure and is_slow and (weights > 0.0).sum() >= _MIN_DRIFTING):
+        drift, weights = 0.0, _weigh_stands(terms, heights, _OUTLIER * scale)
+        slopes, spread, residue = _fit(terms, heights, weights, noise, usual)
     steepness = math.hypot(*slopes[:2])
     if (weights > 0.0).mean() < _MIN_ON_PLANE or residue > _MAX_RESIDUE * scale or steepness > _MAX_SLOPE:
         raise NoResult("the feet do not stand on one plane")
     uphill = slopes[:2] / steepness if steepness > 0.0 else np.array([1.0, 0.0])
-    clock = (times - times.mean()) / max(float(np.ptp(times)), 1e-9)
-    rises, rise_spread, _ = _fit(np.column_stack([clock, terms]), heights, weights, noise, (_USUAL_DRIFT * scale,))
-    drift = float(rises[0])
     a, b = slopes[:2].tolist()
     level = float(np.average(slopes[2:], weights=own[weights > 0.0].sum(axis=0)))
     return FloorPlane(
         height=level - a * float(middle[0]) - b * float(middle[1]), slope_x=a, slope_z=b, tilt=math.atan(steepness),
         error=math.sqrt(float(uphill @ spread[:2, :2] @ uphill)) / (1.0 + steepness**2), residue=residue,
-        extent=float(np.ptp(flat[weights > 0.0] @ uphill)),
-        drift=drift if abs(drift) > _SURE * math.sqrt(float(rise_spread[0, 0])) else 0.0,
-        n_stands=int((weights > 0.0).sum()),
+        extent=float(np.ptp(flat[weights > 0.0] @ uphill)), drift=drift, first=float(times.min()),
+        last=float(times.max()), n_stands=int((weights > 0.0).sum()),
     )  # fmt: skip
 
 
-def _find_stands(track: PointTrack) -> tuple[Floats, Floats, Floats]:
+def _find_stands(track: PointTrack, contacts: Contacts | None) -> tuple[Floats, Floats, Floats]:
     """Return the mean position (n, 3) of each stand of a point, its time (n,) in frames, and the point (n,)."""
     shortest = max(track.frames(_MIN_SECONDS), 2)
-    still = track.speed < _STILL * track.scale.root
+    still: Bools = track.speed < _STILL * track.scale.root
+    if contacts is not None:
+        for k, point in enumerate(track.points):
+            if point.name in contacts.names:
+                still[:, k] = contacts.mask[:, contacts.index(point.name)]
+    else:
+        _drop_raised(track, still)
     rows = []
     for k in track.foot_columns:
         for start, stop in find_runs(still[:, k]):
@@ -116,6 +139,18 @@ def _find_stands(track: PointTrack) -> tuple[Floats, Floats, Floats]:
                 rows.append([*track.paths[start:stop, k].mean(axis=0).tolist(), 0.5 * (start + stop), k])
     table = np.array(rows).reshape(-1, 5)
     return table[:, :3], table[:, 3], table[:, 4]
+
+
+def _drop_raised(track: PointTrack, still: Bools) -> None:
+    """Clear, in place, the frames in which a foot is still in the air while the other one stands."""
+    mains = [k for k in map(track.main_column, SIDES) if k is not None]
+    if len(mains) < 2:
+        return
+    for side, k, other in zip(SIDES, mains, mains[::-1], strict=True):
+        above = track.heights[:, k] - track.heights[:, other]
+        apart = np.hypot(*(track.paths[:, k, c] - track.paths[:, other, c] for c in (0, 2)))
+        raised = still[:, other] & (above > _RAISED * track.scale.length + _MAX_SLOPE * apart)
+        still[:, [its == side for its in track.sides]] &= ~raised[:, None]
 
 
 def _weigh_stands(terms: Floats, heights: Floats, outlier: float) -> Floats:

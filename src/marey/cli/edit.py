@@ -123,6 +123,8 @@ def _describe_repair(step: dict[str, Any]) -> list[str]:
         )
     if step.get("tilt"):
         lines.append(f"leveled a floor tilted by {degrees(step['tilt']):.1f} degrees")
+    if step.get("drift"):
+        lines.append(f"removed a drift of the floor by {1e3 * step['drift']:.0f} mm")
     return lines or (["nothing was changed"] if step["op"] in ("repair", "level") else [])
 
 
@@ -368,7 +370,7 @@ def _smooth(motion: Motion, options: Options) -> Motion:
 
 @_edit("level")
 def _level(motion: Motion, options: Options) -> Motion:
-    """Rotate a tilted capture so that the floor is horizontal.
+    """Rotate a tilted capture so that the floor is horizontal, and remove a slow drift of the floor.
 
     \b
     Example:

@@ -112,6 +112,12 @@ def _text(report: dict[str, Any], full: bool) -> str:
         row("detected", word_options(text))
     if report["floor"] is not None and report["floor"]["is_tilted"]:
         row("floor", f"tilted by {math.degrees(report['floor']['tilt']):.1f} degrees")
+    if report["floor"] is not None and report["floor"]["drift"]:
+        row(
+            "floor",
+            f"{'rises' if report['floor']['drift'] > 0 else 'sinks'} by "
+            f"{1e3 * abs(report['floor']['drift']):.0f} mm during the clip",
+        )
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))

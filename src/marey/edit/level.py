@@ -1,4 +1,4 @@
-"""Level a tilted capture: rotate it until the floor is horizontal."""
+"""Level a capture: rotate it until the floor is horizontal, and remove the drift of the floor."""
 
 from __future__ import annotations
 
@@ -15,24 +15,36 @@ from marey.maths import quat
 
 
 def level(motion: Motion) -> Motion:
-    """Rotate the motion so that the plane through the standing feet is horizontal.
+    """Rotate the motion so that the plane through the standing feet is horizontal, and stays at one height.
 
     The motion stays where it begins: it is rotated about the point of the floor below the first position of the hips.
-    A tilt within the error of the estimate is not changed. Provenance records the tilt in radians.
+    If the floor slowly rises or sinks during the clip, the motion is moved back. A tilt or drift within the error of
+    the estimate is not changed. Provenance records the tilt in radians and the drift in meters.
 
     Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
     """
     plane = find_floor_plane(check_motion(motion))
-    if not plane.is_tilted:
-        return add_provenance(motion, "level", tilt=0.0)
-    return add_provenance(_rotate_level(motion, plane), "level", tilt=plane.tilt)
+    return add_provenance(level_to(motion, plane), "level", **describe_leveling(plane))
 
 
-def level_if_tilted(motion: Motion, plane: FloorPlane | None) -> tuple[Motion, float]:
-    """Return the motion, level, and its tilt in radians; 0 if it was not tilted or the floor is not known."""
-    if plane is None or not plane.is_tilted:
-        return motion, 0.0
-    return _rotate_level(motion, plane), plane.tilt
+def describe_leveling(plane: FloorPlane | None) -> dict[str, float]:
+    """Return what `level_to` changes: the tilt in radians, and the drift in meters."""
+    if plane is None:
+        return {"tilt": 0.0, "drift": 0.0}
+    return {"tilt": plane.tilt if plane.is_tilted else 0.0, "drift": plane.drift}
+
+
+def level_to(motion: Motion, plane: FloorPlane | None) -> Motion:
+    """Return the motion without the tilt and drift of its floor, if these are known and significant."""
+    if plane is None:
+        return motion
+    if plane.is_tilted:
+        motion = _rotate_level(motion, plane)
+    if plane.drift:
+        root = motion.root_positions.copy()
+        root[:, 1] -= plane.drift * (np.arange(len(root)) - plane.first) / max(plane.last - plane.first, 1.0)
+        motion = replace(motion, root_positions=set_readonly(root))
+    return motion
 
 
 def _rotate_level(motion: Motion, plane: FloorPlane) -> Motion:

@@ -12,7 +12,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
-from marey.edit.level import level_if_tilted
+from marey.edit.level import describe_leveling, level_to
 from marey.edit.replant import keep_contacts
 from marey.edit.settings import RepairSettings
 from marey.io.rest import starts_with_rest_pose
@@ -39,7 +39,7 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
 
     Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
     ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames that follow
-    jumps that were left) and ``tilt`` (radians).
+    jumps that were left), ``tilt`` (radians) and ``drift`` (meters).
     """
     given = check_motion(motion)
     first, last, glitches = _find_ends(given)
@@ -63,7 +63,9 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     if result is not given and len(result) == last - first:
         result = replace(result, contacts=keep_contacts(given[first:last], result))
     if settings.level:
-        result, record["tilt"] = level_if_tilted(result, estimate_floor_plane(result))
+        plane = estimate_floor_plane(result)
+        result = level_to(result, plane)
+        record |= describe_leveling(plane)
     return add_provenance(result, "repair", **record)
 
 

@@ -154,4 +154,4 @@ class SmoothSettings(Settings):
 class RepairSettings(Settings):
     """Settings of `repair`."""
 
-    level: bool = option(default=False, help="Also rotate a tilted floor level.")
+    level: bool = option(default=False, help="Also level a tilted or drifting floor.")
