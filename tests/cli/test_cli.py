@@ -133,7 +133,7 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["info", "."], "marey: .: is a folder, expected a file"),
         (["info", "notes"], "cannot load a file without a suffix; supported formats are .bvh"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),
-        (["convert", "{clip}", "out.fbx"], "cannot save as '.fbx'; supported formats are .bvh, .glb, .npz"),
+        (["convert", "{clip}", "out.max"], "cannot save as '.max'; supported formats are .bvh, .fbx, .glb, .npz"),
         (["convert", "{clip}", "out"], "cannot save to a file name without a suffix; supported formats are .bvh"),
         (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),
         (["info", "--unit", "furlong", "{clip}"], "marey: --unit must be one of"),

@@ -83,16 +83,16 @@ def test_unreadable_files(tmp_path: Path, suffix: str, make, error, message) -> 
         marey.load(path)
 
 
-@pytest.mark.parametrize("name", ["x.fbx", "x", "x.txt"])
+@pytest.mark.parametrize("name", ["x.max", "x", "x.txt"])
 def test_unknown_suffix(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"something")
     suffix = Path(name).suffix
     shown = f"'{suffix}'" if suffix else "a file without a suffix"
-    known = r"supported formats are \.bvh, \.amc, \.asf, \.glb, \.npz, \.c3d"
+    known = r"supported formats are \.bvh, \.amc, \.asf, \.fbx, \.glb, \.npz, \.c3d"
     with pytest.raises(UnknownFormat, match=f"cannot load {shown}; {known}"):
         marey.load(tmp_path / name)
     target = f"as {shown}" if suffix else "to a file name without a suffix"
-    with pytest.raises(UnknownFormat, match=rf"cannot save {target}; supported formats are \.bvh, \.glb, \.npz"):
+    with pytest.raises(UnknownFormat, match=rf"cannot save {target}; supported formats are \.bvh, \.fbx, \.glb, \.npz"):
         marey.save(WALK, tmp_path / name)
 
 

@@ -318,7 +318,6 @@ def test_fuzzed_files_give_motions_or_typed_errors():
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        (("poses", "trans", "betas", "mocap_framerate"), "but SMPL body parameters, as in AMASS"),
         (("local_rot_mats", "posed_joints"), "but a Kimodo motion"),
         (("a", "b"), "an NPZ file of another program, with the arrays 'a', 'b'"),
     ],

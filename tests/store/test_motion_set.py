@@ -489,7 +489,7 @@ def test_a_folder_without_clips_is_refused(tmp_path):
         MotionSet.open(tmp_path / "file")
     (tmp_path / "s.asf").write_text("x")
     with pytest.raises(
-        UnreadableFile, match=r"holds no motion files; expected files of type \.bvh, \.amc, \.glb, \.npz"
+        UnreadableFile, match=r"holds no motion files; expected files of type \.bvh, \.amc, \.fbx, \.glb, \.npz"
     ):
         MotionSet.open(tmp_path)
     (tmp_path / "a.bvh").write_text("x")

@@ -86,8 +86,6 @@ _LEVEL = 3
 
 # Arrays that tell what other programs write.
 _OTHERS = {
-    ("poses", "trans"): "SMPL body parameters, as in AMASS (arrays 'poses' and 'trans')",
-    ("smpl_poses", "smpl_trans"): "SMPL body parameters (arrays 'smpl_poses' and 'smpl_trans')",
     ("local_rot_mats", "posed_joints"): "a Kimodo motion (arrays 'local_rot_mats' and 'posed_joints')",
 }
 
@@ -285,6 +283,20 @@ def read_arrays(
             check(heads)
         check_total(heads, len(data), name)
         return {array: _load(archive, array, head, name) for array, head in heads.items()}
+
+
+def list_arrays(data: bytes, path: str) -> tuple[str, ...]:
+    """Return the names of the arrays in an NPZ file of any program."""
+    with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return tuple(name.removesuffix(".npy") for name in archive.namelist())
+
+
+def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Read those of the named arrays that an NPZ file of another program has."""
+    with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        heads = _read_heads(archive, names, path)
+        check_total(heads, len(data), path)
+        return {array: _load(archive, array, head, path) for array, head in heads.items()}
 
 
 def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:

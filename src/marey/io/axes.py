@@ -6,6 +6,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
+from marey.maths import quat
 
 # For each up axis of a file: the components that become marey's x, y, z, and their signs.
 _FROM_FILE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
@@ -51,6 +52,12 @@ def rotations_from_file(rotations: Floats, up: str) -> Floats:
 def rotations_to_file(rotations: Floats, up: str) -> Floats:
     """Convert quaternions (..., 4) from marey's axes to the file's."""
     return _with_vectors(rotations, vectors_to_file(rotations[..., 1:], up), up)
+
+
+def rotation_between(rest_up: str, up: str) -> Floats:
+    """Return the rotation (4,) to add to a root if rest pose and world were converted with different up axes."""
+    world, rest = (vectors_from_file(np.eye(3), each).T for each in (up, rest_up))
+    return quat.from_matrix(world @ rest.T)
 
 
 def _with_vectors(rotations: Floats, vectors: Floats, up: str) -> Floats:

@@ -15,6 +15,7 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, ParseError, warn_user
 from marey.io import axes, limits, recognize
 from marey.io.raw import RawMotion
+from marey.maths import quat
 
 # Rates outside this range come from frame times in milliseconds, or from rates written as frame times.
 _SLOWEST, _FASTEST = 1.0, 1000.0  # Hz
@@ -41,8 +42,13 @@ def to_motion(
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, role_map or {}), raw)
         up_axis = _up(raw, skeleton, given_up, evidence)
         meters = _unit(raw, skeleton, given_unit, evidence)
-        offsets = axes.vectors_from_file(raw.offsets, up_axis) * meters
+        rest_axis = up_axis if raw.rest_up is None else raw.rest_up
+        offsets = axes.vectors_from_file(raw.offsets, rest_axis) * meters
         bones = raw.bone_offsets
+        rotations = axes.rotations_from_file(raw.rotations, rest_axis)
+        if rest_axis != up_axis:
+            rotations = rotations.copy()
+            rotations[:, 0] = quat.mul(axes.rotation_between(rest_axis, up_axis), rotations[:, 0])
         if raw.fps is None:
             raise ParseError(
                 "the file does not state its frame rate",
@@ -53,10 +59,10 @@ def to_motion(
         motion = Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
             root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * meters),
-            rotations=set_readonly(axes.rotations_from_file(raw.rotations, up_axis)),
+            rotations=set_readonly(rotations),
             fps=raw.fps,
             name=raw.name,
-            bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * meters),
+            bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, rest_axis) * meters),
             source=replace(raw.source, fps=raw.fps, unit=meters, up=up_axis, evidence=tuple(evidence)),
         )
         limits.check_motion(motion, raw.source.path)
@@ -74,7 +80,9 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
     if raw.up is not None:
         evidence.append(f"{raw.up.upper()} up {raw.up_reason}")
         return raw.up
-    guess = recognize.recognize_up(skeleton, raw.root_positions, raw.rotations, raw.bone_offsets)
+    guess = recognize.recognize_up(
+        skeleton, raw.root_positions, raw.rotations, raw.bone_offsets, by_rest=raw.rest_up is None
+    )
     evidence.append(guess.evidence)
     if guess.warning:
         warn_user(f"{raw.source.path}: {guess.warning}")

@@ -14,7 +14,16 @@ from marey.io import recognize
 from marey.io.loading import clip_names
 from marey.io.rest import REST_NOTE, starts_with_rest_pose
 
-_FORMATS = {"bvh": "BVH", "amc": "ASF/AMC", "asf": "ASF", "fbx": "FBX", "glb": "GLB", "npz": "NPZ", "c3d": "C3D"}
+_FORMATS = {
+    "bvh": "BVH",
+    "amc": "ASF/AMC",
+    "asf": "ASF",
+    "fbx": "FBX",
+    "glb": "GLB",
+    "npz": "NPZ",
+    "smpl": "SMPL",
+    "c3d": "C3D",
+}
 
 
 def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str, Any]:

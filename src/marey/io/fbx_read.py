@@ -188,9 +188,9 @@ class _Sampler:
         ticks = np.unique(np.concatenate(every)) if every else np.zeros(1)
         seconds = ticks / scene.ticks
         self._rate, self.reason = recognize_rate(seconds, scene.rate())
+        self.fps, self._start = round_rate(self._rate), float(seconds[0])
         if fps is not None:
-            self._rate, self.reason = fps, f"rate {fps:g} Hz as given"
-        self._start, self.fps = float(seconds[0]), round_rate(self._rate)
+            self._rate, self.fps, self.reason = fps, fps, f"rate {fps:g} Hz as given"
         self.n_frames = count_frames(seconds, self._rate)
         self._frames = np.arange(min(self.n_frames, limits.MAX_FRAMES), dtype=np.float64)
         self.scaled = {node for (node, what), channel in channels.items() if what == "scaling" and _varies(channel)}

@@ -208,14 +208,15 @@ def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple
     by_clock = {track.clock: track.times for track in tracks.values()}
     times = np.unique(np.concatenate(list(by_clock.values()))) if by_clock else np.zeros(1)
     if fps is not None:
-        rate, found = fps, f"rate {fps:g} Hz as given"
+        rate, result, found = fps, fps, f"rate {fps:g} Hz as given"
     elif stored is not None:
-        rate, found = stored, f"rate {stored:g} Hz as marey stored it"
+        rate, result, found = stored, stored, f"rate {stored:g} Hz as marey stored it"
     else:
         rate, found = recognize_rate(times)
+        result = round_rate(rate)
     start = float(times[0])
     keys = {clock: snap_to_frames(own, start, rate) for clock, own in by_clock.items()}
-    return _Clock(round_rate(rate), count_frames(times, rate), keys), found
+    return _Clock(result, count_frames(times, rate), keys), found
 
 
 def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:

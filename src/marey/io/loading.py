@@ -27,7 +27,8 @@ _OPTIONS = {
     "root": (".bvh",),
     "clip": MULTI_CLIP_SUFFIXES,
     "skeleton": (".amc",),
-    "file_fps": (".bvh", ".amc", ".asf", *MULTI_CLIP_SUFFIXES),
+    "file_fps": (".bvh", ".amc", ".asf", ".npz", *MULTI_CLIP_SUFFIXES),
+    "body_model": (".npz",),
 }
 
 
@@ -56,7 +57,7 @@ def load(path: StrPath, settings: LoadSettings) -> Any:
     suffix = _suffix(path)
     if suffix not in MARKER_SUFFIXES:
         return load_motion(path, settings=settings)
-    for name in ("fps", "file_fps", "root", "clip", "skeleton", "roles"):
+    for name in ("fps", "file_fps", "root", "clip", "skeleton", "body_model", "roles"):
         if getattr(settings, name) is not None:
             raise InvalidValue(f"{name} does not apply to a {suffix} file, which holds markers", parameter=name)
     return load_markers(path, unit=settings.unit, up=settings.up)
@@ -148,9 +149,16 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
 
         return read_fbx(read_bytes(path), name, fps=fps, clip=settings.clip)
     if suffix == ".npz":
+        from marey.io import smpl
+        from marey.io.archive import list_arrays
         from marey.io.npz import read_npz
 
-        return read_npz(read_bytes(path), name)
+        data = read_bytes(path)
+        if smpl.is_smpl(list_arrays(data, name)):
+            return smpl.read_smpl(data, name, fps=fps, body_model=settings.body_model)
+        _refuse_option(settings, "file_fps", "that marey wrote")
+        _refuse_option(settings, "body_model", "that marey wrote")
+        return read_npz(data, name)
     if suffix in MARKER_SUFFIXES:
         raise UnknownFormat(
             f"holds markers, not the motion of a skeleton; expected a file of {', '.join(MOTION_SUFFIXES)}", path=path
@@ -160,6 +168,11 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
     known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
     shown = repr(suffix) if suffix else "a file without a suffix"
     raise UnknownFormat(f"cannot load {shown}; supported formats are {known}", path=path)
+
+
+def _refuse_option(settings: LoadSettings, name: str, kind: str) -> None:
+    if getattr(settings, name) is not None:
+        raise InvalidValue(f"{name} does not apply to an .npz file {kind}", parameter=name)
 
 
 def read_roles(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:

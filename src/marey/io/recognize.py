@@ -142,11 +142,20 @@ def _check_stated_unit(height: float | None, stated: float) -> Guess:
     return Guess(best, f"{evidence} (the file states {named}, which would give {height * stated:.3g} m)")
 
 
-def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:
+def recognize_up(
+    skeleton: Skeleton,
+    root_positions: Floats,
+    rotations: Floats,
+    bone_offsets: Floats | None,
+    *,
+    by_rest: bool = True,
+) -> Guess:
     """Infer the axis along which the body stands, from its rest pose and its frames.
 
     The rest pose decides, if it is that of a standing body and the frames do not show the body walking upright along
     another axis. People who lie, crawl or stand on their hands do not.
+
+    by_rest : False if the rest pose has axes of its own.
     """
     roles = skeleton.roles
     if "hips" not in roles or "head" not in roles or not ({"left_foot", "right_foot"} & set(roles)):
@@ -165,7 +174,7 @@ def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, 
     rest_axis, rest_cosine = _nearest_axis(_find_stance(rest)[0])
     seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
     evidence = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {cosine:.2f}"
-    if rest_cosine < _UPRIGHT or not _is_standing(rest):
+    if not by_rest or rest_cosine < _UPRIGHT or not _is_standing(rest):
         if cosine >= _LEANING:
             return Guess(axis, evidence)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)

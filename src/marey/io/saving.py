@@ -67,11 +67,11 @@ def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> It
         from marey.io.bvh_write import write_bvh
 
         source = motions[0].source
-        own = source.unit if source.format else recognize.UNITS["cm"]
-        # FBX, glTF and NPZ have units of their own, but programs that read BVH usually expect centimeters.
-        own = own if source.format not in ("fbx", "glb", "npz") else recognize.UNITS["cm"]
+        # Programs that read BVH usually expect centimeters and Y up. Files with those of their own keep them.
+        is_usual = source.format in ("", "fbx", "glb", "npz", "smpl")
+        own, up = (recognize.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
         meters = own if settings.unit is None else recognize.parse_unit(settings.unit)
-        return write_bvh(motions[0], unit=meters, up=settings.up or source.up, rigid=settings.rigid)
+        return write_bvh(motions[0], unit=meters, up=settings.up or up, rigid=settings.rigid)
     if suffix == ".glb":
         from marey.io.glb_write import write_glb
 

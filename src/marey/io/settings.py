@@ -68,6 +68,10 @@ class LoadSettings(ReadSettings):
     skeleton: str | os.PathLike[str] | None = option(
         default=None, help="The ASF file of an AMC file; by default, found in the same folder."
     )
+    body_model: str | os.PathLike[str] | None = option(
+        default=None,
+        help="Body model of a SMPL or AMASS file, as NPZ; by default, its bones have the lengths of an average body.",
+    )
 
 
 class SaveSettings(AxesSettings):
