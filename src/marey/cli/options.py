@@ -79,6 +79,7 @@ def reading(function: Command) -> Command:
     options = [
         add_settings("marey.io.settings:LoadSettings"),
         click.option("--skeleton", help="The ASF file that belongs to an AMC file.  [default: found next to it]"),
+        click.option("--body-model", help="Body model of a SMPL or AMASS file, as NPZ.  [default: an average body]"),
         click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
         click.option(
             "--keep-rest-pose", "trim_rest", flag_value=False, default=None,
