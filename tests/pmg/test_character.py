@@ -21,7 +21,7 @@ from marey.errors import (
     UnwritableFile,
 )
 from marey.parametric import ParametricMotion, turn
-from marey.pmg import FunctionSpace, GaitSpace, ParametricMotionGraph, request_by_name
+from marey.pmg import FunctionSpace, GaitSpace, Node, ParametricMotionGraph, request_by_name
 from marey.samples import body_skeleton, sample
 from tests.pmg.characters import fresh_walker, slider, small_walker, turn_space, two_speed_walker
 
@@ -82,7 +82,7 @@ def test_commands_become_parameters_by_name():
 
 
 def test_samples_are_stratified_and_hold_the_corners():
-    node = two_speed_walker()["walk"]
+    node = Node("box", FunctionSpace(lambda _: None, ("a", "b"), np.zeros(2), np.ones(2)), [0.0, 0.0], [1.0, 0.5])
     found = node.samples(20, np.random.default_rng(0), corners=True)
     for corner in (node.low, node.high):
         assert (np.abs(found - corner).max(axis=1) < 1e-12).any()

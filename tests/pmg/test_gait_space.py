@@ -9,6 +9,7 @@ import pytest
 
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
+from marey.measure import measure
 from marey.pmg import GaitSpace
 from marey.pmg.gait_cycles import PER_CYCLE, cut_cycles, find_cycles, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, mix_values, solve_weights
@@ -58,8 +59,10 @@ def test_turn_is_met_and_matches_the_motion():
 def test_turn_and_speed_are_met_together():
     space = two_speed_walker()["walk"].space
     rng = np.random.default_rng(0)
-    for target in rng.uniform(space.low, space.high, (20, 2)):
-        assert np.abs(space.reached(target) - target).max() < 0.01
+    for target in space.region.sample(20, rng, corners=True):
+        assert np.abs(space.reached(target) - target).max() < 0.001
+    target = space.region.middle
+    assert measure(space(target))["speed_mean"].value == pytest.approx(target[1], abs=0.05)
 
 
 def test_paths_are_where_the_motion_goes():
@@ -82,8 +85,6 @@ def test_near_parameters_give_near_motion():
 
 
 def test_contacts_come_with_the_motion_and_stand_nearly_still():
-    from marey.measure import measure
-
     result = turn_space()([0.4])
     assert result.contacts is not None
     assert result.contacts.mask.any()

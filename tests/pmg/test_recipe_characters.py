@@ -26,7 +26,7 @@ class Boxer:
         node, here = option.node, option.place
         command = {"height": 1.1, "direction": self.chance.uniform(-3.0, 3.0)}
         if node.name == "punch":
-            seen = self.chance.uniform(node.low, node.high) + [0.0, 0.0, self.beyond]
+            seen = node.samples(1, self.chance)[0] + [0.0, 0.0, self.beyond]
             command = {"point": rigid2d.apply(here, seen)}
         self.targets.append((node.name, moment.seconds, command))
         return Choice(node.name, node.request(node, command, here))
@@ -59,8 +59,8 @@ def test_beyond_reach_the_nearest_punch_is_thrown():
     thrown = [each for each in stream.transitions if each.target == "punch"]
     assert thrown
     for each in thrown:
-        assert each.requested[2] > node.high[2]
-        np.testing.assert_allclose(each.played, np.clip(each.requested, node.low, node.high), atol=1e-3)
+        assert not node.contains(each.requested)
+        np.testing.assert_allclose(each.played, node.project(each.requested), atol=1e-3)
 
 
 def test_a_duck_brings_the_head_below_the_height():

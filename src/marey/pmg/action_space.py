@@ -2,13 +2,13 @@
 
 Synchronized examples are blended in the frame of their first pose, so feet that are planted in all of them are planted
 in the blend. Weights fall off with the distance in parameters and are tilted until the weighted mean of the examples'
-parameters equals the request. A blended arm does not end exactly at the mean of the positions: the error is measured
-once, on a grid over the ranges, and compensated for from then on.
+parameters equals a mean; this is possible for all means in the convex hull of the examples. A blended arm does not end
+exactly at the mean of the positions. What blends reach is measured once, for many means, and a request is converted to
+the mean that reaches it. Close to an example's parameters, its own weight grows to 1, so it is reached exactly.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +25,8 @@ from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part, Stored
 from marey.maths import quat, rigid2d
+from marey.parametric.neighbors import neighbor_weights
+from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
 from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
@@ -37,15 +39,13 @@ __all__ = ["ActionSpace"]
 # Sample points per second of an example.
 _PER_SECOND = 64.0
 # Kernel width, as a fraction of the average spacing of the examples along each parameter.
-_NEAR = 0.5
+_NEAR = 0.4
 _SOLVED, _MOST_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
-# Number of grid values per parameter at which errors are measured, keyed by the number of parameters.
-_VALUES = {1: 17, 2: 9, 3: 6}
-_FEWEST = 4
-# Iterations of the error compensation, and the fraction corrected in each.
-_ROUNDS = 6
-# Largest error allowed at the corners of the default ranges, as a fraction of the kernel width.
-_MET = 0.05
+# Number of random means to measure, keyed by the number of parameters, and for more parameters.
+_MEANS = {1: 16, 2: 80, 3: 200}
+_MOST_MEANS = 250
+# Distance from an example within which its own weight grows, in kernel widths; less if another example is closer.
+_OWN = 0.3
 
 _Measure = Callable[[Motion, Floats], Floats]
 
@@ -65,14 +65,14 @@ class ActionSpace(FrozenRecord, Stored):
     times : (n, G) seconds from the start of the example.
     contacts : (n, G, K) contact flags, 0 or 1.
     bandwidth : (d,) kernel width, in units of the parameters.
-    low, high : (d,) range of valid requests.
-    misses : (V, ..., V, d) parameter errors of blends before compensation, on a grid of V values per parameter from
-        low to high.
+    low, high : (d,) range of valid requests; see `region` for what is reachable in this box.
+    samples : (m, d) parameters of sampled blends; none if the parameters were given by hand.
+    means : (m, d) weighted means of the examples' parameters in these blends.
     sources : names of the examples.
     """
 
     FILE = FileFormat(
-        "marey.action_space", 1,
+        "marey.action_space", 2,
         {
             "turns": Part("float", ("examples", "points", "joints", 4), stored_as="f4"),
             "contacts": Part("float", ("examples", "points", "contact points"), stored_as="f4"),
@@ -86,7 +86,8 @@ class ActionSpace(FrozenRecord, Stored):
             "bandwidth": Part("float", ("parameters",)),
             "low": Part("float", ("parameters",)),
             "high": Part("float", ("parameters",)),
-            "misses": Part("float", None),
+            "samples": Part("float", ("samples", "parameters")),
+            "means": Part("float", ("samples", "parameters")),
         },
         has_clips=True,
     )  # fmt: skip
@@ -103,11 +104,16 @@ class ActionSpace(FrozenRecord, Stored):
     bandwidth: Floats
     low: Floats
     high: Floats
-    misses: Floats
+    samples: Floats
+    means: Floats
     sources: tuple[str, ...] = ()
     # (n, G, C) all blended values in one array: rotations, root height and contact flags; for the contact points, (2 K)
     # floor movement to the next sample and (K) heights, in meters; path and time.
     _values: Floats = field(init=False)
+    # Convex hull of the examples' parameters, which holds all means; parameters that can be requested; see _find_radii.
+    _hull: Region = field(init=False)
+    _region: Region = field(init=False)
+    _radii: Floats = field(init=False)
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,17 +132,18 @@ class ActionSpace(FrozenRecord, Stored):
             contacts=(n, g, None),
             bandwidth=(d,),
         )
+        self._freeze(samples=("m", d), means=("m", d))
         low, high = check_box(self.low, self.high, self.names, self.units)
-        self._put(low=low, high=high)
-        self._freeze(misses=(*(None,) * d, d))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be greater than 0, not {self.bandwidth.tolist()}")
+        hull, reach = (
+            Region.from_points(each) for each in (self.parameters, np.concatenate([self.parameters, self.samples]))
+        )
+        self._put(low=low, high=high, _hull=hull, _region=reach.cut(low, high), _radii=self._find_radii())
         check_contact_columns(self.base, self.contacts)
         if not n or g < 2 or not (np.diff(self.times, axis=1) > 0.0).all() or not (self.times[:, 0] >= 0.0).all():
             raise InvalidValue("an action space needs examples with at least two sample points at increasing times")
         check_blend_frames(float(self.times.max()), self.base.fps)
-        if min(self.misses.shape[:-1]) < 2:
-            raise InvalidValue(f"misses must have at least 2 values per parameter, not {self.misses.shape[:-1]}")
         bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
         paths = (self.ways, self.times[..., None])
         self._put(_values=np.concatenate([*bare_parts, *paths], axis=2))
@@ -166,8 +173,7 @@ class ActionSpace(FrozenRecord, Stored):
         ----------
         motion : synchronized examples with their d parameters.
         names, units : replacements for the names and units of the parameters.
-        low, high : (d,) range of valid requests; by default, the examples' bounding box, shrunk in proportion until
-            blends reach all of its corners.
+        low, high : (d,) range of valid requests; by default all that blends of the examples reach.
         bandwidth : (d,) kernel width, in units of the parameters; by default, half of the average spacing of the
             examples along each parameter.
         """
@@ -198,15 +204,18 @@ class ActionSpace(FrozenRecord, Stored):
             )
         usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
         near = _NEAR * usual if bandwidth is None else freeze_array(np.atleast_1d(bandwidth), "bandwidth", (d,))
+        own = motion.parameters
         space = cls(
-            base, called, tuple(units) or motion.units, motion.parameters, set_readonly(rotations * sides), heights,
-            paths, set_readonly(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d),
-            np.zeros((*(2,) * d, d)),
-            tuple(each.name for each in reg.motions),
+            base, called, tuple(units) or motion.units, own, set_readonly(rotations * sides), heights,
+            paths, set_readonly(seconds.T - seconds[0][:, None]), contacts, near, own.min(axis=0), own.max(axis=0),
+            own[:0], own[:0], tuple(each.name for each in reg.motions),
         )  # fmt: skip
-        lowest, highest = _find_ranges(space, low, high)
-        space = replace(space, low=lowest, high=highest)
-        return _compensate_errors(space, _make_measure(motion, count))
+        space = _measure_samples(space, _make_measure(motion, count))
+        lowest, highest = (
+            np.asarray(choose(np.concatenate([own, space.samples]), axis=0) if given is None else given)
+            for choose, given in ((np.min, low), (np.max, high))
+        )
+        return replace(space, low=lowest, high=highest)
 
     of = renamed_classmethod("of", "build")
 
@@ -215,10 +224,51 @@ class ActionSpace(FrozenRecord, Stored):
         """Frame rate of the generated motions, in frames per second."""
         return self.base.fps
 
+    @property
+    def region(self) -> Region:
+        """The parameters that can be requested: the convex hull of those of blends, between low and high."""
+        return self._region
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the parameters were measured, not given by hand."""
+        return len(self.samples) > 0
+
+    def _find_radii(self) -> Floats:
+        """Return the distance (n,) from each example within which its own weight grows, in kernel widths."""
+        own = self.parameters / self.bandwidth
+        apart = np.linalg.norm(own[:, None] - own, axis=2)
+        np.fill_diagonal(apart, np.inf)
+        return set_readonly(np.minimum(_OWN, 0.5 * apart.min(axis=1)) * float(self.is_measured))
+
     def weights(self, target: ArrayLike) -> Floats:
         """Return the nonnegative blend weights (n,) of the examples for a target (d,); their sum is 1."""
         wanted = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
-        return self._tilt_weights(wanted - self._interpolate_error(wanted))
+        mean, nearest, own = self._find_mean(wanted)
+        weights = (1.0 - own) * self._tilt_weights(mean)
+        weights[nearest] += own
+        return weights
+
+    def reached(self, target: ArrayLike) -> Floats:
+        """Estimate from the samples which parameters (d,) the motion for a target (d,) has."""
+        mean, nearest, own = self._find_mean(freeze_array(np.atleast_1d(target), "target", (len(self.names),)))
+        found = mean + self._interpolate(self.samples - self.means, self.means, mean)
+        return np.asarray((1.0 - own) * found + own * self.parameters[nearest])
+
+    def _find_mean(self, wanted: Floats) -> tuple[Floats, int, float]:
+        """Return how to reach parameters (d,): a mean (d,) of the examples' parameters, an example, and its own weight.
+
+        The rest of the weight belongs to the blend with this mean.
+        """
+        away = np.linalg.norm((self.parameters - wanted) / self.bandwidth, axis=1)
+        nearest = int(np.argmin(away - self._radii))
+        radius, own = float(self._radii[nearest]), 0.0
+        if away[nearest] < radius:
+            own = (1.0 - float(away[nearest]) / radius) ** 2
+            # The example's parameters and the rest, which is aimed at the opposite side, have the wanted mean.
+            wanted = (wanted - own * self.parameters[nearest]) / max(1.0 - own, 1e-9)
+        mean = wanted + self._interpolate(self.means - self.samples, self.samples, wanted)
+        return self._hull.project(mean, self.bandwidth), nearest, own
 
     def _tilt_weights(self, wanted: Floats) -> Floats:
         off = (self.parameters - wanted) / self.bandwidth
@@ -226,15 +276,12 @@ class ActionSpace(FrozenRecord, Stored):
         solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, out)
         return out
 
-    def _interpolate_error(self, wanted: Floats) -> Floats:
-        """Interpolate the error (d,) at the wanted parameters (d,) linearly between grid points."""
-        at = np.clip((wanted - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0), 0.0, 1.0)
-        values = self.misses
-        for fraction in at:
-            place = fraction * (len(values) - 1)
-            before = min(int(place), len(values) - 2)
-            values = values[before] + (place - before) * (values[before + 1] - values[before])
-        return np.asarray(values)
+    def _interpolate(self, values: Floats, points: Floats, target: Floats) -> Floats:
+        """Interpolate values (m, d), known at points (m, d), at a target (d,); 0 if there are none."""
+        if not len(points):
+            return np.zeros(len(target))
+        near, weights = neighbor_weights(target / self.bandwidth, points / self.bandwidth, len(self.names) + 2)
+        return np.asarray(weights @ values[near])
 
     def paths(self, targets: Floats, n: int) -> Floats:
         """Return floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of each motion.
@@ -350,56 +397,11 @@ def _make_measure(motion: ParametricMotion, n_points: int) -> _Measure | None:
     return measured
 
 
-def _find_ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Return the given ranges. By default, shrink the examples' bounding box until all corners can be reached."""
-    given = space.parameters
-    d = len(space.names)
-    lowest = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))
-    highest = given.max(axis=0) if high is None else freeze_array(np.atleast_1d(high), "high", (d,))
-    if low is not None and high is not None:
-        return lowest, highest
-    found = [_largest_box(space, lowest, highest, middle) for middle in (0.5 * (lowest + highest), given.mean(axis=0))]
-    low_end, high_end = max(found, key=lambda box: float((box[1] - box[0]).prod()))
-    if not (high_end > low_end).all():
-        raise NoResult("these examples do not cover a range of parameters; add examples, or pass low and high")
-    return set_readonly(low_end), set_readonly(high_end)
-
-
-def _largest_box(space: ActionSpace, lowest: Floats, highest: Floats, middle: Floats) -> tuple[Floats, Floats]:
-    """Shrink the box from `lowest` to `highest` toward `middle` until blends reach all of its corners."""
-    which = np.array(list(itertools.product((False, True), repeat=len(middle))))
-    corners = np.where(which, highest - middle, lowest - middle)
-    inside, outside, size = 0.0, 1.0, 1.0
-    for _ in range(11):
-        wanted = middle + size * corners
-        got = np.stack([space._tilt_weights(each) @ space.parameters for each in wanted])
-        if np.abs((got - wanted) / space.bandwidth).max() < _MET:
-            inside = size
-        else:
-            outside = size
-        if inside == outside:
-            break
-        size = 0.5 * (inside + outside)
-    return middle + inside * (lowest - middle), middle + inside * (highest - middle)
-
-
-def _compensate_errors(space: ActionSpace, measure: _Measure | None) -> ActionSpace:
-    """Measure the parameter errors of blends on a grid and store them in the space; no change if `measure` is None."""
+def _measure_samples(space: ActionSpace, measure: _Measure | None) -> ActionSpace:
+    """Measure what blends reach, and store it in the space; no change if `measure` is None."""
     if measure is None:
         return space
-    d = len(space.names)
-    axes = [np.linspace(a, b, _VALUES.get(d, _FEWEST)) for a, b in zip(space.low, space.high, strict=True)]
-    wanted = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    misses = np.zeros_like(wanted)
-    for place in np.ndindex(wanted.shape[:-1]):
-        target, best = wanted[place], np.inf
-        miss = np.zeros(d)
-        for _ in range(_ROUNDS):
-            left = measure(*space._blend(space._tilt_weights(target - miss), "")) - target
-            size = float(np.abs(left / space.bandwidth).max())
-            if size < best:
-                best, misses[place] = size, miss
-            if size < 1e-3:
-                break
-            miss = miss + left
-    return replace(space, misses=set_readonly(misses))
+    count = _MEANS.get(len(space.names), _MOST_MEANS)
+    means = space._hull.sample(count, np.random.default_rng(0), corners=True)
+    samples = np.stack([measure(*space._blend(space._tilt_weights(mean), "")) for mean in means])
+    return replace(space, samples=set_readonly(samples), means=set_readonly(means))

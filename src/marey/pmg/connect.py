@@ -93,6 +93,9 @@ def build_edge(
         )
         inside = is_good & ((samples.target >= low[k]) & (samples.target <= high[k])).all(axis=1)
         moments[k] = samples.moments[k, inside].mean(axis=0)
+    # A box that ends at the outermost sample extends to the end of the node: nothing beyond it was found to be bad.
+    low = np.where(low <= samples.target.min(axis=0), target.low, low)
+    high = np.where(high >= samples.target.max(axis=0), target.high, high)
     quantiles = np.quantile(costs, np.linspace(0.0, 1.0, _QUANTILES))
     fallback = samples.target[np.argmin(costs, axis=1)]
     return Edge(

@@ -1,9 +1,10 @@
 """A space of locomotion that meets the requested turn and speed exactly.
 
 Clips of one gait cycle are blended at equal gait phase. Root movement is averaged relative to the character's own
-heading, so the turn, distance and duration of a blend are the weighted means of those of the clips. Weights fall off
-with the distance in parameters, and are then tilted (each multiplied by the exponential of a linear function of its
-clip's parameters) until these means equal the request.
+heading, so the turn and distance of a blend are the weighted means of those of the clips. So is its speed, if it is a
+parameter, else its duration. Weights fall off with the distance in parameters, and are then tilted (each multiplied by
+the exponential of a linear function of its clip's parameters) until the means of the parameters equal the request. This
+is possible for all requests in the convex hull of the clips' parameters.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part, Stored
+from marey.parametric.region import Region
 from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
@@ -59,7 +61,7 @@ class GaitSpace(FrozenRecord, Stored):
     turns : (n, G, J, 4) local rotations of the clips; see `Cycle.rotations` for G and J.
     heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K) of the clips; see `Cycle`.
     bandwidth : (d,) kernel width, in units of the parameters.
-    low, high : (d,) range of valid requests.
+    low, high : (d,) range of valid requests; see `region` for what is reachable in this box.
     sources : names of the motions that the clips were cut from.
     span : length of a clip in cycles, without its margins: 1, or 0.5 for steps.
     """
@@ -99,6 +101,8 @@ class GaitSpace(FrozenRecord, Stored):
     _values: NDArray[np.float32] = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
     _source: Source = field(init=False)
+    _parameters: Floats = field(init=False)
+    _region: Region = field(init=False)
 
     def __post_init__(self) -> None:
         self._put(names=_check_names(self.names))
@@ -136,6 +140,8 @@ class GaitSpace(FrozenRecord, Stored):
         extra = (g - 1 - own) // 2
         turn, _, distance, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
         self._put(_sums=(turn, distance, time), _source=strip_source(self.base.source))
+        found = np.stack([turn, distance / time][:d], axis=1)
+        self._put(_parameters=set_readonly(found), _region=Region.from_points(found).cut(self.low, self.high))
 
     def __repr__(self) -> str:
         ranges = ", ".join(
@@ -197,7 +203,13 @@ class GaitSpace(FrozenRecord, Stored):
             set_readonly(np.stack([cycle.contacts for cycle in found])),
             np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources), part.span,
         )  # fmt: skip
-        low, high = _find_ranges(space)
+        own = space.parameters
+        low, high = own.min(axis=0), own.max(axis=0)
+        if not (high > low).all():
+            raise NoResult(
+                f"{names[int(np.argmin(high - low))]!r} cannot be a parameter, because it is the same in all clips; "
+                "add clips that differ in it"
+            )
         return replace(space, low=low, high=high)
 
     @property
@@ -206,14 +218,18 @@ class GaitSpace(FrozenRecord, Stored):
         return self.base.fps
 
     @property
+    def region(self) -> Region:
+        """The parameters that can be requested: the convex hull of those of the clips, between low and high."""
+        return self._region
+
+    @property
     def units(self) -> tuple[str, ...]:
         return tuple(_UNITS[name] for name in self.names)
 
     @property
     def parameters(self) -> Floats:
         """(n, d) parameters of the clips."""
-        turn, distance, time = self._sums
-        return np.stack([turn, distance / time][: len(self.names)], axis=1)
+        return self._parameters
 
     def weights(self, target: ArrayLike) -> Floats:
         """Return the nonnegative blend weights (n,) of the clips for a target (d,); their sum is 1.
@@ -224,28 +240,27 @@ class GaitSpace(FrozenRecord, Stored):
 
     def _weights(self, targets: Floats) -> Floats:
         """Return weights (B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
-        turn, distance, time = self._sums
-        out, room = np.empty((len(targets), len(turn))), np.empty(len(turn))
-        usual = float(time.mean())
+        own = self.parameters
+        out, room = np.empty((len(targets), len(own))), np.empty(len(own))
         for wanted, weights in zip(targets, out, strict=True):
-            misses = [turn - wanted[0]]
-            if len(self.names) > 1:
-                misses.append((distance - wanted[1] * time) / usual)
-            off = np.stack(misses, axis=1) / self.bandwidth
+            off = (own - wanted) / self.bandwidth
             heat = -0.5 * (off**2).sum(axis=1)
             solve_weights(off, heat, _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, weights)
         return out
 
     def reached(self, target: ArrayLike) -> Floats:
         """Return the parameters (d,) that the motion for a target (d,) actually has."""
-        return np.asarray(
-            self._compute_parameters(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0]
-        )
+        return np.asarray(self.weights(target) @ self.parameters)
 
-    def _compute_parameters(self, targets: Floats) -> Floats:
-        weights = self._weights(targets)
-        turn, distance, time = (weights @ each for each in self._sums)
-        return np.stack([turn, distance / time][: len(self.names)], axis=1)
+    def _mix_steps(self, weights: Floats) -> Floats:
+        """Return the steps (B, G - 1, 4) of blends with weights (B, n): the means of the clips, at their mean speed."""
+        used = np.flatnonzero(weights.any(axis=0))
+        steps: Floats = np.einsum("bn,ngc->bgc", weights[:, used], self.steps[used])
+        if len(self.names) > 1:
+            _, distance, time = (weights @ each for each in self._sums)
+            speed = weights @ self.parameters[:, 1]
+            steps[..., 3] *= (distance / (speed * time))[:, None]
+        return steps
 
     def paths(self, targets: Floats, n: int) -> Floats:
         """Return floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of each motion.
@@ -253,7 +268,7 @@ class GaitSpace(FrozenRecord, Stored):
         targets : (B, d) parameters of the B motions.
         """
         weights = self._weights(np.asarray(targets, dtype=np.float64))
-        steps = np.einsum("bn,ngc->bgc", weights, self.steps)
+        steps = self._mix_steps(weights)
         placed, seconds = _integrate_steps(steps, self.span)
         fractions = np.linspace(0.0, 1.0, n)
         out = np.empty((len(steps), n, 3))
@@ -302,8 +317,7 @@ class GaitSpace(FrozenRecord, Stored):
 
         The leg rotations and heights in `mixed` are changed accordingly, in place.
         """
-        used = np.flatnonzero(weights)
-        steps = np.tensordot(weights[used], self.steps[used], axes=1)
+        steps: Floats = self._mix_steps(weights[None])[0]
         shown, n_joints, g = self._n_motion_columns, self.turns.shape[2], len(mixed)
         if self.base.contacts is None or mixed.shape[1] == shown:
             return steps
@@ -349,29 +363,6 @@ def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:
 def _sum_steps(steps: Floats, origin: int) -> Floats:
     total = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
     return np.asarray(total - total[:, origin : origin + 1])
-
-
-def _find_ranges(space: GaitSpace) -> tuple[Floats, Floats]:
-    """Return the ranges low (d,) and high (d,): the clips' bounding box, shrunk until all corners can be reached."""
-    given = space.parameters
-    low, high = given.min(axis=0), given.max(axis=0)
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    if not (half > 0.0).all():
-        raise NoResult(
-            f"{space.names[int(np.argmin(half))]!r} cannot be a parameter, because it is the same in all "
-            "clips; add clips that differ in it"
-        )
-    corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * len(space.names), indexing="ij"), axis=-1)
-    corners = corners.reshape(-1, len(space.names)) * half
-    inside, outside = 0.0, 1.0
-    for _ in range(12):
-        size = 0.5 * (inside + outside)
-        wanted = middle + size * corners
-        met = np.abs((space._compute_parameters(wanted) - wanted) / space.bandwidth).max() < 0.02
-        inside, outside = (size, outside) if met else (inside, size)
-    if inside == 0.0:
-        raise NoResult("these clips do not cover a range of parameters; add clips with other turns and speeds")
-    return set_readonly(middle - inside * half), set_readonly(middle + inside * half)
 
 
 def _add_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:

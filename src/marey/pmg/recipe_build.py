@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe
 from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips
 from marey.pmg.requests import REQUESTS
-from marey.pmg.units import format_values, to_internal_units
+from marey.pmg.units import to_internal_units
 
 __all__ = ["build_recipe"]
 
@@ -128,36 +126,14 @@ def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
     clips = load_clips(recipe, node.clips, cache)
     if node.kind == "gait":
         units = ["rad", "m/s"][: len(node.parameters)]
-        space = GaitSpace.build(
+        return GaitSpace.build(
             [clip.motion for clip in clips], node.parameters, margin=node.margin, mirror=node.mirror,
             bandwidth=(
                 None if node.bandwidth is None else to_internal_units(node.bandwidth, units, "bandwidth").tolist()
             ),
             steps=node.steps, side=node.side,
         )  # fmt: skip
-        return _widen_ranges(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
     return _action_space(node, clips)
-
-
-def _widen_ranges(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
-    """Widen the ranges of the space to cover all nodes that use it; raise an error if a corner cannot be reached."""
-    lows, highs = [space.low], [space.high]
-    for node in nodes:
-        if node.low is None or node.high is None:
-            continue
-        low, high = to_internal_units(node.low, space.units, "low"), to_internal_units(node.high, space.units, "high")
-        corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-        for corner in corners:
-            reached = space.reached(corner)
-            if np.abs((reached - corner) / space.bandwidth).max() > _MET:
-                requested, got = (format_values(space.names, space.units, values) for values in (corner, reached))
-                raise NoResult(
-                    f"node {node.name!r}: the clips cannot be blended to {requested}, only to {got}; narrow low "
-                    "and high, or add clips"
-                )
-        lows.append(low)
-        highs.append(high)
-    return replace(space, low=np.min(lows, axis=0), high=np.max(highs, axis=0))
 
 
 def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
