@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from marey.core import Motion
-from marey.graph import MotionGraph, word_path
+import marey
+from marey.core import Label, Labels, Motion
+from marey.graph import MotionGraph, PathResult, word_path
 from marey.io import load_motion
 from marey.plot import filmstrip
 from marey.plot import graph as figures
@@ -51,12 +52,29 @@ def shrunk(path: Path) -> None:
     small.save(path, optimize=True)
 
 
+def follow_styles(folder: Path) -> PathResult:
+    """Walk, then sneak along a sine, on recorded clips and their mirror images (Kovar figure 4.13)."""
+    named = {"143_32": "walk", "143_41": "sneak", "143_11": "carry", "143_13": "carry", "143_17": "stairs"}
+    named |= {"143_18": "sit", "143_23": "fight", "143_24": "fight"}
+    takes = []
+    for name, label in named.items():
+        motion = marey.edit.resample(marey.load(folder / f"{name}.bvh", file_fps=60.0), 30.0)
+        labeled = replace(motion, labels=Labels((Label(label, 0, len(motion)),)))
+        take = marey.detect_contacts(labeled)
+        takes += [take, replace(marey.edit.mirror(take), name=f"{name} mirrored")]
+    z = np.linspace(0.0, 12.0, 200)
+    path = np.stack([1.2 * np.sin(z * np.pi / 6.0), z], axis=1)
+    return MotionGraph.build(takes, 0.1).follow(path, styles=[(6.0, "walk"), (12.0, "sneak")])
+
+
 def main(folder: str) -> None:
     out = Path(folder)
     graph = MotionGraph.build(clips(), 0.08)
     figures.threshold(graph, out / "graph_threshold.png")
     figures.followed(graph.follow(curve()), out / "graph_path.png")
     figures.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
+    if "MAREY_DATA" in os.environ:
+        figures.followed(follow_styles(Path(os.environ["MAREY_DATA"]) / "cmu" / "143"), out / "graph_styles.png")
     recorded = sorted(Path(os.environ["MAREY_WALKS"]).glob("*.bvh")) if "MAREY_WALKS" in os.environ else []
     if recorded:
         motions = [load_motion(path) for path in recorded]

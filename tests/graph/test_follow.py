@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from marey.clean import detect_contacts
+from marey.core import Label, Labels
+from marey.edit import mirror, resample
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
 from marey.graph.beam_kernels import Limits
 from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow import find_walked_path, follow, resample_path
-from marey.graph.follow_kernels import Bounds, Course, FollowSearch, FollowSettings, extend_state
+from marey.graph.follow_kernels import Bounds, Course, FollowSearch, FollowSettings, change_style, extend_state
+from marey.graph.path_styles import _find_way
+from marey.io import load_motion
 from tests.graph.clips import two_styles, walking_graph
 
 
@@ -62,16 +70,25 @@ def frames_in_place(way, radius: float) -> int:
 def test_staying_in_one_place_costs(graph):
     course, total = resample_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
     still = np.zeros((60, 2))
-    state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
-    out = np.zeros(5)
+    state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 0.0])
+    out = np.zeros(6)
 
     def cost(patience: int) -> float:
         layout = edge_layout(graph, 0.2)._replace(first=np.array([0, 60]), points=still, steps=np.zeros(60))
         search = FollowSearch(
             layout,
-            Course(course, 0.02, np.array([total]), np.ones((1, 1), dtype=bool), 0.9),
+            Course(
+                course,
+                0.02,
+                np.array([total]),
+                np.ones((1, 1), dtype=bool),
+                np.zeros((1, 1), dtype=bool),
+                np.zeros((1, 1)),
+                0.9,
+                0,
+            ),
             Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
-            FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2),
+            FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2, 0.3),
             Limits(25, 60, 0.0, 0.0),
         )
         played = extend_state(state, 0, 0, 0, search, out)
@@ -122,6 +139,96 @@ def test_styles_change_where_they_should():
     assert sneaking[change:].all()
     whole = follow(graph, np.array([[0.0, 0.0], [0.0, 4.0]]), styles="sneak").walk.motion(feet=None)
     assert whole.labels.mask("sneak", len(whole)).all()
+
+
+def test_styles_are_reported_and_kept_for_a_while():
+    graph = two_styles()
+    found = follow(graph, [[0.0, 0.0], [0.0, 6.0]], styles=[(3.0, "walk"), (3.2, "sneak"), (6.0, "walk")])
+    assert [each.label for each in found.styles] == ["walk", "sneak", "walk"]
+    assert found.styles[0].start == 0
+    assert found.styles[-1].stop == found.walk.n_frames
+    for one, other in itertools.pairwise(found.styles):
+        assert one.stop == other.start
+    for each in found.styles:
+        assert each.own_frames >= 15  # half a second of the clips themselves
+        assert each.arc_length <= each.requested_arc_length + 1e-9
+        assert not each.through
+    sneaking = found.walk.motion(feet=None).labels.mask("sneak", found.walk.n_frames)
+    assert sneaking[found.styles[1].start : found.styles[1].stop].all()
+    assert [each["label"] for each in found.to_dict()["styles"]] == ["walk", "sneak", "walk"]
+    longer = follow(graph, [[0.0, 0.0], [0.0, 6.0]], styles=[(3.0, "walk"), (6.0, "sneak")], min_style_time=2.0)
+    assert all(each.own_frames >= 60 for each in longer.styles)
+
+
+def test_the_arc_length_waits_at_the_end_of_a_style(graph):
+    """A body that stays where a style ends does not use up the length of the next one."""
+    course, total = resample_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
+    none = np.zeros((1, 2), dtype=bool)
+    layout = edge_layout(graph, 0.2)._replace(
+        first=np.array([0, 60]), points=np.zeros((60, 2)), steps=np.full(60, 0.1), blends=np.zeros(1, dtype=bool)
+    )
+    ahead = np.zeros((1, 2))
+    search = FollowSearch(
+        layout,
+        Course(course, 0.02, np.array([1.0, total]), np.ones((1, 2), dtype=bool), none, ahead, 0.5, 30),
+        Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
+        FollowSettings(0.0, 0.25, 24, 1.0, 0.5, 60.0, 0.2, 0.3),
+        Limits(25, 60, 0.0, 0.0),
+    )
+    state, out = np.zeros(11), np.zeros(6)
+    assert extend_state(state, 0, 0, 0, search, out) == 0
+    assert (out[0], out[5]) == (1.0, 60.0)
+    state[6], state[10] = out[0], 10.0
+    assert change_style(state, 0, 0, search.course) == 0  # too short in its style to leave it
+    state[10] = 30.0
+    assert change_style(state, 0, 0, search.course) == 2
+    assert extend_state(state, 2, 0, 0, search, out) == 30  # reaches the end of the path in the last style
+
+
+def test_the_way_between_two_styles_connects_them():
+    graph = two_styles()
+    edges = graph.edges
+    clips = np.where(edges.blends, -1, edges.clips[:, 0])
+    before, after = clips == 0, clips == len(graph.clips) - 1
+    way = _find_way(graph, before, after)
+    reached = set(edges.heads[before].tolist())
+    for _ in range(len(edges)):
+        more = set(edges.heads[way & np.isin(edges.tails, list(reached))].tolist()) - reached
+        if not more:
+            break
+        reached |= more
+    assert reached & set(edges.tails[after].tolist())
+    assert way.sum() < 0.5 * len(edges)
+
+
+def test_a_walk_leaves_a_style_for_the_way_to_the_next():
+    state = np.zeros(11)
+    state[6] = 1.0
+    styles = np.array([[True, False], [False, False], [False, True], [False, False]])
+    between = np.array([[False, False], [True, False], [False, False], [False, False]])
+    course = Course(np.zeros((2, 2)), 0.02, np.array([1.0, 2.0]), styles, between, np.zeros((1, 2)), 0.5, 0)
+    assert [change_style(state, 0, edge, course) for edge in range(4)] == [0, 1, 2, -1]
+    assert [change_style(state, 1, edge, course) for edge in range(4)] == [-1, 1, 2, -1]
+    state[6] = 0.0  # too early
+    assert [change_style(state, 0, edge, course) for edge in range(4)] == [0, -1, -1, -1]
+
+
+@pytest.mark.slow("builds a graph of recorded clips")
+def test_a_style_of_recorded_clips_is_reached_through_another_label(data_folder):
+    """Kovar 4.3.1: walk, then sneak. In these clips no transition leads from one to the other."""
+    clips = []
+    for name, label in (("143_32", "walk"), ("143_11", "carry"), ("143_13", "carry"), ("143_41", "sneak")):
+        motion = resample(load_motion(data_folder / "cmu" / "143" / f"{name}.bvh", file_fps=60.0), 30.0)
+        clips.append(detect_contacts(replace(motion, labels=Labels((Label(label, 0, len(motion)),)))))
+    clips += [replace(mirror(clip), name=f"{clip.name} mirrored") for clip in clips]
+    graph = MotionGraph.build(clips, 0.1)
+    z = np.linspace(0.0, 12.0, 200)
+    path = np.stack([1.2 * np.sin(z * np.pi / 6.0), z], axis=1)
+    found = graph.follow(path, styles=[(6.0, "walk"), (12.0, "sneak")])
+    assert [each.label for each in found.styles] == ["walk", "sneak"]
+    assert found.styles[1].through == ("carry",)
+    assert found.styles[1].own_frames >= 15
+    assert found.mean_distance < 0.3
 
 
 def test_circles_are_avoided(graph):

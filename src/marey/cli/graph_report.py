@@ -279,6 +279,18 @@ def _describe_cleanup(cleanup: dict[str, float] | None) -> Iterator[str]:
         yield "  ! the cleanup had to change the motion a lot; look at it, or build the graph with a lower --threshold"
 
 
+def _style_lines(found: PathResult) -> Iterator[str]:
+    """Describe the styles along a path as text."""
+    fps = found.walk.graph.fps
+    for each in found.styles:
+        through = f", reached through {' and '.join(each.through)}" if each.through else ""
+        yield (
+            f"  {each.label}: {each.start / fps:.1f} to {each.stop / fps:.1f} s, up to {each.arc_length:.1f} m of the "
+            f"path ({each.requested_arc_length:.1f} m requested), {each.own_frames / fps:.1f} s without transitions"
+            f"{through}"
+        )
+
+
 def _walk_lines(slides: Sliding, feet: Feet, found: PathResult | None, landing: LandingResult | None) -> Iterator[str]:
     """Describe a walk as text."""
     if slides.before is not None and slides.after is not None:
@@ -294,6 +306,7 @@ def _walk_lines(slides: Sliding, feet: Feet, found: PathResult | None, landing: 
             f" {100 * found.largest_distance:.0f} cm; from the path to the walk: mean"
             f" {100 * found.mean_uncovered:.1f} cm; at the end: {100 * found.end_distance:.0f} cm"
         )
+        yield from _style_lines(found)
     if landing is not None:
         yield (
             f"the last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"

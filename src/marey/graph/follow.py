@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from marey.graph.beam import run_beam
 from marey.graph.beam_kernels import Limits, Starts
 from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow_kernels import (
-    SINCE,
+    OWN,
     SPOT_X,
     SPOT_Z,
     Bounds,
@@ -29,6 +27,7 @@ from marey.graph.follow_kernels import (
     search_follow,
 )
 from marey.graph.label_pairs import explain_styles
+from marey.graph.path_styles import StyleStretch, count_frames_ahead, find_style_edges, trace_styles
 from marey.graph.settings import GraphPathSettings, count_frames
 from marey.maths import rigid2d
 
@@ -64,6 +63,12 @@ _WIDTHS = {50: (0.05, 0.1), 100: (0.15, 0.25), 200: (np.inf, np.inf)}
 # similar. This keeps the beam from filling with walks that left a clip a frame sooner or later.
 _ALIKE = 0.2
 _N_STARTS = 96
+# Cost in m^2 of a frame to the next style when states are compared where a style may end and no transition leads to the
+# next. Without it the beam fills with states that wait there, and misses the few ways out. The second value is used if
+# the first finds no walk.
+_HURRY = (0.3, 1.0)
+# Seconds that a walk may wait at the end of each style, on average.
+_CHANGE = 10.0
 _MAX_RECORDS = 4_000_000
 
 
@@ -81,6 +86,7 @@ class PathResult:
     largest_distance : the largest of these distances, in meters.
     mean_uncovered : mean over the path of the distance to the nearest frame of the walk, in meters.
     end_distance : distance in meters between the end of the walk and the end of the path.
+    styles : the styles along the path, in order; empty if none were asked for.
     """
 
     walk: Walk
@@ -91,6 +97,7 @@ class PathResult:
     largest_distance: float
     mean_uncovered: float
     end_distance: float
+    styles: tuple[StyleStretch, ...] = ()
 
     way = renamed_method("way", "walked_path")
 
@@ -106,6 +113,17 @@ class PathResult:
             "mean_uncovered_m": self.mean_uncovered,
             "end_distance_m": self.end_distance,
             "cost_m2": self.cost,
+            "styles": [
+                {
+                    "label": each.label,
+                    "frames": [each.start, each.stop],
+                    "own_frames": each.own_frames,
+                    "end_m": each.arc_length,
+                    "requested_end_m": each.requested_arc_length,
+                    "through": list(each.through),
+                }
+                for each in self.styles
+            ],
         }
 
 
@@ -118,6 +136,9 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     4.15). Transitions, lingering on one spot and the distance at the end of the path add to it. Arc lengths ignore hip
     sway.
 
+    Each style is kept for at least `min_style_time`, and the arc length waits at its end until the next one begins. If
+    no transition leads from a style to the next, the walk goes through other labels; `PathResult.styles` lists them.
+
     Parameters
     ----------
     graph : the graph.
@@ -129,7 +150,8 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     """
     styles, width, others = settings.styles, settings.beam_width, settings.other_characters
     course, total = resample_path(path)
-    ends, carried = _styles(graph, styles, total)
+    ends, carried, between = find_style_edges(graph, styles, total)
+    ahead = count_frames_ahead(graph, carried, between)
     circles = check_circles(settings.avoid)
     moving = np.zeros((0, 0, 2)) if others is None else convert_array(others, "other_characters")
     if moving.ndim != 3 or moving.shape[2] != 2:
@@ -141,7 +163,16 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     starts = _starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
     search = FollowSearch(
         edge_layout(graph, _ALIKE),
-        Course(course, SPACING, ends, carried, settings.style_overlap),
+        Course(
+            course,
+            SPACING,
+            ends,
+            carried,
+            between,
+            ahead,
+            settings.style_overlap,
+            0 if styles is None else round(settings.min_style_time * graph.fps),
+        ),
         Bounds(circles, np.ascontiguousarray(moving), settings.min_distance, last_frame),
         FollowSettings(
             min_step=_MIN_SPEED / graph.fps,
@@ -151,24 +182,25 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
             penalty=_PENALTY,
             end_weight=_END_WEIGHT,
             reward=_REWARD,
+            hurry=_HURRY[0],
         ),
-        Limits(_NARROWEST, int(np.ceil(total / _MIN_SPEED * graph.fps)) + 10, 0.0, 0.0),
+        Limits(_NARROWEST, int(np.ceil((total / _MIN_SPEED + _CHANGE * len(ends)) * graph.fps)), 0.0, 0.0),
     )
-    best: tuple[float, Walk] | None = None
-    beam_width = _NARROWEST
-    while beam_width <= (max(_WIDTHS) if width is None else width):
-        better = _search_beam(graph, starts, search, beam_width, best)
-        best = better or best
-        if width is None and beam_width in _WIDTHS and _is_close(best, path, last_frame, *_WIDTHS[beam_width]):
-            break
-        beam_width *= 2
+    best = _search_widths(graph, starts, search, width, path)
+    if best is None and between.any():
+        hurried = search._replace(settings=search.settings._replace(hurry=_HURRY[1]))
+        best = _search_widths(graph, starts, hurried, width, path)
     if best is None:
         listed = [] if styles is None or isinstance(styles, str) else [label for _, label in styles]
         what = "" if styles is None else " in these styles"
         scarce = explain_styles(graph, listed) if listed and not len(circles) else ""
         why = f": {scarce}" if scarce else _why(course, circles, graph)
         raise NoResult(f"no walk covers this path of {total:.1f} m{what}{why}")
-    return measure_path(best[1], path, best[0])
+    found = measure_path(best[1], path, best[0])
+    if styles is None:
+        return found
+    labels = [styles] if isinstance(styles, str) else [label for _, label in styles]
+    return replace(found, styles=trace_styles(best[1], search, labels))
 
 
 def measure_path(walk: Walk, path: ArrayLike, cost: float) -> PathResult:
@@ -237,42 +269,6 @@ def _is_close(best: tuple[float, Walk] | None, path: ArrayLike, last_frame: int,
     return found.mean_distance <= mean and (found.end_distance <= at_end or last_frame > 0)
 
 
-def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None, total: float) -> tuple[Floats, Bools]:
-    """Return the arc lengths (S,) in meters at which styles end, and a mask (E, S) of which edges each style may
-    use."""
-    edges = graph.edges
-    if styles is None:
-        return np.array([total]), np.ones((len(edges), 1), dtype=bool)
-    listed = [(total, styles)] if isinstance(styles, str) else list(styles)
-    if not listed:
-        raise InvalidValue("styles must contain at least one label, not none", parameter="styles")
-    ends = np.array([float(end) for end, _ in listed])
-    ends[-1] = total
-    if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
-        raise InvalidValue(
-            f"styles must end at increasing distances along the path of {total:.2f} m, not {ends.tolist()}",
-            parameter="styles",
-        )
-    columns = []
-    for _, label in listed:
-        k = graph.index(label=label)
-        inside = graph.members[k]
-        if not inside.any():
-            raise NoResult(
-                f"no motion with label {label!r} can continue forever; {graph.build_info.remedy}, or omit this style"
-            )
-        # The head must be in the label's component, so the style can always continue.
-        columns.append(edges.labels[:, k] & inside[edges.heads])
-    for k, (one, other) in enumerate(itertools.pairwise(columns)):
-        # A style ends at a node where an edge of the next one begins.
-        if not np.isin(edges.heads[one], edges.tails[other]).any():
-            raise NoResult(
-                f"the styles cannot change: {explain_styles(graph, [listed[k][1], listed[k + 1][1]])}",
-                parameter="styles",
-            )
-    return ends, np.stack(columns, axis=1)
-
-
 def _starts(
     graph: MotionGraph,
     course: Floats,
@@ -310,10 +306,28 @@ def _starts(
 
 
 def _start_states(places: Floats, spot: Floats, nodes: Ints) -> Starts:
-    states = np.zeros((len(nodes), SINCE + 1))
+    states = np.zeros((len(nodes), OWN + 1))
     states[:, :4] = places
     states[:, [SPOT_X, SPOT_Z]] = spot
     return Starts(states, nodes)
+
+
+def _search_widths(
+    graph: MotionGraph, starts: Starts, search: FollowSearch, width: int | None, path: ArrayLike
+) -> tuple[float, Walk] | None:
+    """Search with wider and wider beams up to `width`, by default until a walk is close to the path.
+
+    Returns the best walk and its cost, or None.
+    """
+    best: tuple[float, Walk] | None = None
+    beam_width = _NARROWEST
+    while beam_width <= (max(_WIDTHS) if width is None else width):
+        best = _search_beam(graph, starts, search, beam_width, best) or best
+        last_frame = search.bounds.last_frame
+        if width is None and beam_width in _WIDTHS and _is_close(best, path, last_frame, *_WIDTHS[beam_width]):
+            break
+        beam_width *= 2
+    return best
 
 
 def _search_beam(

@@ -1,7 +1,8 @@
 """The goal of `marey.graph.follow`: walk along a path; see `marey.graph.beam_kernels`.
 
-A state adds the arc length traveled along the path, and the current spot (x, z) with the number of frames spent there;
-see `FollowSettings`. Its style is the index of the style that it walks in.
+A state adds the arc length traveled along the path, the current spot (x, z) with the number of frames spent there (see
+`FollowSettings`), and the number of frames of clips, without transitions, in its style. Its style is 2 k in the style
+with index k, and 2 k + 1 on the way from there to the next one through other labels.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from marey.graph.beam_kernels import (
 )
 from marey.maths.vector_kernels import square
 
-# Columns that a state adds to the first `N_NUMBERS`: arc length, spot x, spot z, frames on the spot.
-ARC, SPOT_X, SPOT_Z, SINCE = N_NUMBERS, N_NUMBERS + 1, N_NUMBERS + 2, N_NUMBERS + 3
+# Columns that a state adds to the first `N_NUMBERS`: arc length, spot x, spot z, frames on the spot, frames in its
+# style.
+ARC, SPOT_X, SPOT_Z, SINCE, OWN = N_NUMBERS, N_NUMBERS + 1, N_NUMBERS + 2, N_NUMBERS + 3, N_NUMBERS + 4
 
 
 class Course(NamedTuple):
@@ -40,14 +42,20 @@ class Course(NamedTuple):
     spacing : distance between the points, meters.
     ends : (S,) arc length in meters at which each of the S styles ends.
     styles : (E, S) whether each of the graph's E edges may be used in each style.
+    between : (E, S) whether each edge may be used on the way from each style to the next, if no transition leads there.
+    ahead : (N, S) number of frames from each of the graph's N nodes to the next style, by edges of the two masks.
     early : a style may begin this many meters before the previous one ends.
+    min_own : minimum number of frames in each style, of clips, without transitions.
     """
 
     points: Floats2D
     spacing: float
     ends: Floats1D
     styles: Bools2D
+    between: Bools2D
+    ahead: Floats2D
     early: float
+    min_own: int
 
 
 class Bounds(NamedTuple):
@@ -74,6 +82,7 @@ class FollowSettings(NamedTuple):
     penalty : cost of a transition, m^2.
     end_weight : weight of the squared distance at the end, in frames.
     reward : bonus in m^2 per meter of arc length when states at one frame are compared.
+    hurry : cost in m^2 per frame to the next style when states at one frame are compared, where a style may end.
     """
 
     min_step: float
@@ -83,6 +92,7 @@ class FollowSettings(NamedTuple):
     penalty: float
     end_weight: float
     reward: float
+    hurry: float
 
 
 class FollowSearch(NamedTuple):
@@ -97,11 +107,14 @@ class FollowSearch(NamedTuple):
 
 @kernel
 def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: FollowSearch, out: Out[Floats1D]) -> int:
-    """Play an edge from a state, starting at frame `frame`, and update arc length, cost and spot.
+    """Play an edge from a state, starting at frame `frame`, and update arc length, cost, spot and frames in the style.
 
-    state : (10,) numbers of the state.
-    out : (5,) receives arc length, cost, spot x, spot z and frames on the spot after the edge. If the walk ends, only
-        the first two are written.
+    The arc length stops at the end of the style's stretch.
+
+    state : (11,) numbers of the state.
+    style : see above; that of the state may be another one, if the edge begins it.
+    out : (6,) receives arc length, cost, spot x, spot z, frames on the spot and frames in the style after the edge. If
+        the walk ends, only the first two are written.
 
     Returns the number of frames played if the walk ends within the edge (end of the path in the last style, or last
     frame), 0 if it does not end, or -1 if the edge enters a circle or comes too close to another character.
@@ -111,10 +124,11 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
     avoid, others, apart = search.bounds.avoid, search.bounds.others, search.bounds.apart
     min_step, spot = search.settings.min_step, search.settings.spot
     c, s, x, z, cost, arc = state[0], state[1], state[2], state[3], state[COST], state[ARC]
-    sx, sz, since = state[SPOT_X], state[SPOT_Z], state[SINCE]
+    sx, sz, since, own = state[SPOT_X], state[SPOT_Z], state[SINCE], state[OWN]
     last = course.shape[0] - 1
-    total = ends[-1]
-    end = ends[style]
+    is_last = style == 2 * (ends.shape[0] - 1)
+    end = ends[(style + 1) // 2]
+    is_own = style % 2 == 0 and not search.layout.blends[edge]
     for k in range(first[edge], first[edge + 1]):
         px, pz = points[k, 0], points[k, 1]
         wx = px * c + pz * s + x
@@ -129,8 +143,9 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
                 ax, az = wx - others[now, m, 0], wz - others[now, m, 1]
                 if ax * ax + az * az < apart * apart:
                     return -1
-        arc += max(steps[k], min_step)
-        position = min(arc, end) / spacing
+        arc = min(arc + max(steps[k], min_step), end)
+        own += 1.0 if is_own else 0.0
+        position = arc / spacing
         i = min(int(position), last - 1)
         t = position - i
         dx = wx - (course[i, 0] + t * (course[i + 1, 0] - course[i, 0]))
@@ -141,10 +156,10 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
             sx, sz, since = wx, wz, 0.0
         elif since > search.settings.patience:
             cost += search.settings.dawdling
-        if (arc >= total and style == ends.shape[0] - 1) or now + 1 == search.bounds.last_frame:
+        if (is_last and arc >= end and own >= search.course.min_own) or now + 1 == search.bounds.last_frame:
             out[0], out[1] = arc, cost
             return int(k - first[edge] + 1)
-    out[0], out[1], out[2], out[3], out[4] = arc, cost, sx, sz, since
+    out[0], out[1], out[2], out[3], out[4], out[5] = arc, cost, sx, sz, since, own
     return 0
 
 
@@ -162,8 +177,26 @@ def _identify(search: FollowSearch, state: Floats1D, marks: Ints1D, best_cost: f
         return -1
     heading = int(np.floor((math.atan2(state[1], state[0]) + np.pi) * (24.0 / (2.0 * np.pi))))
     cell = search.layout.cells[marks[NODE]]
-    kind: int = ((cell * 32 + heading) * 4096 + int(state[ARC] * 4.0)) * 16 + marks[STYLE]
+    kind: int = ((cell * 32 + heading) * 4096 + int(state[ARC] * 4.0)) * 64 + marks[STYLE]
     return kind
+
+
+@kernel
+def change_style(state: Floats1D, style: int, edge: int, course: Course) -> int:
+    """Return the style in which an edge is played from a state with the style `style`, or -1 if it cannot be."""
+    k = style // 2
+    if style % 2 == 1:
+        if course.styles[edge, k + 1]:
+            return 2 * (k + 1)
+        return style if course.between[edge, k] else -1
+    can_leave = (
+        k + 1 < course.ends.shape[0] and state[ARC] >= course.ends[k] - course.early and state[OWN] >= course.min_own
+    )
+    if can_leave and course.styles[edge, k + 1]:
+        return 2 * (k + 1)
+    if course.styles[edge, k]:
+        return style
+    return 2 * k + 1 if can_leave and course.between[edge, k] else -1
 
 
 @helper
@@ -171,18 +204,20 @@ def _expand(search: FollowSearch, beam: Beam, where: Expanded, trail: Trail) -> 
     """Play the edges out of a state."""
     layout, settings, best, end = search.layout, search.settings, trail.best, trail.end
     first, points = layout.first, layout.points
-    course, spacing, ends, styles, early = search.course
+    course, spacing, ends = search.course.points, search.course.spacing, search.course.ends
     slot = where.frame % beam.counts.shape[0]
     state, marks = beam.numbers[slot, where.number], beam.marks[slot, where.number]
     node, style = marks[NODE], marks[STYLE]
-    out = np.empty(5)
+    out = np.empty(6)
     for edge in range(layout.first_out[node], layout.first_out[node + 1]):
-        style_after = style
-        if style + 1 < ends.shape[0] and state[ARC] >= ends[style] - early and styles[edge, style + 1]:
-            style_after = style + 1
-        elif not styles[edge, style]:
+        style_after = change_style(state, style, edge, search.course)
+        if style_after < 0:
             continue
+        own = state[OWN]
+        if style_after != style:
+            state[OWN] = 0.0
         played = extend_state(state, style_after, edge, where.frame, search, out)
+        state[OWN] = own
         if played < 0:
             continue
         cost = out[1] + (settings.penalty if layout.blends[edge] else 0.0)
@@ -202,4 +237,7 @@ def _expand(search: FollowSearch, beam: Beam, where: Expanded, trail: Trail) -> 
             continue
         after = add_state(beam, where, layout, edge, style_after)
         after[COST], after[KEY] = cost, cost - settings.reward * out[0]
-        after[ARC], after[SPOT_X], after[SPOT_Z], after[SINCE] = out[0], out[2], out[3], out[4]
+        k = style_after // 2
+        if k + 1 < ends.shape[0] and (style_after % 2 == 1 or out[0] >= ends[k] - search.course.early):
+            after[KEY] += settings.hurry * search.course.ahead[layout.heads[edge], k]
+        after[ARC], after[SPOT_X], after[SPOT_Z], after[SINCE], after[OWN] = out[0], out[2], out[3], out[4], out[5]

@@ -185,6 +185,11 @@ class GraphPathSettings(Settings):
         "(Kovar 4.3.1).",
         label="Style overlap", unit="m", min=0, advanced=True,
     )  # fmt: skip
+    min_style_time: float = option(
+        default=0.5,
+        help="Shortest time in each style, counted in frames of clips with its label, without transitions.",
+        label="Min time in a style", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
     beam_width: int | None = option(
         default=None,
         help="States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "

@@ -170,7 +170,7 @@ draw_threshold = threshold
 
 @style.plot_function
 def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
-    """Plot a path from above, and the route of a walk along it with its transitions.
+    """Plot a path from above, and the route of a walk along it with its transitions, styles and style changes.
 
     +Z points up and +X to the left; for paths that are longer in that direction, +Z points to the right and +X up. In
     both cases a left turn looks like a left turn.
@@ -187,7 +187,16 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     figure = style.new_figure(inches + 1.1)
     axes = figure.add_axes((0.08, 0.6 / (inches + 1.1), 0.89, inches / (inches + 1.1)))
     axes.plot(course[:, 0], course[:, 1], color=_PATH, lw=7.0, solid_capstyle="round", label="wanted", zorder=1)
-    axes.plot(walked[:, 0], walked[:, 1], color=_GONE, lw=1.4, label="gone", zorder=3)
+    if not found.styles:
+        axes.plot(walked[:, 0], walked[:, 1], color=_GONE, lw=1.4, label="gone", zorder=3)
+    for k, each in enumerate(found.styles):
+        part = walked[each.start : each.stop + 1]
+        named = each.label not in [other.label for other in found.styles[:k]]
+        look = style.series_look([other.label for other in found.styles].index(each.label))
+        axes.plot(*part.T, **look, lw=2.2, label=each.label if named else None, zorder=3)
+    changes = walked[[each.start for each in found.styles[1:]]]
+    if len(changes):
+        axes.plot(*changes.T, "D", ms=8, mfc="none", mec=_GONE, mew=1.6, label="style changes", zorder=5)
     joins = [part.start for part in walk.parts if part.into is not None]
     axes.plot(*walked[joins].T, "o", color=style.LEFT, ms=4.0, label="transitions", zorder=4)
     axes.plot(*walked[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)

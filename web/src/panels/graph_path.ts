@@ -172,7 +172,9 @@ export class PathSection {
   private updateText(): void {
     const { done } = this;
     this.said.textContent = !done ? "" : `${metricText(done.length)} m. Distance from the path: average ${metricText(100 * done.mean_distance)} cm, `
-      + `max ${metricText(100 * done.largest_distance)} cm, at the end ${metricText(100 * done.end_distance)} cm.`;
+      + `max ${metricText(100 * done.largest_distance)} cm, at the end ${metricText(100 * done.end_distance)} cm.`
+      + done.styles.map(({ label, start, stop, through }) =>
+        ` ${label} ${start.toFixed(1)}–${stop.toFixed(1)} s${through.length ? ` (through ${through.join(", ")})` : ""}.`).join("");
     this.why.textContent = done?.why ?? "";
     this.why.hidden = !done?.why;
   }
@@ -188,7 +190,7 @@ function stored(labels: readonly string[]): { stretches: PathStretch[]; done: Wa
     .filter((one) => isPlaces(one?.points))
     .map(({ points, label }) => ({ points: points!, label: typeof label === "string" && labels.includes(label) ? label : null }));
   const { done } = read;
-  const isValid = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string"
+  const isValid = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string" && Array.isArray(done.styles)
     && [done.length, done.mean_distance, done.largest_distance, done.end_distance].every((each) => Number.isFinite(each));
   return { stretches, done: isValid ? (done as Way) : null };
 }

@@ -135,6 +135,7 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
         float(done["largest_distance"]),
         float(done["end_distance"]),
         str(done["why"]),
+        tuple(messages.StylePlayed(**each) for each in done["styles"]),
     )
 
 

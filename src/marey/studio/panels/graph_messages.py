@@ -139,6 +139,19 @@ class FollowGraph(GraphCommand, do="graph_follow"):
     clean: bool = True
 
 
+class StylePlayed(Value):
+    """The part of a walk in one style: seconds of the motion, and seconds `own` of clips without transitions.
+
+    `through` lists the labels of the way into this style, if no transition leads directly from the one before.
+    """
+
+    label: str
+    start: float
+    stop: float
+    own: float
+    through: tuple[str, ...]
+
+
 class PathFollowed(Value):
     """The motion, the smoothed path, and the path actually walked (`way`), both as points (x, z).
 
@@ -154,6 +167,7 @@ class PathFollowed(Value):
     largest_distance: float
     end_distance: float
     why: str
+    styles: tuple[StylePlayed, ...]
 
 
 class SaveGraph(GraphCommand, do="graph_save"):

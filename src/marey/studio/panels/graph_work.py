@@ -145,6 +145,16 @@ def follow_path(
         "largest_distance": found.largest_distance,
         "end_distance": found.end_distance,
         "why": explain_deviation(graph, found, styles),
+        "styles": [
+            {
+                "label": each.label,
+                "start": each.start / graph.fps,
+                "stop": each.stop / graph.fps,
+                "own": each.own_frames / graph.fps,
+                "through": each.through,
+            }
+            for each in found.styles
+        ],
     }
 
 
