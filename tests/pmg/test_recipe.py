@@ -212,3 +212,23 @@ def test_no_such_recipe():
         read_recipe("boxng")
     with pytest.raises(UnreadableFile, match=r"nowhere.toml"):
         read_recipe("nowhere.toml")
+
+
+@pytest.mark.filterwarnings("ignore:retargeted")
+def test_files_of_several_people_become_one_character(tmp_path):
+    """`retarget` brings the files of all nodes onto one skeleton, the most frequent or that of a file."""
+    walk = sample("walk", seconds=4.5, fps=30.0, variation=0.0).motion
+    body = walk.skeleton
+    tall = replace(walk, skeleton=replace(body, offsets=1.1 * body.offsets), root_positions=1.1 * walk.root_positions)
+    for name, motion in (("a", walk), ("b", walk), ("tall", tall)):
+        save(motion, tmp_path / f"{name}.bvh")
+    text = 'name = "p"\nfps = 30\nsamples = [2, 4]\n[auto]\ngood = 0.5\nbad = 0.6\n'
+    for name, files in (("walk", '"a.bvh", "tall.bvh"'), ("other", '"b.bvh"')):
+        text += f'[[nodes]]\nname = "{name}"\nkind = "gait"\n[[nodes.clips]]\nfiles = [{files}]\n'
+    with pytest.raises(ParseError, match="retarget them onto one skeleton with retarget = true"):
+        build_recipe(read_recipe(written(tmp_path, text)))
+    for retarget, size in (("true", 1.0), ('"tall.bvh"', 1.1)):
+        graph = build_recipe(read_recipe(written(tmp_path, f"retarget = {retarget}\n{text}")))
+        np.testing.assert_allclose(graph["walk"].space([0.0]).skeleton.offsets, size * body.offsets, atol=1e-5)
+    with pytest.raises(ParseError, match="retarget must be true, false or a string, not 3"):
+        read_recipe(written(tmp_path, f"retarget = 3\n{text}"))

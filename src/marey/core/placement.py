@@ -80,6 +80,10 @@ def find_placement(motion: Motion, frame: int) -> Floats:
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 
+RETARGET = "retarget them onto one skeleton with `retarget=True`"
+"""Remedy for motions of different skeletons, where the caller has the option `retarget`."""
+
+
 def check_same_skeleton(first: Skeleton, second: Skeleton, where: str, remedy: str = "retarget one first") -> None:
     """Raise InvalidValue unless both skeletons have the same joints and bones."""
     difference = find_skeleton_difference(first, second)

@@ -214,7 +214,9 @@ def check_compatible(motions: Sequence[Motion], names: Sequence[str]) -> None:
 
     first = motions[0]
     for motion, name in zip(motions[1:], names[1:], strict=True):
-        check_same_skeleton(first.skeleton, motion.skeleton, f"a graph with the nodes {names[0]!r} and {name!r}")
+        where = f"a graph with the nodes {names[0]!r} and {name!r}"
+        remedy = "build all nodes onto one skeleton: give the same file as `retarget=`"
+        check_same_skeleton(first.skeleton, motion.skeleton, where, remedy)
         if motion.fps != first.fps:
             raise InvalidValue(
                 f"node {name!r} has {motion.fps:g} fps, but {names[0]!r} has {first.fps:g}; resample one of them"

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.core.placement import bake_hips_into_root, check_same_skeleton
+from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skeleton
 from marey.core.settings import operation
 from marey.core.source import Source
 from marey.edit.share import share_skeleton
@@ -171,7 +171,7 @@ class GaitSpace(FrozenRecord, Stored):
         taken = list(_add_mirrored(given, settings.mirror))
         usual: Floats | None = None
         for motion in taken:
-            check_same_skeleton(base.skeleton, motion.skeleton, "a gait space")
+            check_same_skeleton(base.skeleton, motion.skeleton, "a gait space", RETARGET)
             if motion.fps != base.fps:
                 raise InvalidValue(
                     f"all motions of a gait space must have the same fps, not {base.fps:g} and {motion.fps:g}; "

@@ -7,6 +7,7 @@ A recipe is TOML. Angles are in degrees.
     name = "boxer"
     fps = 60
     seed = 0
+    retarget = true                       # onto one skeleton, if the files have several; or a file
     samples = [60, 400]                   # samples of source and target, for every edge
 
     [[nodes]]
@@ -149,6 +150,7 @@ class Recipe:
     fps : frame rate of all motions, in frames per second.
     seed : random seed.
     samples : default number of samples of source and target for each edge.
+    retarget : whether clips from files are retargeted onto their most frequent skeleton, or a file with the skeleton.
     auto : thresholds good and bad in meters, if all pairs that are not listed should be tried too; otherwise None.
     about : one-line description.
     path : path of the recipe file, for messages and relative paths; the name if it comes with marey.
@@ -161,6 +163,7 @@ class Recipe:
     fps: float = 60.0
     seed: int = 0
     samples: tuple[int, int] = (60, 400)
+    retarget: bool | str = False
     auto: tuple[float, float] | None = None
     about: str = ""
     path: str = ""
@@ -225,11 +228,12 @@ def _parse_recipe(keys: Keys, path: str) -> Recipe:
         _check_order(table, good, bad)
         table.done()
         auto = good, bad
+    retarget: bool | str = keys.flag_or_text("retarget")
     if not edges and auto is None:
         keys.fail("a character needs [[edges]] or [auto], got neither")
     result = Recipe(
         keys.text("name", needed=True), tuple(nodes), tuple(edges), how, keys.number("fps", 60.0, above=0.0),
-        keys.integer("seed", 0), samples, auto, keys.text("about", ""), path,
+        keys.integer("seed", 0), samples, retarget, auto, keys.text("about", ""), path,
     )  # fmt: skip
     keys.done()
     return result

@@ -20,7 +20,7 @@ from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.files import load_any_space
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe
-from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips
+from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips, retarget_files
 from marey.pmg.requests import REQUESTS
 from marey.pmg.units import to_internal_units
 
@@ -52,6 +52,8 @@ def build_recipe(
     total = len(recipe.nodes) + len(recipe.edges) + (recipe.auto is not None)
     report_progress = progress or (lambda fraction: None)
     cache: ClipCache = {}
+    if recipe.retarget:
+        retarget_files(recipe, cache)
     for k, node in enumerate(recipe.nodes):
         with _add_context(recipe, f"node {node.name!r}"):
             _add_node(graph, recipe, node, cache)
@@ -93,7 +95,8 @@ def _add_context(recipe: Recipe, where: str) -> Iterator[None]:
 
 def _prefix_location(where: str, error: MareyError) -> str:
     """Return the error message, prefixed with the location unless it already begins with it."""
-    text = error.word(lambda key, _: key)  # the keys of a recipe have the names of parameters
+    # The keys of a recipe have the names of parameters.
+    text = error.word(lambda key, value: f"{key} = {value.lower()}" if value else key)
     return text if text.startswith(f"{where}:") else f"{where}: {text}"
 
 

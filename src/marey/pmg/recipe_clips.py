@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
 from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase
@@ -20,7 +21,7 @@ from marey.pmg.recipe_keys import MOMENT
 from marey.samples.catalogue import entry
 from marey.samples.samples import Sample, sample
 
-__all__ = ["RecipeClip", "load_clips", "read_clip"]
+__all__ = ["RecipeClip", "load_clips", "read_clip", "retarget_files"]
 
 
 class RecipeClip(NamedTuple):
@@ -51,6 +52,18 @@ def load_clips(recipe: Recipe, given: tuple[ClipSource, ...], cache: ClipCache |
         else:
             out += [RecipeClip(_cut(motion, each, recipe), {}) for motion in _load_files(recipe, each, known)]
     return out
+
+
+def retarget_files(recipe: Recipe, cache: ClipCache) -> None:
+    """Load all files of a recipe into the cache, retargeted onto one skeleton."""
+    for node in recipe.nodes:
+        for each in node.clips:
+            for _ in _load_files(recipe, each, cache) if each.files else ():
+                pass
+    onto = recipe.retarget
+    if isinstance(onto, str):
+        onto = str(Path(recipe.path).parent / onto)
+    cache |= dict(zip(cache, share_skeleton(list(cache.values()), onto, purpose="a character"), strict=True))
 
 
 def _generate(

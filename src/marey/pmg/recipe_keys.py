@@ -98,6 +98,13 @@ class Keys:
             self.fail(f"{key} must be true or false, not {value!r}")
         return value
 
+    def flag_or_text(self, key: str) -> bool | str:
+        """Return true, false (the default) or a text."""
+        value = self._take(key, False)
+        if not isinstance(value, bool | str):
+            self.fail(f"{key} must be true, false or a string, not {value!r}")
+        return value
+
     def number(self, key: str, default: float | None, *, above: float = -math.inf) -> float:
         value = self._take(key, default)
         if not _is_number(value) or value <= above:

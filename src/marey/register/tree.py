@@ -18,7 +18,7 @@ from marey.compare import Clouds, align_frames, distance_grid, point_clouds
 from marey.core.arrays import Floats, Ints, check_index, convert_array, freeze_array, set_readonly
 from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
-from marey.core.placement import check_same_skeleton
+from marey.core.placement import RETARGET, check_same_skeleton
 from marey.core.settings import operation
 from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, NoResult, NotBlendable
@@ -252,7 +252,7 @@ def _find_unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
         try:
             check_length(motions[root], root)
             check_length(motion, k)
-            check_same_skeleton(motions[root].skeleton, motion.skeleton, f"registration ({names})")
+            check_same_skeleton(motions[root].skeleton, motion.skeleton, f"registration ({names})", RETARGET)
         except InvalidValue as error:
             out[k] = str(error)
     return out
