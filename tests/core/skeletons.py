@@ -887,8 +887,76 @@ Hip 0 0.95 0
 """,
 )
 
+SOMA = rig(
+    "SOMA",
+    "names",
+    "Hips/Neck1/Head",
+    "Spine1/Spine2/Chest",
+    "*Shoulder/*Arm/*ForeArm/*Hand/*HandMiddleEnd",
+    "*Leg/*Shin/*Foot/*ToeBase/*ToeEnd",
+    """
+Root 0 0 0
+  Hips 0 0.97 0
+    Spine1 0 0.05 0
+      Spine2 0 0.07 0
+        Chest 0 0.08 -0.01
+          Neck1 0 0.26 -0.01
+            Neck2 0 0.08 0.02
+              Head 0 0.06 0.02
+                HeadEnd 0 0.16 0
+                Jaw 0 0.01 0.03
+                *Eye 0.03 0.05 0.08
+          *Shoulder 0.02 0.19 0
+            *Arm 0.17 0 -0.01
+              *ForeArm 0.28 0 0
+                *Hand 0.25 0 0
+                  *HandThumb1 0.02 -0.01 0.03
+                    *HandThumbEnd 0.05 0 0.06
+                  *HandMiddle1 0.1 0 0
+                    *HandMiddleEnd 0.1 0 0
+    *Leg 0.09 -0.04 0
+      *Shin 0 -0.42 0
+        *Foot 0 -0.41 0
+          *ToeBase 0 -0.08 0.14
+            *ToeEnd 0 0 0.06
+""",
+)
+
+MHR = rig(
+    "MHR",
+    "names and structure",
+    "root/c_neck/c_head",
+    "c_spine0/c_spine1/c_spine2/c_spine3",
+    "^_clavicle/^_uparm/^_lowarm/^_wrist/^_middle_null",
+    "^_upleg/^_lowleg/^_foot/^_ball/-",
+    """
+body_world 0 0 0
+  root 0 0.95 0
+    ^_upleg 0.1 -0.03 0
+      ^_lowleg 0 -0.42 0
+        ^_foot 0 -0.41 0
+          ^_talocrural 0 0 0
+            ^_subtalar 0 -0.02 0
+              ^_transversetarsal 0 -0.02 0.06
+                ^_ball 0 -0.02 0.08
+    c_spine0 0 0.06 0
+      c_spine1 0 0.1 0
+        c_spine2 0 0.12 0
+          c_spine3 0 0.12 0
+            c_neck 0 0.12 0
+              c_head 0 0.11 0.02
+                c_head_null 0 0.16 0
+            ^_clavicle 0.03 0.06 0
+              ^_uparm 0.15 0 0
+                ^_lowarm 0.28 0 0
+                  ^_wrist 0.25 0 0
+                    ^_middle1 0.1 0 0
+                      ^_middle_null 0.08 0 0
+""",
+)
+
 RIGS = (
-    ACTORCORE, MOTIVE,
+    ACTORCORE, MOTIVE, SOMA, MHR,
     CMU, ASF, MIXAMO, HUMANIK, LAFAN1, SMPL, SMPLX, UE, UE5, BANDAI, STYLE100, XSENS, ROKOKO, VRM, VROID, BIPED, RIGIFY,
     DAZ, KINECT, TUTORIAL,
 )  # fmt: skip
