@@ -19,6 +19,7 @@ from marey.layer import GazeMap, SpliceSet
 from marey.parametric import ParametricMotion
 from marey.pmg import GaitSpace
 from marey.samples import sample
+from tests.tiers import mostly_slow
 
 
 @functools.cache
@@ -61,9 +62,14 @@ def written(writer: str) -> Motion:
     return replace(WRITERS[writer](), name=writer)
 
 
+FORMATS = ["bvh", "glb", "npz"]
+CHAINS = [(writer, FORMATS[(k + turn) % 3]) for turn in range(3) for k, writer in enumerate(WRITERS)]
+
+
 @pytest.mark.filterwarnings("ignore::marey.errors.MareyWarning")
-@pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
-@pytest.mark.parametrize("writer", list(WRITERS))
+@pytest.mark.parametrize(
+    ("writer", "suffix"), mostly_slow(CHAINS, "reads every result in its other formats", n_fast=len(WRITERS))
+)
 def test_every_result_fits_its_source(writer: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"{writer}.{suffix}"
     marey.save(written(writer), path)

@@ -116,8 +116,9 @@ def test_everyday_actions_follow_one_another_and_steps_are_left_as_high_as_they_
             assert abs(up.played[0] - down.played[0]) < 0.03
 
 
-def test_walk_to_run_and_back_takes_few_clips():
-    stream = small_character("everyday").stream(FollowDirection(0.0, node="walk", speed=1.2), feet=None)
+@pytest.mark.parametrize("name", mostly_slow(["walk-run", "everyday"], "builds the largest character", n_fast=1))
+def test_walk_to_run_and_back_takes_few_clips(name):
+    stream = small_character(name).stream(FollowDirection(0.0, node="walk", speed=1.2), feet=None)
     stream.record(4.0)
     for node in ("run", "walk"):
         before = len(stream.transitions)
