@@ -1,10 +1,15 @@
 """Fixtures that all tests share."""
 
+import contextlib
 import gc
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+# Two workers use both cores already, and a pool of threads makes each of the many small processes start later.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -61,6 +66,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # else groups with many tests come first, however long they take
     return ByFolder(config, log)
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Let every other worker import tests from the end.
+
+    Rewriting assertions takes most of the time of a first collection. So each worker does half of it, as it finds the
+    other half in the cache.
+    """
+    worker = getattr(collector.config, "workerinput", {}).get("workerid", "gw0")
+    if isinstance(collector, pytest.Session) and int(worker.removeprefix("gw")) % 2:
+        files = (path for each in collector.config.args for path in Path(each).rglob("test_*.py"))
+        for path in sorted(files, reverse=True):
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting it reports what is wrong
+                importlib.import_module(".".join(path.relative_to(collector.config.rootpath).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:

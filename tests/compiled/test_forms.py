@@ -30,6 +30,10 @@ print(compiled.forms().name, *out[0][0, 1])
 """
 
 
+# With as many threads as NumPy takes by itself.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+
+
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
@@ -37,7 +41,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         text=True,
         check=False,
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{ROOT}"} | environment,
+        env=ENVIRONMENT | {"PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{ROOT}"} | environment,
         timeout=600,
     )
 
