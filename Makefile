@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location
+# Python compiles what it imports; pip would compile all that it installs, which takes half a minute.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location --no-compile
 # Without cached bytecode, every process compiles all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 # What marey needs, what the tests need, and what benchmarks compare with.
@@ -34,7 +35,9 @@ help:
 	@echo 'make kernels      compile the kernels that changed'
 	@echo 'make clean        remove everything that was built'
 
-# With `make -j2 test-all` the tests begin as soon as they can, while types are still checked; both must pass.
+# Two at a time: kernels are compiled and tests begin while types are still checked; both must pass.
+MAKEFLAGS += -j2
+
 test: TIER := -m 'not slow'
 test: check pytest
 
