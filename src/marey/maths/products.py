@@ -21,8 +21,12 @@ def multiply(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
     The library may split a larger product among its threads, and the way it is split affects the last bits.
     """
     out = np.empty((len(a), b.shape[1]), dtype=a.dtype)
-    side = max(int(math.sqrt(_PIECE / max(a.shape[1], 1))), 8)
-    for i in range(0, len(a), side):
-        for j in range(0, b.shape[1], side):
-            np.matmul(a[i : i + side], b[:, j : j + side], out=out[i : i + side, j : j + side])
+    depth = max(a.shape[1], 1)
+    side = max(math.sqrt(_PIECE / depth), 8.0)
+    # Equal numbers of rows: a narrow remainder takes as long as a whole piece.
+    height = math.ceil(len(a) / max(round(len(a) / side), 1))
+    width = max(_PIECE // (depth * max(height, 1)), 8)
+    for i in range(0, len(a), max(height, 1)):
+        for j in range(0, b.shape[1], width):
+            np.matmul(a[i : i + height], b[:, j : j + width], out=out[i : i + height, j : j + width])
     return out
