@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,9 @@ def _bench_random_walk(name: str, character: ParametricMotionGraph) -> Iterator[
 
 def _edge(character: ParametricMotionGraph) -> BenchResult:
     node = next(iter(character.nodes))
-    (mine,) = time_functions([lambda: character.compare(node, node, n_source=_SOURCES, n_target=_TARGETS)], rounds=2)
-    return at_most("pmg", f"an edge of {_SOURCES} x {_TARGETS} samples", mine, "s", 3.0)
+    compare = partial(character.compare, node, node, n_source=_SOURCES, n_target=_TARGETS)
+    (mine,) = time_functions([compare], rounds=2, clock=time.process_time)
+    return at_most("pmg", f"an edge of {_SOURCES} x {_TARGETS} samples, processor time", mine, "s", 3.0)
 
 
 def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
