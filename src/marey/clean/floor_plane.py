@@ -95,7 +95,8 @@ def find_floor_plane(motion: Motion) -> FloorPlane:
     extent = float(np.ptp(flat, axis=0).max())
     if extent < _MIN_EXTENT * scale:
         raise NoResult(f"the feet stand within {extent:.2f} m, too close together to fit a floor plane")
-    own = (points[:, None] == np.unique(points)).astype(np.float64)
+    # np.unique would import numpy.ma, which takes longer than all of this.
+    own = (points[:, None] == sorted(set(points.tolist()))).astype(np.float64)
     terms, heights, noise = np.hstack([flat, own]), places[:, 1], _NOISE * scale
     clock = (times - times.mean()) / max(float(np.ptp(times)), 1e-9)
     drifting = np.column_stack([clock, terms])
